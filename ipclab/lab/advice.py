@@ -31,7 +31,7 @@ ADVICE = (
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
 LOOSE = 2.0  # a factor beyond which nothing is called alike
-NAMED = 3  # mechanisms that are named before "any of" or "all but" says it shorter
+NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 

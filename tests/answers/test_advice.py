@@ -26,7 +26,7 @@ def contest(
     drawn = np.random.default_rng(seed)
     sides = {
         name: Side(list(1000 * factor * np.exp(drawn.normal(0, scatter, launches))))
-        for name, factor in zip("abcdef", factors, strict=False)
+        for name, factor in zip("abcdefgh", factors, strict=False)
     }
     head = {
         "op": "o",
