@@ -27,7 +27,7 @@ def main() -> None:
     effort = sys.argv[1] if len(sys.argv) > 1 else "quick"
     for told in NEEDS:
         need, begun = of(told), time.monotonic()
-        request = asked.Asked.of(need, effort)
+        request = asked.request(need, effort)
         first, second = (
             asked.tell(checkout(), measure(checkout(), request, Bar()), need) for _ in range(2)
         )

@@ -25,11 +25,11 @@ from itertools import cycle
 from pathlib import Path
 
 from ipclab.errors import UsageError
-from ipclab.measure.request import ALWAYS, Request, levels
+from ipclab.measure.request import Request, levels
 from ipclab.plugins import chosen
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store import run as folder
-from ipclab.studies.installed import studies
+from ipclab.studies.installed import ALWAYS, studies
 from ipclab.studies.interface import Sweep
 from tests.support.commands import kernel_objects
 
