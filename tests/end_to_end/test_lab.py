@@ -105,15 +105,6 @@ def test_a_history_without_two_runs_says_what_it_needs(lab: tuple[Any, str]) -> 
     assert error["evalue"].startswith("a history needs two runs of one machine")
 
 
-def test_a_study_that_no_run_holds_is_said_with_the_command_that_measures_it(
-    lab: tuple[Any, str],
-) -> None:
-    (error,) = errors(run_all(*lab, "08_objects.ipynb"))
-    assert error["evalue"].startswith(
-        "no run holds objects; measure it: ipclab measure --study objects"
-    )
-
-
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
     page = lab[0]
     before = figures(ran_whole(run_all(*lab, "01_payload.ipynb")))
@@ -143,7 +134,9 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
         " rows.value)[['backend', 'double']]"
     )
     change(
-        page, re.escape('lab.table(table, "The payloads"') + ".*$", f"lab.table({doubled}, 'Twice')"
+        page,
+        re.escape('lab.table(table, "What polling adds (computed)"') + ".*$",
+        f"lab.table({doubled}, 'Twice')",
     )
     assert len(tables(again(page))["Twice"]["rows"]) == 3
 

@@ -31,7 +31,8 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(
         lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items()
     )
     ratios, which = about.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split("\n\n")
-    assert (ratios.startswith("A ratio is the median"), which) == (True, told["en"])
+    assert ratios.startswith("A ratio of what was measured side by side is the median")
+    assert which == told["en"]
     # its page shows none of them
     assert about.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
 

@@ -231,10 +231,10 @@ RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
 _CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
 POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
 MULTIPLEXER = {
-    "Identical code under two names is told apart": Asserts(
+    "Two functions of identical code are told apart": Asserts(
         some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")
     ),
-    "Identical code under two names cannot": undecided(SAME_CODE),
+    "Two functions of identical code cannot": undecided(SAME_CODE),
     "Over a pipe Adaptive takes less time": below(OVER_PIPE),
     "Over a pipe the best published node takes less time": above(OVER_PIPE),
     "Over a pipe Adaptive and the best published node are alike": Asserts(
@@ -247,7 +247,7 @@ MULTIPLEXER = {
         unless=(f"{HELD} above 1.1",)
     ),
     "A pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
-    "Identical code under two names is alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
+    "Two functions of identical code are alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
     "Over a pipe Hybrid gains more": below(GAIN),
     "Whether Hybrid gains as much over a pipe": undecided(GAIN),
     "It gains nothing there.": above(SLOWED),
@@ -299,7 +299,7 @@ ROUND_TRIP = {
     "A round trip through a Unix socket takes as long": Asserts(
         unless=(f"{EFFECT_OF_PLACE} above 1.1",)
     ),
-    "Spinning buys time with CPU": above(SPIN),
+    "Spinning is faster than sleeping": above(SPIN),
     "Spinning does not pay": below(SPIN),
     "Whether spinning is faster than sleeping": undecided(SPIN),
     "Spinning gains nothing": Asserts(unless=(f"{SPIN} above 1.1",)),
@@ -323,7 +323,8 @@ ROUND_TRIP = {
     "Of {compared} pairs of mechanisms": PLAIN,
     # What the test of pairs of launches shows of all mechanisms: tests/frames/test_contests.py
     "Placement changes": PLAIN,
-    "Placement is not shown": PLAIN,
+    "For {flips} of {compared} pairs": PLAIN,
+    "For none of {compared} pairs": PLAIN,
     "Whether placement changes a ranking": PLAIN,
 }
 
