@@ -86,7 +86,9 @@ class FileIoStudy(Study):
         """Return the points of the named sweeps, one for each experiment of the text, in its order."""
         sets = file_sets(profile.name)
         return self.of_arms(
-            sweep.of(self.mechanisms), partial(whole_levels, sets), **levels_known(sets, sweep)
+            sweep.of(self.mechanisms),
+            partial(whole_levels, sets),
+            **levels_known(profile.name, sets, sweep),
         )
 
     def expected(self, point: Point) -> tuple[str, ...]:

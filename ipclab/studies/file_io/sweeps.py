@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from ipclab.machine.cgroup import cpu_quota
@@ -21,6 +22,8 @@ MOST_THREADS = 1024
 # threads and work of the text's comparison of serial with overlapped reading
 REFERENCE, SHORT_NS = 4, 800_000
 FAULT_FROM = 4096
+# the profiles in which a sweep takes further multiples of the cores
+FURTHER = {"more": ("standard", "full"), "most": ("full",)}
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes
 # it, one after the
 # other; makes all the read calls it can before it computes; computes what is there before it reads
@@ -44,17 +47,17 @@ def cores() -> int:
     return allowed
 
 
-def _threads(
-    own: Sequence[int],
-    factors: Sequence[int] = (),
-    published: Sequence[int] = (),
-    fixed: bool = False,
-) -> list[int]:
-    """Return the thread counts of a sweep: `own` unless it is `fixed`, else what `arms.toml` says."""
-    if own and not fixed:
+def _threads(own: Sequence[int], profile: str, how: Mapping[str, Any]) -> list[int]:
+    """Return the thread counts of a sweep in `profile`: `own` unless it is fixed, else those of its
+    entry `how` in `arms.toml`.
+    """
+    if own and not how.get("fixed"):
         return [min(count, MOST_THREADS) for count in own]
-    scaled = (min(factor * cores(), MOST_THREADS) for factor in factors)
-    return sorted({*scaled, *(count for count in published if count <= 2 * cores())})
+    parts = ["times", *(part for part, profiles in FURTHER.items() if profile in profiles)]
+    multiples = chain.from_iterable(how.get(part, ()) for part in parts)
+    scaled = [min(multiple * cores(), MOST_THREADS) for multiple in multiples]
+    fitting = [count for count in how.get("published", ()) if count <= 2 * cores()]
+    return sorted({*scaled, *fitting})
 
 
 def _reference() -> int:
@@ -64,13 +67,15 @@ def _reference() -> int:
     return min(REFERENCE, 2 * cores())
 
 
-def levels_known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
-    """Return the levels that depend on the machine, the profile's `sets` of files, or what was
+def levels_known(
+    profile: str, sets: Mapping[str, FileSet], sweep: Sweep
+) -> dict[str, Sequence[Any]]:
+    """Return the levels that depend on the machine, the `profile`, its `sets` of files, or what was
     asked for.
     """
     own, large = sweep.numbers("threads", ()), sets["large"].count
     levels: dict[str, Sequence[Any]] = {
-        name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()
+        name: _threads(own, profile, how) for name, how in table(ARMS)["threads"].items()
     }
     depths = sweep.numbers(
         "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]

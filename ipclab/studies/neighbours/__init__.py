@@ -61,7 +61,7 @@ FEW = (
     "unix",
     "zmq-ipc",
 )
-TURN_NS, TURNS = 20_000_000, 5  # several time slices, so that a neighbour on one's CPU has some
+TURN_NS, TURNS = 20_000_000, 4  # several time slices, so that a neighbour on one's CPU has some
 LEAST, MOST = 10, 20_000
 FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
