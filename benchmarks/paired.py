@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats import paired
-from ipclab.stats.family import HEAT_LOOKS, pair_level
+from ipclab.stats.family import pair_level
 from ipclab.stats.intervals import Floats
+from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.stats.paired import Scatter
 
 CONTESTS, SIZES = 1_000, (3, 6, 12, 20)

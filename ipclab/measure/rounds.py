@@ -18,7 +18,7 @@ from statistics import median_low
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.measure.state import BUDGET, DECIDED, State, besides_limits
-from ipclab.stats.family import HEAT_LOOKS
+from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.launch import Launch
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.limits import LAUNCHES, LimitsStudy

@@ -129,7 +129,8 @@ class _Measuring:
         about["finished"] = None
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
-        with Launcher(ledger) as launcher, ExitStack() as benches:
+        preloads = {study.preload for study, points in possible if points and study.preload}
+        with Launcher(ledger, preloads=preloads) as launcher, ExitStack() as benches:
             say, keep_scratch = self.progress.say, self.request.keep_scratch
             site = Site(launcher, self.files, run.keep, run.note, say, keep_scratch)
             for study, points in possible:

@@ -6,9 +6,10 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,12 +48,14 @@ class Launcher:
 
     There are two, and a launch's first worker is forked from another one than all others: two ends
     forked from one would share its pages, which programs that are started one by one do not. A fork
-    server that was killed fails the launch that it was at; the next launch has new ones.
+    server that was killed fails the launch that it was at; the next launch has new ones. Two more
+    serve the roles with one of the `preloads`: a fork takes the longer, the more is loaded.
     """
 
     ledger: Path
-    # What the fork server calls first: `module:function`
+    # What a fork server calls first: `module:function`
     preload: str = "ipclab.studies.installed:preload"
+    preloads: Collection[str] = ()
     started: int = 0
     _lost: int = 0
 
@@ -68,11 +71,21 @@ class Launcher:
     def _serve(self) -> None:
         self.environment = dict(os.environ)
         others = serve(self.ledger, self.session.id, self.preload)
-        self.servers = serve(self.ledger, self.session.id, self.preload, after=others), others
+        self.loaded: dict[str, tuple[ForkServer, ForkServer]] = {}
+        for preload in self.preloads:
+            first, second = (serve(self.ledger, self.session.id, preload) for _ in range(2))
+            self.loaded[preload] = first, second
+        before = [others, *chain.from_iterable(self.loaded.values())]
+        self.servers = serve(self.ledger, self.session.id, self.preload, after=before), others
         self.served = time.monotonic()
 
+    def _every_server(self) -> list[ForkServer]:
+        """Return all fork servers, the one that ends last as the last one."""
+        last, others = self.servers
+        return [*chain.from_iterable(self.loaded.values()), others, last]
+
     def __exit__(self, *error: object) -> None:
-        for server in reversed(self.servers):
+        for server in self._every_server():
             server.end()
         close_session(self.ledger, self.session)
 
@@ -89,9 +102,9 @@ class Launcher:
         lest one finds its socket closed and removes what the session owns; last, so that at each
         moment one can do that if we are killed.
         """
-        old = self.servers
+        old = self._every_server()
         self._serve()
-        for server in old:
+        for server in reversed(old):
             server.kill()
 
     def renew_old(self) -> None:
@@ -139,13 +152,12 @@ class Launcher:
         ends.
         """
         workers: dict[str, Started] = {}
-        if any(server.process.poll() is not None for server in self.servers):
+        if any(server.process.poll() is not None for server in self._every_server()):
             self.renew()
         try:
             for place, role in enumerate(roles):
-                self._ask(
-                    Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)]
-                )
+                servers = self.loaded.get(role.preload, self.servers)
+                self._ask(Start(role, prefix, self.session.folder), workers, servers[min(place, 1)])
             if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
                 self._lose()
             yield workers
@@ -183,7 +195,7 @@ class Launcher:
         raise LostError(*reason, "the launch is made again")
 
     def _kill(self) -> None:
-        for server in self.servers:
+        for server in reversed(self._every_server()):
             server.kill()
 
     def attend(self, workers: Mapping[str, Started], seconds: float) -> Roles:

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ END_SECONDS = 10.0
 class Role:
     """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
 
+    One with a `preload` is forked from a server that has called that, where the launcher has one.
     `fresh` starts a new interpreter instead of forking one that has imported all: for what depends
     on how a program begins. A `command` is another program in its place, in the session's
     environment changed by `env` (None: not set) and, if `alone`, in a network of its own where that
@@ -37,6 +38,7 @@ class Role:
     arguments: dict[str, Any]
     cpus: frozenset[int]
     fresh: bool = False
+    preload: str = ""
     command: tuple[str, ...] = ()
     env: Mapping[str, str | None] = field(default_factory=dict)
     alone: bool = False
@@ -126,14 +128,14 @@ class ForkServer:
         self.sock.close()
 
 
-def serve(ledger: Path, session: str, preload: str, after: ForkServer | None = None) -> ForkServer:
+def serve(ledger: Path, session: str, preload: str, after: Sequence[ForkServer] = ()) -> ForkServer:
     """Start a fork server that first calls `preload` (`module:function`).
 
-    One with `after` ends after that one, and removes what the session owned when the session cannot
-    do it any more.
+    One with `after` ends after those, and removes what the session owned when the session cannot do
+    it any more.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    fds = [theirs.fileno(), *([os.pidfd_open(after.process.pid)] if after else [])]
+    fds = [theirs.fileno(), *(os.pidfd_open(server.process.pid) for server in after)]
     about = [str(ledger), session, preload, *map(str, fds)]
     command = [sys.executable, "-m", "ipclab.spawn.zygote", *about]
     process = subprocess.Popen(

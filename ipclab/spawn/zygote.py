@@ -15,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Collection
 from contextlib import suppress
@@ -178,7 +179,7 @@ def main() -> None:
     """Run the fork server.
 
     Arguments are the ledger folder, the session's id, what to load, the socket's descriptor, and
-    for a session's last server that of the process (pidfd) which ends before it.
+    for a session's last server those of the processes (pidfd) which end before it.
     """
     ledger, session_id, loaded, *descriptors = sys.argv[1:]
     module, _, preload = loaded.partition(":")
@@ -201,7 +202,9 @@ def main() -> None:
     # Once more even when its file is gone: the owner was killed, and another session cleaned before
     # our workers ended.
     if session is not None and before:
-        select.select(before, [], [], END_SECONDS)
+        deadline = time.monotonic() + END_SECONDS
+        for other in before:
+            select.select([other], [], [], max(0.0, deadline - time.monotonic()))
         close_session(Path(ledger), session)
 
 

@@ -16,8 +16,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import HEAT_LOOKS, pair_level
+from ipclab.stats.family import pair_level
 from ipclab.stats.intervals import WIDEST
+from ipclab.stats.looks import HEAT_LOOKS
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"

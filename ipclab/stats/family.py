@@ -15,12 +15,10 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ipclab.stats.looks import LOOKS, SHARES
 from ipclab.stats.ranktest import least_p
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
-LOOKS = (8, 12, 18, 27, 40, 60, 90)  # launches of a pair at which it is judged
-SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look
-HEAT_LOOKS = (5, 8, 12, 18, 27, 40, 60)  # heats of a pair at which it is judged
 GRID = np.linspace(-8.0, 8.0, 1601)
 
 

@@ -170,6 +170,8 @@ class Study(ABC):
     factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
+    # `module:function` that fork servers of its own call, for imports that would weigh on all others
+    preload: str = ""
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
 
     def backends(self) -> tuple[str, ...]:

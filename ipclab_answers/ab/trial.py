@@ -25,7 +25,7 @@ from ipclab.stats.compare import (
     Side,
     compare,
 )
-from ipclab.stats.family import HEAT_LOOKS
+from ipclab.stats.looks import HEAT_LOOKS
 
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"

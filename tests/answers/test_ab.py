@@ -10,7 +10,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
-from ipclab.stats.family import HEAT_LOOKS
+from ipclab.stats.looks import HEAT_LOOKS
 from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged, one_by_one, trial
 
 SCATTER = 0.05  # of launches, as one CPU has it

@@ -21,7 +21,7 @@ from ipclab.frames import tails
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
-from ipclab.stats.family import HEAT_LOOKS
+from ipclab.stats.looks import HEAT_LOOKS
 from ipclab_answers.ab.arms import ARM, Arm, Asked, Program, uninterrupted
 from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import AtPoint, Wanted

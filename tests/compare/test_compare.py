@@ -9,8 +9,9 @@ import pytest
 
 from ipclab.stats import ranktest
 from ipclab.stats.compare import Comparison, Side, compare, power_step, threshold
-from ipclab.stats.family import ALPHA, LOOKS, SHARES, launches_needed, pair_level, range_level
+from ipclab.stats.family import ALPHA, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
+from ipclab.stats.looks import LOOKS, SHARES
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import chances, differences, drift, interval, least_p, p_value
 

@@ -15,7 +15,7 @@ from ipclab.lab.uncertainty import calibration_table
 from ipclab.measure.heats import heats
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
-from ipclab.stats.family import HEAT_LOOKS
+from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.calibration import EXCHANGES, OP, CalibrationStudy
 from ipclab.studies.calibration import PAIRS as PAIRS_OF

@@ -12,7 +12,6 @@ import numpy as np
 
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies.objects.ends import take
 
 LONG = 600.0
 
@@ -67,6 +66,8 @@ def straight(worker: Worker, log: str) -> None:
 
 def take_and_die(worker: Worker, **levels: Any) -> Turns:
     """Be the taking end of an object's way until its first turn, and be killed in it."""
+    from ipclab.studies.objects.ends import take
+
     turns = take(worker, **levels)
     yield next(turns)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,8 +1,9 @@
 """The study of objects: what it costs to hand an array, a frame or a dictionary to another process,
 by way.
 
-`size_bytes` is about what the object's own data take. A way that goes in the message is measured
-over several carriers; what lies apart needs one only to say where.
+What makes objects imports pandas and Arrow: it is imported where it is used, so that the workers of
+other studies do without. `size_bytes` is about what the object's own data take. A way that goes in
+the message is measured over several carriers; what lies apart needs one only to say where.
 """
 
 from collections.abc import Mapping
@@ -23,10 +24,6 @@ from ipclab.studies.interface import (
     Sweep,
     named,
 )
-from ipclab.studies.objects.contents import MADE
-from ipclab.studies.objects.copies import copied
-from ipclab.studies.objects.ends import capacity, room_bytes
-from ipclab.studies.objects.ways import ways
 
 MIDDLE = 100_000
 SIZES = 1_000, MIDDLE, 10_000_000
@@ -35,6 +32,7 @@ LARGEST = 100_000_000  # in the longest profile
 LAUNCHES = {"smoke": (2, 2), "quick": (4, 4), "standard": (5, 12)}  # at least and at most
 TURNS, LEAST = 2, 3  # of a launch, and the samples of a turn, where launches are few
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
+KINDS = ("array", "frame", "dictionary")
 HERE = "ipclab.studies.objects.ends"
 
 
@@ -42,8 +40,9 @@ class ObjectsStudy(Study):
     """One process gives an object, the other takes it, sums every element and answers."""
 
     name = "objects"
-    factors: ClassVar = {"object": tuple(MADE)}
+    factors: ClassVar = {"object": KINDS}
     named_only = ("smoke",)
+    preload = f"{HERE}:preload"
 
     def effort(self, profile: Profile) -> Profile:
         """Return fewer launches than the profile's, and turns of a brief one; in full, all of it."""
@@ -61,7 +60,7 @@ class ObjectsStudy(Study):
         usual = (*SIZES, LARGEST) if profile.name == "full" else SIZES
         return self.of_arms(
             sweep.of(self.backends()),
-            objects=sweep.levels.get("object", tuple(MADE)),
+            objects=sweep.levels.get("object", KINDS),
             sizes=sorted(set(sweep.sizes or usual)),
             middle=sorted(set(sweep.sizes or (MIDDLE,))),
             far=profile.pinned[-1:],
@@ -70,25 +69,34 @@ class ObjectsStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the way cannot carry the object, or why its carrier cannot have the message."""
+        from ipclab.studies.objects.ends import capacity
+        from ipclab.studies.objects.ways import ways
+
         kind, way = str(point.levels["object"]), str(point.levels["way"])
-        if kind not in MADE:
-            return f"there is no such object; there are {', '.join(MADE)}"
+        if kind not in KINDS:
+            return f"there is no such object; there are {', '.join(KINDS)}"
         refused = ways(kind)[way].refuses(kind)
         return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
 
     def shared_memory(self, point: Point) -> int:
+        from ipclab.studies.objects.ends import capacity, room_bytes
+
         messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0
         return messages + room_bytes(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         of = named(point, seed) | {"kind": point.levels["object"], "way": point.levels["way"]}
-        taker = Role("server", f"{HERE}:take", of, placement.role(0))
-        return [taker, Role("client", f"{HERE}:give", {**of, **profile.samples}, placement.role(1))]
+        asked = {**of, **profile.samples}
+        taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
+        giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)
+        return [taker, giver]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the giving end's samples once the taking end has compared every object whole; both
         ends' counters.
         """
+        from ipclab.studies.objects.copies import copied
+
         taker, giver = outcomes["server"], outcomes["client"]
         if not taker.proof:
             raise PayloadError("0 of 1 objects arrived", "objects were lost")

@@ -19,6 +19,7 @@ from ipclab.backends.interface import Channel, Place, Segment
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies import installed
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.objects import contents
 from ipclab.studies.objects.copies import anew_bytes
@@ -38,6 +39,11 @@ ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and 
 MEMORY = "Private_Dirty", "Pss_Shmem"
 
 Link = tuple[Channel, Way, Room]
+
+
+def preload() -> None:
+    """Import what the ends need, of which this module has imported the heaviest."""
+    installed.preload()
 
 
 def capacity(size: int) -> int:
