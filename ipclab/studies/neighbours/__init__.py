@@ -63,7 +63,7 @@ FEW = (
 )
 TURN_NS, TURNS = 20_000_000, 4  # several time slices, so that a neighbour on one's CPU has some
 LEAST, MOST = 10, 20_000
-FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
+MOST_LAUNCHES = 27  # of a question that is still open, except in full
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
 FOLDER = "neighbours"
 HERE = "ipclab.studies.neighbours.ends"
@@ -94,14 +94,16 @@ class NeighboursStudy(Study):
         """Return the profile with turns that outlast a neighbour on the same CPU and, except in
         full, few launches.
         """
-        most = profile.most_launches if profile.name == "full" else profile.least_launches
+        most = profile.most_launches
+        if profile.name != "full":
+            most = min(most, MOST_LAUNCHES)
         return replace(
             profile,
             turn_ns=max(TURN_NS, profile.turn_ns),
             turns=min(TURNS, profile.turns),
             least_samples=LEAST,
             most_samples=max(MOST, profile.most_samples),
-            most_launches=max(most, min(FEWEST, profile.most_launches)),
+            most_launches=most,
         )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:

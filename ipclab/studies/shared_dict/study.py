@@ -51,6 +51,7 @@ NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 FEW = 3  # launches, of values without a contest
 TURN_NS = 10_000_000  # some time slices of the scheduler
+TURNS = 4  # at most, of turns as long as that
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = (
@@ -80,7 +81,9 @@ class SharedDictStudy(Study):
         if profile.name == "smoke":
             return profile
         least = FEW if profile.name == "quick" else profile.least_launches
-        return replace(profile, turn_ns=max(TURN_NS, profile.turn_ns), least_launches=least)
+        turns = profile.turns if profile.name == "full" else min(TURNS, profile.turns)
+        turn_ns = max(TURN_NS, profile.turn_ns)
+        return replace(profile, turn_ns=turn_ns, turns=turns, least_launches=least)
 
     def for_values(self, point: Point, effort: Profile) -> Profile:
         """Return that few launches do where ranks share CPUs, except for what the text measured so."""
