@@ -83,7 +83,7 @@ pub fn echo(kind: &str, size: usize, cpus: Cpus, board: &Arc<Board>) -> Outcome<
         "tcp" => fork(Stream::tcp()?, size, cpus, board),
         "udp" => fork(Stream::udp()?, size, cpus, board),
         "mq" => {
-            let (there, back) = (Arc::new(Queue::new(size)?), Arc::new(Queue::new(size)?));
+            let (there, back) = (Arc::new(Queue::new(size, false)?), Arc::new(Queue::new(size, false)?));
             fork(((there.clone(), back.clone()), (back, there)), size, cpus, board)
         }
         _ => Err(Failure::Invalid(format!("no such kind of echo: {kind}"))),

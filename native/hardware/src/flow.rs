@@ -110,7 +110,8 @@ pub fn flow(kind: &str, size: usize, cpus: Cpus, board: &Board) -> Outcome<Ends>
         "packet" => fork(inlet(Stream::packets(size)?)?, size, cpus, board),
         "tcp" => fork(inlet(Stream::tcp()?)?, size, cpus, board),
         "mq" => {
-            let queue = Arc::new(Queue::new(size)?);
+            // Short as it is, it is empty or full all the time: what sleeps and is woken then is no floor.
+            let queue = Arc::new(Queue::new(size, cpus.apart())?);
             fork((queue.clone(), queue), size, cpus, board)
         }
         "ring" => {

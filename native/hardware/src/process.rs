@@ -54,6 +54,11 @@ impl Cpus {
         }
         Ok(Self { timing, other })
     }
+
+    /// Whether each process has a CPU of its own.
+    pub fn apart(self) -> bool {
+        self.timing >= 0 && self.other >= 0 && self.timing != self.other
+    }
 }
 
 /// The two ends of a limit, each with what it does in a turn. Dropping them kills both.

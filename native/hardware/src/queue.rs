@@ -15,11 +15,12 @@ const DEPTH: i64 = 10;
 pub struct Queue {
     fd: OwnedFd,
     size: usize,
+    awake: bool,
 }
 
 impl Queue {
-    /// Make a queue for messages of `size` bytes, and take its name away.
-    pub fn new(size: usize) -> Outcome<Self> {
+    /// Make a queue for messages of `size` bytes, and take its name away; its ends wait asleep, or `awake`.
+    pub fn new(size: usize, awake: bool) -> Outcome<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name = format!("/ipclab-limit-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
         let name = CString::new(name).expect("a name without a zero byte");
@@ -29,6 +30,7 @@ impl Queue {
             attributes.mq_maxmsg = DEPTH;
             attributes.mq_msgsize = size as i64;
             let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+            let flags = if awake { flags | libc::O_NONBLOCK } else { flags };
             let fd = libc::mq_open(name.as_ptr(), flags, 0o600, &mut attributes);
             let refused = last_error();
             if fd < 0 {
@@ -37,14 +39,16 @@ impl Queue {
             libc::mq_unlink(name.as_ptr());
             OwnedFd::from_raw_fd(fd)
         };
-        Ok(Self { fd, size })
+        Ok(Self { fd, size, awake })
     }
 
     /// Send `message`, waiting for room; returns whether that went well.
     pub fn send(&self, message: &[u8]) -> bool {
         // SAFETY: the pointer and the length are those of `message`.
-        again(|| unsafe { libc::mq_send(self.fd.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) }
-            as isize)
+        self.again(
+            || unsafe { libc::mq_send(self.fd.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) }
+                as isize,
+        )
         .is_some()
     }
 
@@ -53,16 +57,18 @@ impl Queue {
         assert!(target.len() == self.size);
         let (fd, start) = (self.fd.as_raw_fd(), target.as_mut_ptr());
         // SAFETY: the pointer and the length are those of `target`, and no priority is asked for.
-        let got = again(|| unsafe { libc::mq_receive(fd, start.cast(), target.len(), std::ptr::null_mut()) });
+        let got =
+            self.again(|| unsafe { libc::mq_receive(fd, start.cast(), target.len(), std::ptr::null_mut()) });
         got == Some(target.len())
     }
-}
 
-fn again(mut call: impl FnMut() -> isize) -> Option<usize> {
-    loop {
-        match call() {
-            -1 if last_error() == Errno::INTR => {}
-            result => return usize::try_from(result).ok(),
+    fn again(&self, mut call: impl FnMut() -> isize) -> Option<usize> {
+        loop {
+            match call() {
+                -1 if last_error() == Errno::INTR => {}
+                -1 if self.awake && last_error() == Errno::AGAIN => std::hint::spin_loop(),
+                result => return usize::try_from(result).ok(),
+            }
         }
     }
 }
@@ -77,7 +83,7 @@ mod tests {
 
     #[test]
     fn messages_arrive_in_order() {
-        let queue = Queue::new(3).unwrap();
+        let queue = Queue::new(3, false).unwrap();
         let mut target = [0; 3];
         assert!(queue.send(b"one") && queue.send(b"two"));
         assert!(queue.recv(&mut target) && target == *b"one");
