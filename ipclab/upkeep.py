@@ -35,7 +35,7 @@ def doctor(seconds: float) -> None:
     """
     from ipclab.machine import Source
     from ipclab.machine.doctor import judge, lines, visit
-    from ipclab.machine.findings import RESERVATION
+    from ipclab.machine.observed import RESERVATION
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
