@@ -22,6 +22,7 @@ from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import checkout
 from ipclab.plugins import chosen, names, one
 from ipclab.quantile import MEDIAN, check
+from ipclab.stats.units import BYTES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,16 +54,7 @@ class _Path(click.Path):
 PATH: Any = _Path(path_type=Path)
 
 
-UNITS = {
-    "": 1,
-    "B": 1,
-    "kB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
+UNITS = {"": 1, **BYTES}
 _BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 

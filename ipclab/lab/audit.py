@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from ipclab.claims.claim import OWN, Claim, Verdict, judge_all, known_of
-from ipclab.claims.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
+from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
 from ipclab.claims.published import texts, worded
 from ipclab.claims.rules import read_names, read_sum
+from ipclab.claims.units import KINDS
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
@@ -262,7 +263,8 @@ def with_own(lab: AnyData, file: str) -> AnyData:
 def one_value(term: Term, source: Source) -> Quantity:
     """Return what `term` gives in `source`; raises `LabError` when that are several values."""
     given = term(source)
-    value, *more = given.shown(SHOWN.get(given.dimension, "1"))
+    kind = KINDS.get(given.dimension)
+    value, *more = given.shown(kind.shown if kind else "1")
     if more:
         what = f"an expression gives {1 + len(more)} values"
         raise LabError(what, "one is asked for", "take min(...) or max(...) of them")

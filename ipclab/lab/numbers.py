@@ -1,7 +1,7 @@
 """Numbers as a reader of one language expects them: quantities to text. Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from math import floor, isfinite, log10
@@ -13,15 +13,15 @@ import pandas as pd
 from ipclab.errors import LabError
 from ipclab.lab.catalogue import N_
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
+from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point
 _DIGITS, _WRITTEN_OUT = 3, 20
-_BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-_SCALES = {
-    "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
-    "B": {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, **_BINARY},
-    "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
+_SCALES: dict[str, Mapping[str, float]] = {
+    "ns": NANOSECONDS,
+    "B": BYTES,
+    "B/s": SPEEDS,
     "share": {"pct": 0.01},
     "points": {"pp": 0.01},  # the difference of two shares
     "1": {"x": 1.0, "pct": 0.01},
@@ -144,7 +144,7 @@ class Formatter:
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
             for name, step in scales.items():  # from the least
-                if name not in _BINARY and size >= step:
+                if name not in BINARY and size >= step:
                     unit = name
         return unit
 
