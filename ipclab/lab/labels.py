@@ -16,15 +16,17 @@ SAID, LEVELLED = (
     tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
     for name in ("labels.toml", "levels.toml")
 )
-NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]
+SAME = {kind: {word: word for word in words.split()} for kind, words in SAID["same"].items()}
+NAMES = SAME["names"] | SAID["names"]
+LEVELS = SAME["levels"] | SAID["levels"] | SAID["plain"]
 # What has a unit is written with it, what is counted without.
 UNITS = {name: unit for unit, names in LEVELLED["units"].items() for name in names}
-COUNTED = LEVELLED["counted"]
+COUNTED = LEVELLED["counted"].split()
 KNOWN = {  # words that mean something
     *NAMES,
     *LEVELS,
-    *LEVELLED["known"]["op"],
-    *LEVELLED["known"]["metric"],
+    *LEVELLED["known"]["op"].split(),
+    *LEVELLED["known"]["metric"].split(),
 }
 # others are in the order of the frame
 ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}

@@ -143,6 +143,8 @@ def of_toml(file: IO[bytes]) -> Iterator[Said]:
     content = tomllib.load(file)
     if "claim" not in content:
         content.pop("plain", None)
+        for words in content.pop("same", {}).values():
+            yield from ((word, True) for word in words.split())
         for words in content.values():
             yield from ((word, True) for word in words.values())
         return
