@@ -16,7 +16,6 @@ import pandas as pd
 from ipclab.compare import FAIL_ON, LIMITS
 from ipclab.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
-from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats import judge
 from ipclab.stats.compare import (
     EQUIVALENCE,
@@ -30,7 +29,7 @@ from ipclab.stats.compare import (
     compare_runs,
     together,
 )
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity
 
 KEY = ["study", "point", "op"]
 Row = dict[Any, Any]  # of `ComparedRun.points`

@@ -2,10 +2,8 @@
 student's own run.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 
@@ -14,11 +12,10 @@ from ipclab.frames.judged import judged as as_judged
 from ipclab.lab.audit import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
+from ipclab.paths import table_beside
 from ipclab.stats import judge
 
-SAID: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("labels.toml").read_text("utf-8")
-)
+SAID: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 
 
 def _trip(backend: str, placement: str, size: str = "min") -> str:

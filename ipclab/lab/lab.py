@@ -220,7 +220,8 @@ class Lab(Data):
         >>> payload = lab.quoted("01_payload")
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
-        return quotes.quoted(self, notebook)
+        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
+        return quotes.read(executed, notebook)
 
     def _say_origin(self) -> None:
         """Name the machine and the date of a run that was not measured here, before anything of it

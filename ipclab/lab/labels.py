@@ -2,20 +2,17 @@
 are ordered.
 """
 
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ipclab.paths import table_beside
 from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
-SAID, LEVELLED = (
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
-    for name in ("labels.toml", "levels.toml")
-)
+SAID = table_beside(__file__, "labels.toml")
+LEVELLED = table_beside(__file__, "levels.toml")
 SAME = {kind: {word: word for word in words.split()} for kind, words in SAID["same"].items()}
 NAMES = SAME["names"] | SAID["names"]
 LEVELS = SAME["levels"] | SAID["levels"] | SAID["plain"]

@@ -2,9 +2,7 @@
 
 import pandas as pd
 
-from ipclab.frames import derived
-from ipclab.frames.limits import beaten as faster_than_limits
-from ipclab.frames.limits import impossible as impossible_lines
+from ipclab.frames import suspects
 from ipclab.frames.limits import with_limits
 from ipclab.lab.data import Data
 from ipclab.studies.limits import pairs
@@ -25,9 +23,7 @@ def beaten(lab: Data) -> pd.DataFrame:
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
     """
-    medians = [lab.points(study, metric="p50") for study in derived.measured(lab.run)]
-    faster = [faster_than_limits(limited(lab, rows)) for rows in medians if len(rows)]
-    return pd.concat(faster or [pd.DataFrame()])
+    return pd.concat([pd.DataFrame(), *suspects.faster(lab.run)])
 
 
 def cpu_pairs(lab: Data) -> pd.DataFrame:
@@ -51,6 +47,4 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
 
 def impossible(lab: Data) -> list[str]:
     """Return one line for each result that is faster than its copies by memcpy can be."""
-    limits = lab.launches("limits")
-    studies = derived.measured(lab.run)
-    return [line for study in studies for line in impossible_lines(lab.points(study), limits)]
+    return suspects.impossible(lab.run)

@@ -12,7 +12,6 @@ import msgspec
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas, table
-from ipclab.lab.data import Data
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
@@ -116,18 +115,6 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
         given = {"run": str(run.path), "lang": lang}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return file
-
-
-def quoted(lab: Data, notebook: str) -> Quoted:
-    """Return what another notebook made of this run: figures and tables by name, and the values
-    that it kept.
-
-    It is executed when that was not done yet; raises `LabError` when it fails.
-
-    >>> payload = lab.quoted("01_payload")
-    >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
-    """
-    return read(made(lab.paths, lab.run, lab.words.lang, notebook), notebook)
 
 
 def read(file: Path, notebook: str) -> Quoted:

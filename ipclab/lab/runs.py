@@ -72,7 +72,7 @@ def best(
     def rank(run: RunFolder) -> tuple[Any, ...]:
         effort = run.about["parameters"]["profile"]
         place = list(PROFILES).index(effort) if effort in PROFILES else -1
-        ours, count = not elsewhere(paths, run), len(points(run, study))
+        ours, count = not elsewhere(paths, run), len(run.points(study))
         return ours, effort != COARSE, asked(run), count, place, run.date
 
     held = [run for run in folder.every(paths.runs) if holds(run, study)]
@@ -94,12 +94,7 @@ def _named(run: RunFolder) -> str:
 
 def holds(run: RunFolder, study: str) -> bool:
     """Tell whether a run has finished points of `study`."""
-    return run.finished and bool(points(run, study))
-
-
-def points(run: RunFolder, study: str) -> list[str]:
-    """Return the names of the files of the points of `study` that a run holds."""
-    return [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
+    return run.finished and bool(run.points(study))
 
 
 def full(run: RunFolder) -> bool:

@@ -75,15 +75,6 @@ class Table:
         """Return the finished text as a frame, one column for each of the table's."""
         return pd.DataFrame(self.rows, columns=[column.label for column in self.columns])
 
-    def to_csv(self) -> str:
-        """Return the finished text as CSV."""
-        return self.to_frame().to_csv(index=False, lineterminator="\n")
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX, for booktabs."""
-        aligns = "".join(column.align[0] for column in self.columns)
-        return self.to_frame().to_latex(index=False, escape=True, column_format=aligns)
-
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
         heads = [column.label for column in self.columns]

@@ -176,16 +176,15 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of
     the newest run.
     """
-    folders = f"points/{NEIGHBOURS}/"
 
     def fits(run: RunFolder) -> bool:
         here = run.about["machine"]["digest"] == machine
-        return here and any(name.startswith(folders) for name in run.about["files"])
+        return here and bool(run.points(NEIGHBOURS))
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
     by_way: dict[str, list[float]] = defaultdict(list)
-    for measured in map(decode, run.checked(folders).values()):
+    for measured in map(decode, run.point_files(NEIGHBOURS)):
         levels = measured.point.levels
         unix = measured.point.backend == "unix"
         if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":

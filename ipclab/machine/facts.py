@@ -5,7 +5,6 @@
 import csv
 import hashlib
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,9 @@ from ipclab.machine.answers import field, installed
 from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS, Value
 from ipclab.machine.source import AbsentError, Source, scrub
+from ipclab.paths import table_beside
 
-SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text(encoding="utf-8"))
+SAID = table_beside(__file__, "labels.toml")
 REASONS: dict[str, str] = SAID["reasons"]
 TOPICS = tuple(SAID["affects"].values())
 

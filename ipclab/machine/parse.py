@@ -1,17 +1,15 @@
 """Small parsers for the texts of /proc and /sys."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-_TABLES = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
-KNOWN: dict[str, Any] = dict(_TABLES)
-for _name, _table in _TABLES.items():
-    if isinstance(_table, str):
-        KNOWN[_name] = _table.split()
+from ipclab.paths import table_beside
+
+KNOWN: dict[str, Any] = {}
+for _name, _table in table_beside(__file__, "known.toml").items():
+    KNOWN[_name] = _table.split() if isinstance(_table, str) else _table
 _SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 

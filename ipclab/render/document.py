@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -17,13 +16,14 @@ from ipclab.lab import canvas, prose, quotes, signing, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
+from ipclab.paths import table_beside
 
 KEEP_IN_LAB, FRONT = "lab", "front"
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
-SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
+SAID = table_beside(__file__, "labels.toml")
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and
 # `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.

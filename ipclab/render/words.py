@@ -8,7 +8,6 @@ update 01_payload` that of one notebook, `... gate` prints what is wrong with th
 
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -20,7 +19,7 @@ from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.lab.parameters import read_notebook
-from ipclab.paths import Paths, checkout
+from ipclab.paths import Paths, checkout, table_beside
 from ipclab.render.extraction import LINK_TARGET, MAGIC, of_code, of_facts, of_notebook, of_toml
 from ipclab.store.files import write_whole
 
@@ -28,7 +27,7 @@ LABELS = "labels.toml"  # the package's words by name; those of its table `plain
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
 # then said.
-RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+RULES = table_beside(__file__, "words.toml")
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]

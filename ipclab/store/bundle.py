@@ -168,7 +168,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points([*folder.read(part).point_files()])
+            check_points(folder.read(part).point_files())
             home.mkdir(exist_ok=True)
             if calibration and not (home / CALIBRATION).exists():
                 write_whole(home / CALIBRATION, bytes(calibration))

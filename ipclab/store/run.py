@@ -55,6 +55,11 @@ class RunFolder:
         """Return the name of a point's file inside the run."""
         return f"points/{point.study}/{point.id}.parquet"
 
+    def points(self, study: str = "") -> list[str]:
+        """Return the names of the files of its points, of all or of those of `study`."""
+        folder = _of_points(study)
+        return [name for name in self.about["files"] if name.startswith(folder)]
+
     def place(self, found: Iterable[tuple[Point | str, bytes]]) -> None:
         """Store points, and other files by name: `run.json` has their digests before they appear;
         none is unknown.
@@ -118,9 +123,11 @@ class RunFolder:
                 )
         return files
 
-    def point_files(self) -> Iterator[Path]:
-        """Yield the files of the points in a fixed order; raises as `checked` does."""
-        yield from self.checked("points/").values()
+    def point_files(self, study: str = "") -> list[Path]:
+        """Return the files of its points, or of those of `study`, in a fixed order; raises as
+        `checked` does.
+        """
+        return list(self.checked(_of_points(study)).values())
 
     def held(self) -> AbstractContextManager[int]:
         """Hold the run for this process; raises `LabError` when another process is measuring into
@@ -143,6 +150,11 @@ class RunFolder:
                 part.replace(target)
             else:
                 part.unlink()
+
+
+def _of_points(study: str) -> str:
+    """Return the folder of the points of `study`, or of all of them, inside a run."""
+    return f"points/{study}/" if study else "points/"
 
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> RunFolder:
