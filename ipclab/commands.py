@@ -248,7 +248,8 @@ class Rendering:
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
 
-        paths, out = checkout(), self.folder
+        paths = checkout()
+        out = self.folder
         date = max(run.about["begun"] for run in runs)
         about: dict[str, Any] = {"date": date, "run": " ".join(run.id for run in runs)}
         tables = []

@@ -12,7 +12,9 @@ class LabError(Exception):
 
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         super().__init__(what, why, fix)
-        self.what, self.why, self.fix = what, why, fix
+        self.what = what
+        self.why = why
+        self.fix = fix
 
     def __str__(self) -> str:
         line = self.what if not self.why else f"{self.what}: {self.why}"

@@ -47,7 +47,8 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
     rows = []
     for number, name in enumerate(EXERCISES):
         prediction = predictions[number].strip() if number < len(predictions) else ""
-        shown, verdict = None, DASH
+        shown = None
+        verdict = DASH
         if prediction:
             value = replace(
                 as_judged(lab.run, compute(lab, RULES[name])), sources=()

@@ -194,7 +194,8 @@ def _together(
 
 def _best(times: Sequence[float], row: Any) -> Quantity:
     """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
-    best, second = times[0], times[min(1, len(times) - 1)]
+    best = times[0]
+    second = times[min(1, len(times) - 1)]
     limit = replace(
         quantity(row),
         value=best,
@@ -224,7 +225,8 @@ def _which(lab: Data, found: pd.DataFrame) -> str:
         ]
         over = lab.words.numbers.number(row["over_limit"], 2)
         told.append(lab.words.joined([*words, f"× {over}"]))
-    which, more = lab.words.joined(told, N_("; ")), len(found) - MOST_TOLD
+    which = lab.words.joined(told, N_("; "))
+    more = len(found) - MOST_TOLD
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
 

@@ -216,11 +216,13 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
     """Return the columns beside the contest's, of the rows of the rivals of its fastest."""
     is_slower = rivals.verdict == SLOWER
-    equal, left_behind = rivals[~is_slower], rivals[is_slower]
+    equal = rivals[~is_slower]
+    left_behind = rivals[is_slower]
     fastest = str(rivals.fastest.iloc[0])
     tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
     slower = [named_entrant(lab, name) for name in left_behind.other]
-    factor, next_one = _factor(equal), _next(left_behind)
+    factor = _factor(equal)
+    next_one = _next(left_behind)
     return tied, slower, factor, next_one, _choice(lab, tied, slower, factor, next_one)
 
 
@@ -228,7 +230,8 @@ def _factor(equal: pd.DataFrame) -> Quantity:
     """Return the factor that all ratios of rivals that were not shown to be slower stay within."""
     if equal.empty or equal[["low", "high"]].isna().any(axis=None):
         return missing()
-    low, high = float(equal.low.min()), float(equal.high.max())
+    low = float(equal.low.min())
+    high = float(equal.high.max())
     return within(Quantity(1.0, "1", low, high), 1)
 
 

@@ -100,7 +100,8 @@ class Lab(Data):
         run, lang, measure, profile = map(values.pop, ("run", "lang", "measure", "profile"))
         if not measure:
             return cls.open(run, lang, study)
-        sizes, backends = values.pop("sizes", []), values.pop("backends", [])
+        sizes = values.pop("sizes", [])
+        backends = values.pop("backends", [])
         swept = cls.sweep([study], profile, sizes, backends, values)
         return cls.open(str(swept.run.path), lang, study)
 

@@ -46,7 +46,8 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     while stop < end and not state.isEmpty(stop) and _definition_at(state, stop) is None:
         stop += 1
     token = state.push("footnote_open", "", 1)
-    token.meta, token.map = {"label": found[1]}, [start, stop]
+    token.meta = {"label": found[1]}
+    token.map = [start, stop]
     inline = state.push("inline", "", 0)
     inline.content = state.getLines(
         start,
@@ -54,7 +55,8 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         state.blkIndent,
         False,
     ).strip()[found.end() :]
-    inline.map, inline.children = [start, stop], []
+    inline.map = [start, stop]
+    inline.children = []
     state.push("footnote_close", "", -1)
     state.line = stop
     return True

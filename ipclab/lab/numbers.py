@@ -57,7 +57,8 @@ class Formatter:
         lang: str,
         translate: Callable[[str], str] = str,
     ) -> None:
-        self.lang, self.translate = lang, translate
+        self.lang = lang
+        self.translate = translate
 
     def format(self, found: Quantity, spec: str = "") -> str:
         """Return a quantity as text. `spec` is a list of words, separated by commas:

@@ -54,7 +54,8 @@ class Parameter:
         try:
             return msgspec.convert(given, kind, strict=is_bool)
         except ValueError as error:
-            what, why = f"parameter {self.name!r}{where}", f"{value!r} is no {self.type}"
+            what = f"parameter {self.name!r}{where}"
+            why = f"{value!r} is no {self.type}"
             raise UsageError(what, why, f"pass one like {self.default!r}") from error
 
 

@@ -93,7 +93,8 @@ class Question:
         Inside is an interval within 1 / (1 + `margin`) to 1 + `margin` times the bound.
         """
         if judge.INSIDE in self.alternatives and bound > 0:
-            low, high = bound / (1 + margin), bound * (1 + margin)
+            low = bound / (1 + margin)
+            high = bound * (1 + margin)
             if judge.within(found, low, high) == judge.INSIDE:
                 return judge.INSIDE
         return judge.side(found, bound)
@@ -150,7 +151,8 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
 
 def without_empty_tables(source: str) -> str:
     """Return prose without the tables that have no row, and without their captions."""
-    lines, kept = source.splitlines(), list[str]()
+    lines = source.splitlines()
+    kept = list[str]()
     empty = False  # the lines that follow are those of a table that was left out
     for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if _RULE.fullmatch(line.strip()) and not below.lstrip().startswith("|"):

@@ -72,7 +72,8 @@ def best(
     def rank(run: RunFolder) -> tuple[Any, ...]:
         effort = run.about["parameters"]["profile"]
         place = list(PROFILES).index(effort) if effort in PROFILES else -1
-        ours, count = not elsewhere(paths, run), len(run.points(study))
+        ours = not elsewhere(paths, run)
+        count = len(run.points(study))
         return ours, effort != COARSE, asked(run), count, place, run.date
 
     held = [run for run in folder.every(paths.runs) if holds(run, study)]

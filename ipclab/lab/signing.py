@@ -86,7 +86,8 @@ def title_block(lab: Data) -> Table:
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
     control = signed_by(lab)
-    number, revision = (N_("Document number"), control.number), (N_("Revision"), control.revision)
+    number = (N_("Document number"), control.number)
+    revision = (N_("Revision"), control.revision)
     rows = [_fields(lab, number, revision, (N_("Date"), control.date))]
     for who in SIGNING:
         name = getattr(control, who.lower())
@@ -99,10 +100,8 @@ def title_block(lab: Data) -> Table:
             )
         )
     for each in control.history or [Revision()]:
-        revision, changed = (
-            (N_("History: revision"), each.revision),
-            (N_("What changed"), each.change),
-        )
+        revision = (N_("History: revision"), each.revision)
+        changed = (N_("What changed"), each.change)
         rows.append(
             _fields(
                 lab,

@@ -111,7 +111,8 @@ def _columns(
     for place, part in enumerate(parts):
         in_index = place < len(index)
         head = _head(lab, part, [None] if in_index else frame.columns.names, names)
-        values, column = shown.iloc[:, place], str(part[-1])
+        values = shown.iloc[:, place]
+        column = str(part[-1])
         how = spec if isinstance(spec, str) else _spec(part, spec)
         cells = [_text(lab, column, value, how, names) for value in values]
         has_cells = bool({*cells} - {"", DASH})

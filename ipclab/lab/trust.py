@@ -138,7 +138,8 @@ def unfit(lab: Data) -> list[str]:
         lab.run.checked()
     except LabError as error:
         return [f"digests: {error}"]  # nothing else can be read
-    studies, reasons = measured(lab.run), []
+    studies = measured(lab.run)
+    reasons = []
     if not full(lab.run):
         reasons.append("incomplete: it is not finished, or not of all studies at their own levels")
     for point, why in lab.run.about["failures"].items():
@@ -153,7 +154,8 @@ def unfit(lab: Data) -> list[str]:
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
     known = floors(lab.launches("limits"))
-    wide, count = len(known.wide()), len(known.medians)
+    wide = len(known.wide())
+    count = len(known.medians)
     faults = lines(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")

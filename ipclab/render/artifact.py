@@ -47,8 +47,10 @@ def made(paths: Paths) -> str:
     """Return the text of the file, from the claims as the committed run has them."""
     run = opened(paths, paths.reference)
     lab = lab_of(run, paths, "en")
-    judged, shares = claims(lab), _shares(lab)
-    facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
+    judged = claims(lab)
+    shares = _shares(lab)
+    facts = run.about["machine"]["facts"]
+    profile = run.about["parameters"]["profile"]
     parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
     for study, rows in judged.groupby("study", sort=False):
         (page,) = paths.notebooks.glob(f"0?_{study}.ipynb")

@@ -187,7 +187,8 @@ def _labelled(shown: Shown, document: Document) -> Shown:
 
 
 def _prose(source: str, document: Document) -> list[Token]:
-    definitions, kept = dict[str, Token](), list[Token]()
+    definitions = dict[str, Token]()
+    kept = list[Token]()
     tokens = iter(prose.parse(source))
     for token in tokens:
         if token.type == "footnote_open":
@@ -206,7 +207,8 @@ def _prose(source: str, document: Document) -> list[Token]:
                     f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell"
                 )
             document.notes.append(definitions[label])
-            child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
+            child.meta["number"] = len(document.notes)
+            child.meta["note"] = definitions[label]
     return kept
 
 
@@ -214,7 +216,9 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
     """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a
     numbered `Table`.
     """
-    tokens, begin, first = _prose(source, document), 0, 0
+    tokens = _prose(source, document)
+    begin = 0
+    first = 0
     for place, token in enumerate(tokens):
         first = place if token.type == "table_open" else first
         after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
@@ -278,7 +282,8 @@ def _settle_headings(document: Document) -> None:
             if token.type == "heading_open":
                 headings.append(tokens[place : place + 3])
     shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
-    level, seen = 0, set[str]()
+    level = 0
+    seen = set[str]()
     for token, inline, close in headings:
         level = min(int(token.tag[1]) - shift, level + 1)
         token.tag = close.tag = f"h{level}"

@@ -81,7 +81,8 @@ class ReportHTMLExporter(DocumentExporter):
         """
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
+        loader = PackageLoader("ipclab.render")
+        undefined = StrictUndefined
         environment = Environment(
             loader=loader, autoescape=True, undefined=undefined, trim_blocks=True
         )
@@ -224,7 +225,8 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
     """
     nodes = []
     for node in parent.children:
-        content, before = node.content, node.previous_sibling
+        content = node.content
+        before = node.previous_sibling
         if node.type == "softbreak":
             around = [
                 neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)

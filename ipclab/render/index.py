@@ -32,7 +32,8 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     page.links = [tongues, {title: ""}]
     for name, file in executed.items():
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        document, target = read(notebook, folder), f"{name}.html"
+        document = read(notebook, folder)
+        target = f"{name}.html"
         if not page.blocks:
             page.blocks += [block for block in document.prose[:1] if _is_origin(block)]
         page.headings.append((1, f"s-{target}", document.title))

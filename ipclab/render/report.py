@@ -260,7 +260,8 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
     """Execute a job's notebook and export it; an error of ours is returned."""
     from ipclab.lab.execute import execute
 
-    files, language = target.files(job.notebook, job.lang), {"lang": job.lang}
+    files = target.files(job.notebook, job.lang)
+    language = {"lang": job.lang}
     try:
         execute(
             job.notebook,

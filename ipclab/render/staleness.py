@@ -31,7 +31,8 @@ def inputs(
     """
     made_with = chain.from_iterable(package.rglob("*") for package in paths.packages)
     code = [file for file in made_with if file.suffix in CODE]
-    measured, beside = dict[str, str](), paths.package.parent
+    measured = dict[str, str]()
+    beside = paths.package.parent
     stated = digests(paths.control.parent, [paths.control])
     if claims:
         stated |= digests(claims.parent, [claims])

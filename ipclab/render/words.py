@@ -157,7 +157,8 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
         number.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
         number.append(f"no caption of the English one's address: {msgstr[:60]!r}")
-    shown, rules = LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
+    shown = LINK_TARGET.sub("", msgstr)
+    rules = RULES.get(lang, {}).items()
     hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
     return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
 

@@ -23,7 +23,9 @@ class OuterBench:
     """
 
     def __init__(self, launcher: Launcher, here: World) -> None:
-        self.launcher, self.world, self.mail = launcher, here, here.mail
+        self.launcher = launcher
+        self.world = here
+        self.mail = here.mail
         self.launches: dict[str, int] = {}
         self.asked: set[int] = set()  # for this launch
         self.said: dict[int, Answer] = {}  # by rank, in the order in which it came
@@ -52,7 +54,8 @@ class OuterBench:
         return ends
 
     def _part(self, contestant: Contestant, prefix: str) -> tuple[Node, Part]:
-        point, roles = contestant.point, contestant.roles
+        point = contestant.point
+        roles = contestant.roles
         home, ranks = self._where(point, len(roles))
         folder = home.folder or self.launcher.session.folder
         part = Part(dict(zip(ranks, roles, strict=True)), prefix, folder)
@@ -84,7 +87,8 @@ class OuterBench:
 
     def _launch(self, command: Command) -> Ends:
         names = names_of(command)
-        self.asked, self.said = set(names), {}
+        self.asked = set(names)
+        self.said = {}
         end = time.monotonic() + command.seconds
         for rank in self.asked - {0}:
             self.mail.send(rank, command)

@@ -94,7 +94,8 @@ def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
     and random names).
     """
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
-    facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
+    facts = about["machine"]["facts"]
+    begun = dt.datetime.fromisoformat(about["begun"])
     shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
     template = Environment(autoescape=False).from_string(text)
     entries = sorted(files, key=lambda entry: entry.name)
@@ -153,7 +154,8 @@ def place(file: Path, contents: Contents, home: Path) -> None:
     The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that
     cannot be read or a folder that cannot be written.
     """
-    total, calibration = sum(entry.size for entry in contents.files), bytearray()
+    total = sum(entry.size for entry in contents.files)
+    calibration = bytearray()
     part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
     try:
         with blamed(f"cannot write {home.parent}", ANOTHER):
@@ -274,7 +276,8 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
         raise UsageError(
             f"{bundle} is no file", "", "get it from the repository again: git checkout data"
         )
-    home, index = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}", f"*/{INDEX}"
+    home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
+    index = f"*/{INDEX}"
     if not any(home.glob(index)):
         with held(paths.opened):
             if not any(home.glob(index)):  # another process may have been first

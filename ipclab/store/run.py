@@ -97,7 +97,8 @@ class RunFolder:
         `warn`.
         """
         name = self.file(point)
-        there, intact = (self.path / name).is_file(), self._intact(name)
+        there = (self.path / name).is_file()
+        intact = self._intact(name)
         if there and not intact:
             warn(f"{name} is not what was measured (truncated or altered): it is measured again")
         return intact

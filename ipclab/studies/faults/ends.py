@@ -98,7 +98,8 @@ def _plant(worker: Worker, how: Plan) -> None:
     """Kill the victim, stop it for a while or leave it slow; say when that was and how many
     messages it has done.
     """
-    victim, chance = Forked(partial(_work, worker, how)), how.chance(worker)
+    victim = Forked(partial(_work, worker, how))
+    chance = how.chance(worker)
     if how.kills:
         at = victim.hit(signal.SIGKILL, chance)
     elif how.fault == "slow-reading":
@@ -165,7 +166,9 @@ class Survivor:
     """A process to whose peer something happens, and what it sees of that."""
 
     def __init__(self, worker: Worker, how: Plan, way: Way) -> None:
-        self.worker, self.how, self.way = worker, how, way
+        self.worker = worker
+        self.how = how
+        self.way = way
         self.seen: Numbers = []
         self.sent, self.until = 0, 0
         self.end = way.ends[0]
@@ -178,7 +181,8 @@ class Survivor:
         """Hand the next message over; at `until` the time is over in which a kill shows, or the
         others are done.
         """
-        left_ns, data = self.until - clock(), message(self.sent, self.how.size)
+        left_ns = self.until - clock()
+        data = message(self.sent, self.how.size)
         if left_ns <= 0:
             raise TimeoutError if self.how.kills else StopIteration
         self.way.offer(data, left_ns) if self.how.kills else self.way.tell(data)
@@ -190,7 +194,8 @@ class Survivor:
         clock (ns) then.
         """
         if isinstance(self.end, Channel):
-            self.peer, self.end.peer = self.end.peer, None
+            self.peer = self.end.peer
+            self.end.peer = None
         kind, at = outcome(attempt, lambda: getattr(self.end, "filled", 0))
         self.worker.outcome.counters[NOTICED] = shares(kind)
         return kind, at
@@ -203,7 +208,8 @@ class Survivor:
         if not isinstance(self.end, Channel):
             return
         if kind == SILENCE:
-            self.end.peer, begun = self.peer, clock()
+            self.end.peer = self.peer
+            begun = clock()
             kind, at = outcome(attempt)
             noticed_ns = at - begun
         keep_times(self.worker, WATCHED, noticed_ns)

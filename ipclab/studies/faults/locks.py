@@ -33,7 +33,8 @@ def run(worker: Worker, **plan: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
     how = Plan(**plan)
     worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    kind, place = find(how.backend).store, Place(worker.prefix, worker.folder, how.size)
+    kind = find(how.backend).store
+    place = Place(worker.prefix, worker.folder, how.size)
     if kind is None:
         raise TypeError(f"{how.backend} has no store")
     (_inherit if worker.role == PRODUCER else _read)(worker, how, kind, place)

@@ -225,7 +225,8 @@ def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
 
 def _short_of_ranks(point: Point) -> str | None:
     """Return that the launcher around us has too few ranks for `point`, or None."""
-    here, need = world(), int(point.levels["readers"]) + 1
+    here = world()
+    need = int(point.levels["readers"]) + 1
     if here is None or int(point.levels["nodes"]) > 1:
         return None
     most = max(len(node.ranks) for node in here.nodes)
@@ -240,7 +241,8 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
     reads = [reader["reads"] for reader in read]
-    asked, made = wanted * len(read), sum(reads)
+    asked = wanted * len(read)
+    made = sum(reads)
     torn = sum(reader["torn"] for reader in read)
     lost = sum(max(0, wanted - number) for number in reads)
     if torn:
@@ -260,7 +262,8 @@ def _aged(stamps: Samples, readers: Sequence[Launch]) -> Facts:
     late = []
     for reader in readers:
         ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
-        reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
+        reader.samples["staleness"] = ages
+        reader.turns["staleness"] = reader.turns[SEEN]
         late.append(behind)
     behind = np.concatenate(late)
     return {

@@ -79,7 +79,9 @@ class End:
     """What the two ends have in common. Messages are numbered over all phases."""
 
     def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
-        self.worker, self.way, self.how = worker, way, how
+        self.worker = worker
+        self.way = way
+        self.how = how
         self.count = 0  # messages of all phases before this one
         self.period_ns = 0  # of an open loop, from its first turn that is recorded
         self.took: list[float] = []  # by turn: the ns of one message
@@ -152,21 +154,25 @@ class Producer(End):
         return begun, ended
 
     def _messages(self, first: int, count: int) -> None:
-        send, message = self.way.send, self.message
+        send = self.way.send
+        message = self.message
         for number in range(first, first + count):
             NUMBER.pack_into(message, 0, number)
             send(message)
 
     def _windows(self, count: int) -> None:
         """Send windows of messages, each after the answer to the one before."""
-        window, answered = self.how.window, self.way.channel.recv
+        window = self.how.window
+        answered = self.way.channel.recv
         for place in range(0, count, window):
             self._messages(self.count + place, min(window, count - place))
             if count - place >= window:
                 answered(WAIT_NS)
 
     def _batches(self, count: int) -> None:
-        batch, size, send = self.how.batch, self.how.size, self.way.channel.send_many
+        batch = self.how.batch
+        size = self.how.size
+        send = self.way.channel.send_many
         self.numbers[:] = np.arange(self.count, self.count + batch)
         for _ in range(count // batch):
             send(self.words, size, WAIT_NS)
@@ -178,7 +184,9 @@ class Producer(End):
         """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as
         the plan says.
         """
-        send, message, stalled = self.way.send, self.message, count // 2 - 1
+        send = self.way.send
+        message = self.message
+        stalled = count // 2 - 1
 
         def step(place: int) -> None:
             NUMBER.pack_into(message, 0, self.count + place)
@@ -198,7 +206,9 @@ class Producer(End):
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        offer, accepted, before = self.way.offer, 0, memory("Rss")
+        offer = self.way.offer
+        accepted = 0
+        before = memory("Rss")
         room = min(max(FILL_LEAST, FILL_PER_US * self.how.budget_ns // 1000), FILL_MOST)
         most = max(1, room // self.how.size)
         with suppress(TimeoutError):
@@ -250,8 +260,12 @@ class Consumer(End):
         """Receive messages into `came`, with the clock of each in `stamps` where there is room;
         return how many.
         """
-        recv, stamped = self.way.recv, bool(stamps)
-        digests, window, got, unpack = self.digests, self.how.window, 0, NUMBER.unpack_from
+        recv = self.way.recv
+        stamped = bool(stamps)
+        digests = self.digests
+        window = self.how.window
+        got = 0
+        unpack = NUMBER.unpack_from
         while (number := unpack(recv(WAIT_NS))[0]) != END:
             if stamped:
                 stamps[got] = clock()
@@ -264,7 +278,9 @@ class Consumer(End):
         return got
 
     def _batches(self, came: Stamps) -> int:
-        take, size, got = self.way.channel.recv_many, self.how.size, 0
+        take = self.way.channel.recv_many
+        size = self.how.size
+        got = 0
         seen: Samples = np.frombuffer(came, np.int64)
         while True:
             count = int(take(self.buffer, size, WAIT_NS))
@@ -283,7 +299,8 @@ class Consumer(End):
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""
         before = memory("Rss")
-        accepted, delivered = int(self.worker.meet()[PRODUCER]["accepted"]), 0
+        accepted = int(self.worker.meet()[PRODUCER]["accepted"])
+        delivered = 0
         grown = memory("Rss") - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:

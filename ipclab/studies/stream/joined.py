@@ -105,7 +105,8 @@ def _once(producer: Launch, consumers: Sequence[Launch]) -> dict[str, Samples]:
     def every(op: str) -> Samples:
         return np.concatenate([end.samples[op] for end in consumers])
 
-    kept, connecting = producer.samples, every(OPENING)
+    kept = producer.samples
+    connecting = every(OPENING)
     samples = {
         "set-up": kept[OPENING],
         "connect": connecting,
