@@ -13,9 +13,8 @@ from ipclab.studies.multiplexer import CALLS, NODES
 KIB = 1 << 10
 SAID = table_beside(__file__, "labels.toml")
 LEVELLED = table_beside(__file__, "levels.toml")
-SAME = {kind: {word: word for word in words.split()} for kind, words in SAID["same"].items()}
-NAMES = SAME["names"] | SAID["names"]
-LEVELS = SAME["levels"] | SAID["levels"] | SAID["plain"]
+NAMES = {name: name for name in SAID["same"]["names"].split()} | SAID["names"]
+LEVELS = {level: level for level in SAID["same"]["levels"].split()} | SAID["levels"] | SAID["plain"]
 # What has a unit is written with it, what is counted without.
 UNITS = {name: unit for unit, names in LEVELLED["units"].items() for name in names}
 COUNTED = LEVELLED["counted"].split()

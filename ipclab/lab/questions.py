@@ -175,7 +175,9 @@ def texts(alternative: str) -> list[str]:
 
 def edged(alternative: str, change: Callable[[str], str] = str) -> str:
     """Return an alternative with its text, or those of its cells, changed and set between edges."""
-    marked = [f"{EDGE}{change(text)}{EDGE}" if text else "" for text in texts(alternative)]
+    marked = []
+    for text in texts(alternative):
+        marked.append(f"{EDGE}{change(text)}{EDGE}" if text else "")
     return f"| {' | '.join(marked)} |" if alternative.startswith("|") else marked[0]
 
 

@@ -79,8 +79,10 @@ class Table:
         """Return the table in Markdown."""
         heads = [column.label for column in self.columns]
         rules = [RULES[column.align] for column in self.columns]
-        rows = [[cell.replace("|", "\\|") for cell in row] for row in self.rows]
-        return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rules, *rows))
+        lines = [heads, rules]
+        for row in self.rows:
+            lines.append([cell.replace("|", "\\|") for cell in row])
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements

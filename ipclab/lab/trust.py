@@ -63,9 +63,10 @@ def facts(
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
     pairs = calibration.rows(lab.contests(calibration.STUDY))
-    alarms, compared = (sum(row[n] for row in pairs) for n in ("false_alarms", "comparisons"))
+    alarms = sum(row["false_alarms"] for row in pairs)
+    compared = sum(row["comparisons"] for row in pairs)
     asked = referees.kept(lab.run)
-    answered, differ = 0, 0
+    answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
         differ = asked.differ
@@ -77,7 +78,8 @@ def facts(
         "referees": differ / answered if answered else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
-    return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}
+    known = {name: float(share) for name, share in shares.items() if pd.notna(share)}
+    return dict.fromkeys(shares) | known
 
 
 def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:

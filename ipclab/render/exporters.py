@@ -166,10 +166,10 @@ def data(document: Document) -> dict[str, Any]:
     }
     pages = document.translate(SAID["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
-    blocks = [
-        _block(_named(block, document) if place in document.unprinted else block, document.lang)
-        for place, block in enumerate(document.blocks)
-    ]
+    blocks = []
+    for place, block in enumerate(document.blocks):
+        printed = _named(block, document) if place in document.unprinted else block
+        blocks.append(_block(printed, document.lang))
     return {
         "about": about,
         "attached": attached,
@@ -228,10 +228,11 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
         content = node.content
         before = node.previous_sibling
         if node.type == "softbreak":
-            around = [
-                neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)
-            ]
-            content = " " if prose.join_lines("\n".join(around)) != "".join(around).strip() else ""
+            after = node.next_sibling
+            text_before = before.content if before else ""
+            text_after = after.content if after else ""
+            joined = prose.join_lines(f"{text_before}\n{text_after}")
+            content = " " if joined != f"{text_before}{text_after}".strip() else ""
         elif (
             node.type == "text"
             and lang == "ko"

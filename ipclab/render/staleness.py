@@ -97,7 +97,8 @@ def runs_of(out: Path) -> list[Path]:
     there.
     """
     about = read_manifest(out / MANIFEST, _Manifest)
-    return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
+    folders = map(Path, about.runs) if about else ()
+    return [folder for folder in folders if (folder / INDEX).is_file()]
 
 
 def current(

@@ -121,7 +121,9 @@ class SharedDictStudy(Study):
         for op in (op for op in READ_OPS if op in readers[0].samples):
             writer.samples[op], writer.turns[op] = together(readers, op)
         counted = [reader.counters["read"] for reader in readers]
-        mean = {name: fmean(of_one[name] for of_one in counted) for name in counted[0]}
+        mean = {}
+        for name in counted[0]:
+            mean[name] = fmean(of_one[name] for of_one in counted)
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
