@@ -44,11 +44,10 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
             "measure again, or leave --strict out",
         )
     with private(checkout().ledger, part_of(file.absolute())) as folder:
-        held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
-    click.echo(
-        f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,}"
-        " bytes"
-    )
+        packed = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
+    size = file.stat().st_size
+    count = len(packed.files)
+    click.echo(f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes")
 
 
 @click.command(name="import")

@@ -39,13 +39,13 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    held = measured(lab.run)
+    studies = measured(lab.run)
     columns = ["point", "op", "samples", "flags"]
-    medians = _together((lab.points(name, metric="p50") for name in held), columns)
+    medians = _together((lab.points(name, metric="p50") for name in studies), columns)
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
     columns = ["study", "point", "launch", "flags"]
-    launches = _together((lab.launches(name) for name in held), columns).drop_duplicates()
+    launches = _together((lab.launches(name) for name in studies), columns).drop_duplicates()
     disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
@@ -96,7 +96,7 @@ def _loads(lab: Data) -> list[str]:
     conditions: list[dict[str, Any]] = []
     if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
-    loads = [known.get("load_1") for known in conditions]
+    loads = [reading.get("load_1") for reading in conditions]
     return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
 
 
@@ -120,7 +120,7 @@ def about_machine(lab: Data) -> pd.DataFrame:
     rows = []
     for fact, value, reason in shown(stored["facts"], stored["reasons"]):
         label = lab.words.translate(fact.label) + " *" * fact.identifies
-        rows.append((label, told(lab, value, fact.unit, reason)))
+        rows.append((label, fact_text(lab, value, fact.unit, reason)))
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
@@ -174,15 +174,15 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
         "In this run {count} results are faster than the hardware limit that they are read against:"
         " {which}. It is no limit there; do not rely on “× limit” of these."
     )
-    told = [lab.say(paired)] if study else []
+    sentences = [lab.say(paired)] if study else []
     for each in runs or (lab.run,):
-        found = beaten(replace(lab, run=each))
-        if study and len(found):
-            found = found[found.study == study]
-        if len(found):
-            which = _which(lab, found.sort_values("over_limit"))
-            told.append(f"**{lab.say(said, count=len(found), which=which)}**")
-    return Markdown("\n\n".join(told)) if told else None  # type: ignore[no-untyped-call]
+        faster = beaten(replace(lab, run=each))
+        if study and len(faster):
+            faster = faster[faster.study == study]
+        if len(faster):
+            which = _which(lab, faster.sort_values("over_limit"))
+            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
+    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
 
 
 def _together(
@@ -217,29 +217,29 @@ def _best(times: Sequence[float], row: Any) -> Quantity:
     )
 
 
-def _which(lab: Data, found: pd.DataFrame) -> str:
-    told = []
-    for row in found.head(MOST_TOLD).to_dict("records"):
+def _which(lab: Data, faster: pd.DataFrame) -> str:
+    results = []
+    for row in faster.head(MOST_TOLD).to_dict("records"):
         words = [
             lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
         ]
         over = lab.words.numbers.number(row["over_limit"], 2)
-        told.append(lab.words.joined([*words, f"× {over}"]))
-    which = lab.words.joined(told, N_("; "))
-    more = len(found) - MOST_TOLD
+        results.append(lab.words.joined([*words, f"× {over}"]))
+    which = lab.words.joined(results, N_("; "))
+    more = len(faster) - MOST_TOLD
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
 
 def _limit(lab: Data, backend: str, size: int) -> str:
-    told = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
+    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
     return lab.say(
-        told,
+        said,
         what=lab.words.translate(LIMITS[backend]),
         size=lab.level("size_bytes", size),
     )
 
 
-def told(
+def fact_text(
     lab: Data,
     value: Any,
     unit: str,

@@ -35,7 +35,7 @@ NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shor
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
-def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
+def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return one row for each contest of more than one mechanism in a contest frame, in the frame's
     order.
 
@@ -50,7 +50,7 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     undecided rival, beyond those that there are; 0 where all is decided.
     """
     rows = []
-    rivals = found[found.other != ""].astype({"low": float, "high": float})
+    rivals = contests[contests.other != ""].astype({"low": float, "high": float})
     for contest, part in rivals.groupby(list(CONTEST), sort=False):
         guess = _guess(part.sort_values("value", kind="stable"), bound)
         rows.append(dict(zip(CONTEST, contest, strict=True)) | guess)
@@ -119,8 +119,8 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
     rows = advised(lab.contests(study, **levels), derived.bound(lab.run))
-    told = [_in_words(lab, row) for row in rows.itertuples()]
-    words = pd.DataFrame(told, rows.index, columns=list(TOLD))
+    cells = [_in_words(lab, row) for row in rows.itertuples()]
+    words = pd.DataFrame(cells, rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(words)
 
 

@@ -209,10 +209,10 @@ def _corrected(
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     asked = {name for name, _ in prose.placeholders(msgid)}
     try:
-        told = {name: one_value(term, source) for name, term in values.items() if name in asked}
+        filled = {name: one_value(term, source) for name, term in values.items() if name in asked}
     except MissingError:
         return DASH
-    return lab.say(msgid, **told) if msgid else DASH
+    return lab.say(msgid, **filled) if msgid else DASH
 
 
 def _filled(lab: Data, text: str, claim: Claim) -> str:

@@ -30,8 +30,8 @@ ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     """Return levels in their usual order: known ones first, the others as they come."""
-    known = [*ORDER.get(factor, ())]
-    return sorted(levels, key=lambda level: known.index(level) if level in known else len(known))
+    usual = [*ORDER.get(factor, ())]
+    return sorted(levels, key=lambda level: usual.index(level) if level in usual else len(usual))
 
 
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -58,8 +58,8 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
     def ranks(levels: pd.Index) -> pd.Index:
         # pandas maps categories, of no row too
-        known = {*levels, *getattr(levels, "categories", ())}
-        return levels.map(ordered(str(levels.name), sorted(known)).index)
+        possible = {*levels, *getattr(levels, "categories", ())}
+        return levels.map(ordered(str(levels.name), sorted(possible)).index)
 
     for axis in (0, 1):
         index = frame.axes[axis]

@@ -33,16 +33,16 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
     or more.
     """
-    found = lab.points("limits", metric="p50")
-    found = found[found.backend == pairs.NAME]
+    trips = lab.points("limits", metric="p50")
+    trips = trips[trips.backend == pairs.NAME]
     ends = pd.DataFrame(
-        map(pairs.pair_of, found.op),
-        found.index,
+        map(pairs.pair_of, trips.op),
+        trips.index,
         ["cpu", "other"],
         dtype="int64",
     )
-    shares = found.get("shares", pd.Series(dtype=object))
-    return found.assign(cpu=ends.cpu, other=ends.other, shares=shares)
+    shares = trips.get("shares", pd.Series(dtype=object))
+    return trips.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 
 
 def impossible(lab: Data) -> list[str]:

@@ -80,12 +80,12 @@ class Quoted:
 
 def notebooks(paths: Paths) -> dict[str, Path]:
     """Return the notebooks by name, a person's own last; raises `UsageError` for two of one name."""
-    found = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
+    by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
     for file in sorted(paths.own.glob("*.ipynb")):
-        if file.stem in found:
+        if file.stem in by_name:
             raise UsageError(f"{file} has the name of another notebook", "", "rename it")
-        found[file.stem] = file
-    return found
+        by_name[file.stem] = file
+    return by_name
 
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:

@@ -45,16 +45,16 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
         study_of(study)
-        found = next(iter(best(paths, study)), None)
+        run = next(iter(best(paths, study)), None)
     else:
-        found = newest_full(paths) or newest_full(paths, COARSE)
-    if found is None and paths.reference.is_file():
-        found = opened(paths, paths.reference)
-    if found is None:
+        run = newest_full(paths) or newest_full(paths, COARSE)
+    if run is None and paths.reference.is_file():
+        run = opened(paths, paths.reference)
+    if run is None:
         raise UsageError("there is no run yet", "", f"measure one: {typed('measure')}")
-    if study and not holds(found, study):
+    if study and not holds(run, study):
         raise UsageError(f"no run holds {study}", "", f"measure it: ipclab measure --study {study}")
-    return found
+    return run
 
 
 def best(
@@ -76,8 +76,8 @@ def best(
         count = len(run.points(study))
         return ours, effort != COARSE, asked(run), count, place, run.date
 
-    held = [run for run in folder.every(paths.runs) if holds(run, study)]
-    return sorted(held, key=rank, reverse=True)
+    rivals = [run for run in folder.every(paths.runs) if holds(run, study)]
+    return sorted(rivals, key=rank, reverse=True)
 
 
 def called(runs: Sequence[RunFolder]) -> str:

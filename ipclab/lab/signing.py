@@ -52,8 +52,8 @@ class Marks:
     mark: str
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        told = {"number": self.number, "mark": self.mark}
-        return {MIME: told, "text/plain": " · ".join(filter(None, told.values()))}
+        marks = {"number": self.number, "mark": self.mark}
+        return {MIME: marks, "text/plain": " · ".join(filter(None, marks.values()))}
 
 
 def is_preliminary(lab: Data) -> bool:
@@ -64,8 +64,8 @@ def is_preliminary(lab: Data) -> bool:
 
 def signed_by(lab: Data) -> Control:
     """Return what `report.toml` says of the document; raises `UsageError` for what it cannot say."""
-    told = with_own(lab, str(lab.paths.control))._own
-    return (told and told.document) or Control()
+    control_file = with_own(lab, str(lab.paths.control))._own
+    return (control_file and control_file.document) or Control()
 
 
 def page_marks(lab: Data) -> Marks:

@@ -128,8 +128,8 @@ def near(one: Any, other: Any) -> bool:
 
 
 def _own_look(level: object) -> tuple[str, str] | None:
-    known = backends().get(str(level))
-    own = known.look if known and known.look[0] else LOOKS.get(str(level))
+    backend = backends().get(str(level))
+    own = backend.look if backend and backend.look[0] else LOOKS.get(str(level))
     return own and (own[0], own[1])
 
 

@@ -68,8 +68,8 @@ class Table:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name",
         "drawn"}`.
         """
-        told = asdict(replace(self, frame=None))
-        return {name: part for name, part in told.items() if part or name not in OPTIONAL}
+        parts = asdict(replace(self, frame=None))
+        return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""

@@ -132,12 +132,12 @@ def _value(lab: Data, value: Any) -> list[Any]:
     """
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
-    known = judged(lab.run, value)
+    quantity = judged(lab.run, value)
     ends = []
-    for end in (known.low, known.high):
+    for end in (quantity.low, quantity.high):
         is_known = end is not None and np.isfinite(end)
         ends.append(end if is_known else "")
-    return [float(known.value), *ends, known.unit]
+    return [float(quantity.value), *ends, quantity.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:

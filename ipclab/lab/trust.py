@@ -88,19 +88,19 @@ def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def judged(
-    known: Mapping[str, float | None],
+    shares: Mapping[str, float | None],
     at_most: str = HIGH,
 ) -> tuple[str, list[Rule]]:
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it
     from being high.
 
-    A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
+    A fact that is not shares lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
     limit matches.
     """
-    rules = [rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN]
-    found = {rule: rule.level(known[rule.fact]) for rule in rules}
-    worst = max([at_most, *found.values()], key=LEVELS.index)
-    return worst, [rule for rule, level in found.items() if level != HIGH]
+    rules = [rule for rule in RULES if shares[rule.fact] is not None or rule.fact in UNKNOWN]
+    levels = {rule: rule.level(shares[rule.fact]) for rule in rules}
+    worst = max([at_most, *levels.values()], key=LEVELS.index)
+    return worst, [rule for rule, level in levels.items() if level != HIGH]
 
 
 def trusted(
@@ -115,9 +115,9 @@ def trusted(
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload",
     arm="published")}).T
     """
-    known = facts(lab, study, **levels)
-    level, lowered = judged(known, at_most)
-    shares = {name: Quantity(share, "share") for name, share in known.items()}
+    known_shares = facts(lab, study, **levels)
+    level, lowered = judged(known_shares, at_most)
+    shares = {name: Quantity(share, "share") for name, share in known_shares.items()}
     reasons = [why] if at_most != HIGH else []
     for rule in lowered:
         share = shares[rule.fact]
@@ -155,9 +155,9 @@ def unfit(lab: Data) -> list[str]:
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
-    known = floors(lab.launches("limits"))
-    wide = len(known.wide())
-    count = len(known.medians)
+    best = floors(lab.launches("limits"))
+    wide = len(best.wide())
+    count = len(best.medians)
     faults = lines(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")

@@ -165,8 +165,8 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
 
 def _caption(text: str) -> str:
     """Return the address of a table's caption (`: Title {#address}`); nothing for other text."""
-    found = _CAPTION.fullmatch(text)
-    return found["address"] if found else ""
+    caption = _CAPTION.fullmatch(text)
+    return caption["address"] if caption else ""
 
 
 def digits(text: str) -> list[str]:

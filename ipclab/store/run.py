@@ -60,12 +60,12 @@ class RunFolder:
         folder = _of_points(study)
         return [name for name in self.about["files"] if name.startswith(folder)]
 
-    def place(self, found: Iterable[tuple[Point | str, bytes]]) -> None:
+    def place(self, files: Iterable[tuple[Point | str, bytes]]) -> None:
         """Store points, and other files by name: `run.json` has their digests before they appear;
         none is unknown.
         """
         with ExitStack() as parts:
-            for what, content in found:
+            for what, content in files:
                 name = self.file(what) if isinstance(what, Point) else what
                 part = parts.enter_context(written(self.path / name, content))
                 self.about["files"][name] = sha256(part)
