@@ -88,7 +88,8 @@ def words(value: str) -> Words:
 
 def shown(path: Path) -> str:
     """Return `path` as it is told: from the present folder on where it lies in it."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def say(lines: Iterable[object]) -> None:

@@ -131,7 +131,8 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
     high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
     near = (low - below, high + above)
-    return Rule(text, term, near, amount(ends[0]).unit, word in ("above", "below"), (low, high))
+    unit = amount(ends[0]).unit
+    return Rule(text, term, near, unit, word in ("above", "below"), (low, high))
 
 
 def read_names(names: Mapping[str, str]) -> dict[str, Term]:

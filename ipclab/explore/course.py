@@ -58,7 +58,8 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
         rows.append(
             (number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict)
         )
-    return pd.DataFrame(rows, columns=[lab.say(head) for head in SAID["heads"].values()])
+    heads = map(lab.say, SAID["heads"].values())
+    return pd.DataFrame(rows, columns=list(heads))
 
 
 def _range(prediction: str) -> tuple[float, float]:

@@ -51,9 +51,12 @@ class Address:
         if not parts:
             return None
         text, study, ops, listed, metric = parts.groups()
-        pairs = [pair.partition("=") for pair in listed.split(",") if pair.strip()]
-        levels = tuple(sorted((name.strip(), level.strip()) for name, _, level in pairs))
-        return cls(study, tuple(ops.split("|")), levels, metric or "", bool(text))
+        levels = []
+        for pair in listed.split(","):
+            if pair.strip():
+                name, _, level = pair.partition("=")
+                levels.append((name.strip(), level.strip()))
+        return cls(study, tuple(ops.split("|")), tuple(sorted(levels)), metric or "", bool(text))
 
     def __str__(self) -> str:
         levels = ",".join(f"{name}={level}" for name, level in self.levels)

@@ -112,7 +112,8 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
             yield Metric(op, metric, "ns", empty, [*flags, FEW_SAMPLES])
         else:
             yield Metric(op, metric, "ns", quantile, flags)
-    for name, end in (("min", min(by_launch["min"])), ("max", max(by_launch["max"]))):
+    ends = {"min": min(by_launch["min"]), "max": max(by_launch["max"])}
+    for name, end in ends.items():
         yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
         values = by_launch[name]

@@ -45,7 +45,8 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
         turned = frame.swaplevel(axis="columns")
         levels = ordered(str(factor), turned.columns.unique(0))
         firsts = turned.columns.get_level_values(0)
-        return turned.iloc[:, sorted(range(len(firsts)), key=lambda at: levels.index(firsts[at]))]
+        places = sorted(range(len(firsts)), key=lambda place: levels.index(firsts[place]))
+        return turned.iloc[:, places]
     return frame
 
 

@@ -167,9 +167,10 @@ def built_in(source: Source, kind: str) -> str:
     set.
     """
     options = config(source)
-    return present(
-        next((word for name, word in KNOWN[kind].items() if options.get(name) == "y"), "")
-    )
+    for name, word in KNOWN[kind].items():
+        if options.get(name) == "y":
+            return str(word)
+    raise AbsentError
 
 
 def preemption(source: Source) -> str:

@@ -281,7 +281,8 @@ def _settle_headings(document: Document) -> None:
         for place, token in enumerate(tokens):
             if token.type == "heading_open":
                 headings.append(tokens[place : place + 3])
-    shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
+    levels = [int(token.tag[1]) for token, _, _ in headings]
+    shift = min(levels, default=1) - 1
     level = 0
     seen = set[str]()
     for token, inline, close in headings:

@@ -96,11 +96,7 @@ def report(
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
-    for file in [*filter(Path.is_file, [paths.control]), *([claims] if claims else [])]:
-        from ipclab.lab.audit import with_own
-        from ipclab.lab.lab import lab_of
-
-        with_own(lab_of(run, paths, langs[0]), str(file))
+    _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
@@ -114,6 +110,16 @@ def report(
         made.append(index.write(executed, out / lang, {**about, "lang": lang}))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
+
+
+def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
+    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
+    from ipclab.lab.audit import with_own
+    from ipclab.lab.lab import lab_of
+
+    control = paths.control if paths.control.is_file() else None
+    for file in filter(None, (control, claims)):
+        with_own(lab_of(run, paths, lang), str(file))
 
 
 def measure(paths: Paths, profile: str) -> RunFolder:
