@@ -245,7 +245,8 @@ class Rendering:
         fails.
         """
         from ipclab.measure.progress import Bar
-        from ipclab.render.report import DATA, Job, Target, run_jobs
+        from ipclab.render.jobs import Job, Target, run_jobs
+        from ipclab.render.report import DATA
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
 
