@@ -14,11 +14,11 @@ from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.worker import Worker
-from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
+from ipclab.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
 from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
 from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.stream.ends import keep_times
+from ipclab.studies.stream.end import keep_times
 from ipclab.studies.stream.ways import PRODUCER
 
 

@@ -32,7 +32,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
-from ipclab.studies.stream.ends import NUMBER, PROOF_MESSAGES, RECEIVED
+from ipclab.studies.stream.end import NUMBER, PROOF_MESSAGES, RECEIVED
 from ipclab.studies.stream.joined import joined
 from ipclab.studies.stream.ways import EACH, carrier, roles_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import Launch, Samples, together
-from ipclab.studies.stream.ends import (
+from ipclab.studies.stream.end import (
     CLOSING,
     COUNTS,
     DUE,
