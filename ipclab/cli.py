@@ -185,9 +185,7 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure(
-            paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick")
-        )
+        chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
     say(origin.lines(paths, [chosen]))
     say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))

@@ -52,7 +52,7 @@ def about_run(lab: Data) -> pd.DataFrame:
     items = {
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
-        N_("Profile"): about["parameters"]["profile"],
+        N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
         N_("Sessions"): len(about["sessions"]),
         N_("Points measured"): len(points),
@@ -77,7 +77,7 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 def _short(lab: Data, launches: pd.DataFrame) -> int:
     """Return how many points have fewer undisturbed launches than their profile asks for."""
-    asked = profile(lab.run.about["parameters"]["profile"])
+    asked = profile(lab.run.profile)
     least = {name: study(name).effort(asked).least_launches for name in measured(lab.run)}
     undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
     wanted = undisturbed.index.get_level_values("study").map(least)

@@ -229,12 +229,11 @@ class Lab(Data):
         is shown.
         """
         if elsewhere(self.paths, self.run):
-            machine = self.run.about["machine"]["digest"]
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
                 ORIGIN,
                 processor=processor(self.run),
-                machine=machine,
+                machine=self.run.machine,
                 date=date,
             )
             prose.show(said)

@@ -70,11 +70,10 @@ def best(
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
-        effort = run.about["parameters"]["profile"]
-        place = list(PROFILES).index(effort) if effort in PROFILES else -1
+        place = list(PROFILES).index(run.profile) if run.profile in PROFILES else -1
         ours = not elsewhere(paths, run)
         count = len(run.points(study))
-        return ours, effort != COARSE, asked(run), count, place, run.date
+        return ours, run.profile != COARSE, asked(run), count, place, run.date
 
     rivals = [run for run in folder.every(paths.runs) if holds(run, study)]
     return sorted(rivals, key=rank, reverse=True)
@@ -90,7 +89,7 @@ def called(runs: Sequence[RunFolder]) -> str:
 
 
 def _named(run: RunFolder) -> str:
-    return f"{run.id} ({run.about['parameters']['profile']}, {run.about['begun'][:10]})"
+    return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
 
 
 def holds(run: RunFolder, study: str) -> bool:
@@ -113,7 +112,7 @@ def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
     """
 
     def wanted(run: RunFolder) -> bool:
-        made = run.about["parameters"]["profile"]
-        return full(run) and (made == profile if profile else made != COARSE)
+        fits = run.profile == profile if profile else run.profile != COARSE
+        return fits and full(run)
 
     return folder.newest(paths.runs, wanted)

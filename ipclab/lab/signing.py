@@ -59,7 +59,7 @@ class Marks:
 def is_preliminary(lab: Data) -> bool:
     """Tell whether the run's profile is below `standard`."""
     names = list(PROFILES)
-    return names.index(lab.run.about["parameters"]["profile"]) < names.index(LEAST)
+    return names.index(lab.run.profile) < names.index(LEAST)
 
 
 def signed_by(lab: Data) -> Control:
@@ -74,7 +74,7 @@ def page_marks(lab: Data) -> Marks:
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
-    profile = lab.level("profile", lab.run.about["parameters"]["profile"])
+    profile = lab.level("profile", lab.run.profile)
     mark = lab.say(PRELIMINARY, profile=profile) if is_preliminary(lab) else ""
     return Marks(signed_by(lab).number, mark)
 
@@ -126,7 +126,7 @@ def about_configuration(lab: Data) -> pd.DataFrame:
     """Return what the run was measured with (item, measured), and what the lock file pins of it
     (locked).
     """
-    facts = lab.run.about["machine"]["facts"]
+    facts = lab.run.facts
     pins = _pins(lab)
     rows = []
     for fact, what in SOFTWARE.items():

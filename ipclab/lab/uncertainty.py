@@ -50,7 +50,7 @@ def budget(
     >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
     """
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
-    resolution = lab.run.about["machine"]["facts"].get("clock_resolution")
+    resolution = lab.run.facts.get("clock_resolution")
     times = [float(each.value) for each in timed if each]
     shares = {
         "launches": _between_launches([value] if value.launches else timed),

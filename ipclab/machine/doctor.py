@@ -151,9 +151,7 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     """Return the median in ns of the best launch of limits, by limit and placement, and what run
     they are of.
     """
-    run = folder.newest(
-        paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine
-    )
+    run = folder.newest(paths.runs, lambda run: run.finished and run.machine == machine)
     on = f"run {run.id}" if run else "the reference run, another machine"
     try:
         run = run or opened(paths, paths.reference)
@@ -178,8 +176,7 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     """
 
     def fits(run: RunFolder) -> bool:
-        here = run.about["machine"]["digest"] == machine
-        return here and bool(run.points(NEIGHBOURS))
+        return run.machine == machine and bool(run.points(NEIGHBOURS))
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}

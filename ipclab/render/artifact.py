@@ -49,15 +49,14 @@ def made(paths: Paths) -> str:
     lab = lab_of(run, paths, "en")
     judged = claims(lab)
     shares = _shares(lab)
-    facts = run.about["machine"]["facts"]
-    profile = run.about["parameters"]["profile"]
-    parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
+    processor = run.facts.get("cpu_model")
+    parts = [INTRODUCTION.format(processor=processor, profile=run.profile)]
     for study, rows in judged.groupby("study", sort=False):
         (page,) = paths.notebooks.glob(f"0?_{study}.ipynb")
         section = STUDY.format(
             title=rows.title.iloc[0],
             study=study,
-            profile=profile,
+            profile=run.profile,
             minutes=max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
             page=page.stem,
             table=f"{str(study).replace('_', '-')}-{TABLE}",

@@ -31,6 +31,21 @@ class RunFolder:
         return self.path.name
 
     @property
+    def profile(self) -> str:
+        """Return the name of the profile that it was measured under."""
+        return str(self.about["parameters"]["profile"])
+
+    @property
+    def machine(self) -> str:
+        """Return the digest of the machine that it was measured on."""
+        return str(self.about["machine"]["digest"])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the machine that it was measured on, by name."""
+        return dict(self.about["machine"]["facts"])
+
+    @property
     def date(self) -> dt.datetime:
         """Return when the run was begun (UTC)."""
         return dt.datetime.fromisoformat(self.about["begun"])
