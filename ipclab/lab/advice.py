@@ -25,8 +25,21 @@ STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
 ONLY, ALIKE = "only", "alike"
 GUESS_NOTES = tuple(labels.SAID["advice"].values())
 ADVICE = (
-    *("guess", "best", "rivals", "shown", "strength", "second", "ratio", "low", "high", "slower"),
-    *("within", "loss", "slowest", "times", "more"),
+    "guess",
+    "best",
+    "rivals",
+    "shown",
+    "strength",
+    "second",
+    "ratio",
+    "low",
+    "high",
+    "slower",
+    "within",
+    "loss",
+    "slowest",
+    "times",
+    "more",
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure

@@ -31,8 +31,15 @@ from ipclab.stats.quantity import Quantity, missing
 
 METHOD_NAMES = labels.SAID["methods"]
 SHOWN_COLUMNS = (
-    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
-    *("fairly", "adds"),
+    "id",
+    "meaning",
+    "section",
+    "bounds",
+    "own_told",
+    "here_told",
+    "fair_told",
+    "fairly",
+    "adds",
 )
 AnyData = TypeVar("AnyData", bound=Data)
 

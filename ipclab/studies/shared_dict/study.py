@@ -54,8 +54,13 @@ TURN_NS = 10_000_000  # some time slices of the scheduler
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = (
-    *("writes", "messages", "messages_per_second"),
-    *("ranks_per_cpu", "fresh_ranks", "node", "relation"),
+    "writes",
+    "messages",
+    "messages_per_second",
+    "ranks_per_cpu",
+    "fresh_ranks",
+    "node",
+    "relation",
 )
 READ_OPS = ("read", "read.transport", "read.decode", "read-total", "staleness")
 
