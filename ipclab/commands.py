@@ -98,18 +98,18 @@ def say(lines: Iterable[object]) -> None:
         click.echo(line)
 
 
-def one_of(noun: str, known: Callable[[], Iterable[str]], needed: bool = False) -> Any:
+def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = False) -> Any:
     """Return what checks the words of an option when they are read, before anything else is loaded.
 
-    Words that are none of the `known` ones are refused; where one is `needed`, so is none.
+    Words that are none of the `possible` ones are refused; where one is `needed`, so is none.
     """
 
     def check(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
         words = (value,) if isinstance(value, str) else value or ()
         if needed and not words:
-            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(known())}")
+            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(possible())}")
         for word in words:
-            chosen(noun, word, dict.fromkeys(known()))
+            chosen(noun, word, dict.fromkeys(possible()))
         return value
 
     return check

@@ -15,7 +15,7 @@ from ipclab.lab.words import DASH
 from ipclab.paths import table_beside
 from ipclab.stats import judge
 
-SAID: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
+WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 
 
 def _trip(backend: str, placement: str, size: str = "min") -> str:
@@ -34,7 +34,7 @@ RULES = {  # what answers each question on any run
     "stream": f"{_trip('unix', 'cross')} / {SENT}",
     "tail": f"{_trip('unix', 'cross')}.p99 / {_trip('unix', 'cross')}",
 }
-EXERCISES = tuple(SAID["questions"])
+EXERCISES = tuple(WORDS["questions"])
 
 
 def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
@@ -54,11 +54,11 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
                 as_judged(lab.run, compute(lab, RULES[name])), sources=()
             )  # of two studies
             shown = value or None
-            verdict = lab.say(SAID["verdicts"][judge.within(value, *_range(prediction))])
+            verdict = lab.say(WORDS["verdicts"][judge.within(value, *_range(prediction))])
         rows.append(
-            (number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict)
+            (number + 1, lab.say(WORDS["questions"][name]), prediction or DASH, shown, verdict)
         )
-    heads = map(lab.say, SAID["heads"].values())
+    heads = map(lab.say, WORDS["heads"].values())
     return pd.DataFrame(rows, columns=list(heads))
 
 

@@ -28,7 +28,7 @@ from ipclab.studies.profile import profile
 
 GIB = 1 << 30
 MOST_TOLD = 3  # results that a notice names
-LIMITS = labels.SAID["limits"]
+LIMITS = labels.WORDS["limits"]
 # at the start of limits of which the least size is told
 TWINS = "flow-", "map-", "transfer-"
 

@@ -19,11 +19,11 @@ from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_st
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity, missing
 
-STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
+STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
 # of the strong ones: of one rival, and where no rival was shown to be slower
 ONLY, ALIKE = "only", "alike"
-GUESS_NOTES = tuple(labels.SAID["advice"].values())
+GUESS_NOTES = tuple(labels.WORDS["advice"].values())
 ADVICE = (
     "guess",
     "best",

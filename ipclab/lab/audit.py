@@ -29,7 +29,7 @@ from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity, missing
 
-METHOD_NAMES = labels.SAID["methods"]
+METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
     "id",
     "meaning",

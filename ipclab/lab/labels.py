@@ -11,21 +11,23 @@ from ipclab.paths import table_beside
 from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
-SAID = table_beside(__file__, "labels.toml")
-LEVELLED = table_beside(__file__, "levels.toml")
-NAMES = {name: name for name in SAID["same"]["names"].split()} | SAID["names"]
-LEVELS = {level: level for level in SAID["same"]["levels"].split()} | SAID["levels"] | SAID["plain"]
+WORDS = table_beside(__file__, "labels.toml")
+LEVEL_TABLES = table_beside(__file__, "levels.toml")
+NAMES = {name: name for name in WORDS["same"]["names"].split()} | WORDS["names"]
+LEVELS = (
+    {level: level for level in WORDS["same"]["levels"].split()} | WORDS["levels"] | WORDS["plain"]
+)
 # What has a unit is written with it, what is counted without.
-UNITS = {name: unit for unit, names in LEVELLED["units"].items() for name in names}
-COUNTED = LEVELLED["counted"].split()
+UNITS = {name: unit for unit, names in LEVEL_TABLES["units"].items() for name in names}
+COUNTED = LEVEL_TABLES["counted"].split()
 KNOWN = {  # words that mean something
     *NAMES,
     *LEVELS,
-    *LEVELLED["known"]["op"].split(),
-    *LEVELLED["known"]["metric"].split(),
+    *LEVEL_TABLES["known"]["op"].split(),
+    *LEVEL_TABLES["known"]["metric"].split(),
 }
 # others are in the order of the frame
-ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
+ORDER = LEVEL_TABLES["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:

@@ -24,7 +24,9 @@ from ipclab.studies.limits.floors import WIDE
 DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
 WIDE_MOST = 0.10  # of the limits
 HIGH, MEDIUM, LOW = LEVELS = ("high", "medium", "low")
-WORDS, FACTS, UNKNOWN = (labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown"))
+LEVEL_NAMES, FACTS, UNKNOWN = (
+    labels.WORDS[name] for name in ("trust", "trust-facts", "trust-unknown")
+)
 
 
 class Rule(NamedTuple):
@@ -129,7 +131,7 @@ def trusted(
     return {
         "disturbed": shares["disturbed"],
         "width": shares["width"],
-        "trust": lab.words.translate(WORDS[level]),
+        "trust": lab.words.translate(LEVEL_NAMES[level]),
         "lowered": lab.words.joined(reasons, N_("; ")) or "–",
     }
 

@@ -120,8 +120,8 @@ def virtualisation(source: Source) -> str:
     if "flags" in info and "hypervisor" not in info["flags"].split():
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
-    firmware = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
-    for name, text in (("firmware", firmware), ("clocks", source.told(CLOCKSOURCES, str, ""))):
+    firmware = " ".join(source.parsed(f"{DMI}/{name}", str.lower, "") for name in names)
+    for name, text in (("firmware", firmware), ("clocks", source.parsed(CLOCKSOURCES, str, ""))):
         for word, kind in KNOWN[name].items():
             if word in text:
                 return str(kind)
@@ -193,7 +193,7 @@ def security(source: Source) -> dict[str, str]:
     """
     texts = {}
     for name, path in KNOWN["security"].items():
-        texts[name] = source.told(path, str, "").rstrip("\0\n")
+        texts[name] = source.parsed(path, str, "").rstrip("\0\n")
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
     texts["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
     return present({name: text for name, text in texts.items() if text})

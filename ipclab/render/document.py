@@ -23,7 +23,7 @@ KEEP_IN_LAB, FRONT = "lab", "front"
 MOST_ROWS = {"long": 12, "html": 0}
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
-SAID = table_beside(__file__, "labels.toml")
+WORDS = table_beside(__file__, "labels.toml")
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and
 # `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
@@ -177,7 +177,7 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     number = (
         sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
     )
-    label = document.translate(SAID["numbered"][type(shown).__name__]).replace(
+    label = document.translate(WORDS["numbered"][type(shown).__name__]).replace(
         "{number}", str(number)
     )
     if shown.name:

@@ -15,7 +15,7 @@ from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import index, words
-from ipclab.render.document import SAID
+from ipclab.render.document import WORDS
 from ipclab.render.jobs import Job, Target, run_jobs
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
@@ -160,7 +160,7 @@ def _jobs(
     for notebook, lang in product(pages, langs):
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""
-        beside = {Catalogue.load(lang).translate(SAID["page"]["index"]): index.NAME}
+        beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
         beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
         beside[words.title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables

@@ -82,16 +82,16 @@ def title(notebook: Path, lang: str) -> str:
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 
-SAID_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
+SHOWN_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
-def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
+def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
     """Yield every text that is shown, its file, and whether it is a msgid, in the order of
     occurrence.
     """
     for path in sources.files():
         with path.open("rb") as file:
-            for text, translated in SAID_BY[path.suffix](file):
+            for text, translated in SHOWN_BY[path.suffix](file):
                 if text:
                     yield text, path, translated
 
@@ -99,7 +99,7 @@ def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
 def msgids(sources: Sources) -> dict[str, Path]:
     """Return every msgid with the file of its first occurrence, in the order of occurrence."""
     by_msgid: dict[str, Path] = {}
-    for text, file, translated in _said(sources):
+    for text, file, translated in _shown(sources):
         if translated:
             by_msgid.setdefault(text, file)
     return by_msgid
@@ -136,7 +136,9 @@ def gate(sources: Sources | None = None) -> list[str]:
     sources = sources or Sources()
     wanted = msgids(sources)
     problems = [
-        f"{file.name}: {p}" for text, file, _ in dict.fromkeys(_said(sources)) for p in digits(text)
+        f"{file.name}: {p}"
+        for text, file, _ in dict.fromkeys(_shown(sources))
+        for p in digits(text)
     ]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words

@@ -29,7 +29,7 @@ from ipclab.studies.stream.end import (
     keep_times,
     numbers_of,
 )
-from ipclab.studies.stream.memory import held, memory
+from ipclab.studies.stream.memory import memory, resources
 from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 
@@ -46,14 +46,14 @@ def run(worker: Worker, **plan: Any) -> Turns:
     """
     how = Plan(**plan)
     worker.meet()  # nobody is still to be forked, with whom pages would be shared
-    before = held()
+    before = resources()
     way = join(worker, how.backend, how.size, how.consumers, how.sharing)
     keep_times(worker, OPENING, way.opening_ns)
     end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
     keep_times(worker, FIRST, *end.phase(1))
     slowest = end.slowest_ns(LARGE_WARM_UP if how.size >= LARGE else WARM_UP)
     slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
-    worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
+    worker.outcome.facts |= {name: value - before[name] for name, value in resources().items()}
     while roles := (yield {"each_ns": slowest}):
         slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
     end.prove()
