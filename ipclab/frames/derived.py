@@ -228,7 +228,7 @@ def _cells(cell: Any) -> tuple[Any, ...]:
 
 def bound(run: RunFolder) -> float:
     """Return what counts as the same in `run` (a share): what its profile can resolve."""
-    return profile(run.profile).same
+    return profile(run.about["parameters"]["profile"]).same
 
 
 def measured(run: RunFolder) -> list[str]:
