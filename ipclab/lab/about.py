@@ -120,7 +120,7 @@ def about_machine(lab: Data) -> pd.DataFrame:
     rows = []
     for fact, value, reason in shown(stored["facts"], stored["reasons"]):
         label = lab.words.translate(fact.label) + " *" * fact.identifies
-        rows.append((label, fact_text(lab, value, fact.unit, reason)))
+        rows.append((label, told(lab, value, fact.unit, reason)))
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
@@ -239,7 +239,7 @@ def _limit(lab: Data, backend: str, size: int) -> str:
     )
 
 
-def fact_text(
+def told(
     lab: Data,
     value: Any,
     unit: str,

@@ -127,7 +127,7 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
     if there := _present(paths, contents.run, index):
         return there
     home = paths.imported / contents.machine
-    with holding(paths.imported):
+    with held(paths.imported):
         if there := _present(paths, contents.run, index):  # another process may have been first
             return there
         place(file, contents, home)
@@ -235,7 +235,7 @@ def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
 
 
 @contextmanager
-def holding(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
+def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
     """Hold folder `top` (made when missing) for this process; gives the leftovers of killed ones,
     which are removed.
 
@@ -261,7 +261,7 @@ def clean(paths: Paths) -> list[str]:
     removed: list[str] = []
     for top in filter(Path.is_dir, (paths.imported, paths.opened)):
         # in use, another process places a run there, and removes the leftovers itself
-        with suppress(LabError), holding(top, patience=0) as left:
+        with suppress(LabError), held(top, patience=0) as left:
             removed += map(str, left)
     return removed
 
@@ -279,7 +279,7 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
     home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
     index = f"*/{INDEX}"
     if not any(home.glob(index)):
-        with holding(paths.opened):
+        with held(paths.opened):
             if not any(home.glob(index)):  # another process may have been first
                 contents, _ = verify(bundle)
                 for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
