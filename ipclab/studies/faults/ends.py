@@ -8,15 +8,13 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from ipclab.spawn.worker import Worker
-from ipclab.studies.faults.plan import FIRST, LAST, LEFT, PACE, RECOVERED, Plan
+from ipclab.studies.faults.plan import FIRST, LAST, LEFT, PACE, RECOVERED, SLOW, Plan
 from ipclab.studies.faults.seen import WELL, left, message, number_of, outcome
 from ipclab.studies.faults.survivors import LIVING, Survivor
 from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.end import keep_times
 from ipclab.studies.stream.ways import PRODUCER
-
-SLOW = 0.002  # seconds after each message that a slow peer receives
 
 
 def run(worker: Worker, **plan: Any) -> None:

@@ -10,7 +10,7 @@ from ipclab.studies.stream.ways import EACH, Way, consumer_role, join
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
 NOTICED, WATCHED, RECOVERED, LOSSES, LEFT = "noticed", "watched", "recovered", "messages", "left"
-PACE = 0.0002  # seconds after each message that is sent
+PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver
 SLACK_NS = round(LATEST * 1e9)
 STOP, SLOWNESS = 1.2, 0.6  # deadlines that a stop, or a slow peer, lasts
 LAST = -1  # the number of the message after the last one
