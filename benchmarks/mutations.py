@@ -25,19 +25,14 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
+from sealed_runs import content_or, files_below, sealed_runs
 
 from ipclab.errors import LabError
-from ipclab.frames import derived, suspects
-from ipclab.frames.limits import with_limits
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.paths import Paths, checkout
 from ipclab.store import archive
@@ -46,7 +41,7 @@ from ipclab.store.archive import INDEX_OF_BUNDLE
 from ipclab.store.bundle import opened, pack, unpack
 from ipclab.store.files import sealed, sha256, unsealed
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import METADATA, decode, encode
+from ipclab.store.samples import METADATA, decode
 
 POINTS = 2  # of each study: a mutation is used in some 30 ms
 VALUES_TRIED: tuple[Any, ...] = (
@@ -73,7 +68,6 @@ VALUES_TRIED: tuple[Any, ...] = (
 # more types, or any
 FREE = "notes", "facts", "conditions", "conditions_end", "sizes", "backends", "finished", "ended"
 Place = tuple[str | int, ...]
-Frames = dict[tuple[str, str], pd.DataFrame]  # by study and kind
 Used = Callable[[Path, random.Random], bool]
 
 
@@ -211,7 +205,7 @@ def use_bundle(path: Path, chance: random.Random) -> bool:
             gone = not all((path / name).is_file() for name in (INDEX, *whole.about["files"]))
             refused = refused and not gone  # then the bundle is as it was
             found = [found[0]] + [
-                (name, _content(path / name.partition("/")[2], old)) for name, old in found[1:]
+                (name, content_or(path / name.partition("/")[2], old)) for name, old in found[1:]
             ]
         told = json.loads(found[0][1])
         for entry, (_, content) in zip(told["files"], found[1:], strict=True):
@@ -224,7 +218,9 @@ def use_bundle(path: Path, chance: random.Random) -> bool:
     paths = Paths(checkout().root)
     placed = unpack(paths, bundle)
     strange = [
-        file for file in _files(placed.path) if file != INDEX and file not in placed.about["files"]
+        file
+        for file in files_below(placed.path)
+        if file != INDEX and file not in placed.about["files"]
     ]
     same = (
         {name: (placed.path / name).read_bytes() for name in whole.about["files"]}
@@ -233,165 +229,6 @@ def use_bundle(path: Path, chance: random.Random) -> bool:
     )
     altered = [name for name, content in same.items() if content != (path / name).read_bytes()]
     return refused or bool(strange or altered) or placed.path.parents[1] != paths.imported.resolve()
-
-
-def alter_frame(run: RunFolder, study: str, chance: random.Random) -> None:
-    """Alter a kept frame of `study`: a cell, a column or rows of it."""
-    kinds = [kind for kind in derived.KINDS if len(derived.read(run, study, kind))]
-    file = run.path / derived.FOLDER / f"{study}-{chance.choice(kinds)}.parquet"
-    made = pd.read_parquet(file)
-    row, how = chance.randrange(len(made)), chance.randrange(5)
-    if how == 0:
-        made = made.drop(index=row)
-    elif how == 1:
-        made = pd.concat([made, made.iloc[[row]]])
-    elif how == 2:  # noqa: PLR2004
-        made = made.drop(columns=chance.choice(list(made)))
-    else:
-        numbers = [
-            str(name) for name in made if made[name].notna()[row] and made[name].dtype.kind in "if"
-        ]
-        texts = [str(name) for name in made if isinstance(made[name][row], str)]
-        name = chance.choice(numbers if how == 3 and numbers else texts)  # noqa: PLR2004
-        other = made[name] * 2 + 1 if name in numbers else pd.Series("another", made.index)
-        made[name] = made[name].where(made.index != row, other.astype(made[name].dtype))
-    made.to_parquet(file, **derived.WRITTEN)
-    note = json.loads(file.with_suffix(".json").read_text())
-    file.with_suffix(".json").write_text(json.dumps(note | {"sha256": sha256(file)}))
-
-
-def alter_samples(file: Path, chance: random.Random) -> None:
-    """Give a point samples that no clock gives, or columns that none has."""
-    table = pq.read_table(file)
-    ns, some = (
-        table["ns"].to_numpy().copy(),
-        np.arange(table.num_rows) >= chance.randrange(table.num_rows),
-    )
-    columns = [
-        -ns, ns * 0, np.where(some, -ns, ns), np.where(some, ns + 2**62, ns), np.where(some, ns / 1e300, ns),
-        ns.astype(str), ns.astype(np.int32), ns > 0, ns.astype("datetime64[ns]"), [[int(each)] for each in ns],
-        [None] * len(ns),
-    ]  # fmt: skip
-    values = pa.array(chance.choice(columns))
-    if chance.random() < 0.2:  # noqa: PLR2004
-        name = chance.choice(["op", "launch"])
-        table = table.set_column(table.column_names.index(name), name, values)
-    else:
-        table = table.set_column(table.column_names.index("ns"), "ns", values)
-    pq.write_table(table, file)
-
-
-def alter_point(file: Path, files: list[Path], chance: random.Random) -> None:
-    """Put another file in the place of a point's, or tell of a point what cannot be."""
-    table = pq.read_table(file)
-    about = json.loads(table.schema.metadata[METADATA])
-    changes: list[Callable[[], Any]] = [
-        lambda: about["point"].update(backend="another"),
-        lambda: about["point"].update(study="another"),
-        lambda: about["point"]["levels"].update(more=1),
-        lambda: about["point"].update(size_bytes=about["point"]["size_bytes"] + 1),
-        lambda: chance.choice(about["launches"]).update(order=-1),
-        lambda: chance.choice(about["launches"]).update(counters={"x": {"count": -1.0}}),
-        lambda: chance.choice(about["launches"]).update(per={"x": 2}),
-        lambda: chance.choice(about["launches"]).update(turns={"x": [1]}),
-        lambda: chance.choice(about["launches"]).update(facts={"round": "x"}),
-        lambda: about["launches"].append(about["launches"][0]),
-        about["launches"].clear,
-    ]
-    if chance.random() < 0.3:  # noqa: PLR2004
-        shutil.copy(chance.choice([each for each in files if each != file]), file)
-    else:
-        chance.choice(changes)()
-        pq.write_table(table.replace_schema_metadata({METADATA: json.dumps(about)}), file)
-
-
-def too_fast(file: Path) -> None:
-    """Give every sample of a point one nanosecond."""
-    measured = decode(file)
-    for launch in measured.launches:
-        launch.samples = {op: np.ones_like(times) for op, times in launch.samples.items()}
-        launch.whole = {
-            op: dict.fromkeys(told, 1.0) | {"samples": told["samples"], "sd": 0.0}
-            for op, told in launch.whole.items()
-        }
-    file.write_bytes(encode(measured))
-
-
-def use_sealed(path: Path, truth: Frames, chance: random.Random) -> str:
-    """Alter the run in `path`, make its digests fit, and ask as a report does; tell what became of
-    it.
-    """
-    run = folder.read(path)
-    files = sorted(path.glob("points/*/*.parquet"))
-    kind = chance.randrange(5)
-    file = chance.choice(files)
-    if kind == 0:
-        alter_frame(run, file.parent.name, chance)
-    elif kind == 1:
-        alter_samples(file, chance)
-    elif kind == 2:  # noqa: PLR2004
-        alter_point(file, files, chance)
-    elif kind == 3:  # noqa: PLR2004
-        file = chance.choice([path / name for name in limited(run)])
-        too_fast(file)
-    else:
-        file.write_bytes(file.read_bytes()[: chance.randrange(file.stat().st_size)])
-    if kind < 4 or chance.random() < 0.5:  # noqa: PLR2004
-        run.about["files"][str(file.relative_to(path))] = sha256(file)
-        run.save()
-    altered = derived.verify(run, [file.parent.name])
-    if suspects.checked(run):
-        return "named"
-    shown = all(derived.read(run, *key).equals(frame) for key, frame in truth.items())
-    return ("named" if altered else "recomputed") if shown else "rendered"
-
-
-def limited(run: RunFolder) -> list[str]:
-    """Return the files of the points of which a limit is known."""
-    bounds = derived.read(run, "limits", "launches")
-    found = []
-    for study in derived.measured(run):
-        points = with_limits(derived.read(run, study, "points"), bounds)
-        found += [
-            f"points/{study}/{name}.parquet"
-            for name in points[points.over_limit.notna()].point.unique()
-        ]
-    return found
-
-
-def sealed_runs(run: RunFolder, top: Path, mutations: int, seed: int) -> Counter[str]:
-    """Return how many mutations of the sealed `run` were refused, named, derived again, or
-    rendered.
-    """
-    counts: Counter[str] = Counter(rendered=0)
-    truth = {
-        (study, kind): derived.read(run, study, kind)
-        for study in derived.measured(run)
-        for kind in derived.KINDS
-    }
-    for number in range(mutations):
-        chance, each = random.Random(f"{seed} sealed {number}"), top / "sealed"
-        shutil.copytree(run.path, path := each / "runs" / "m" / run.id)
-        try:
-            became = use_sealed(path, truth, chance)
-        except LabError as error:
-            became = "refused" if "\n" not in str(error) else "tracebacks"
-        except Exception:
-            became = "tracebacks"
-            print(f"sealed {number}: {traceback.format_exc(limit=-3)}")
-        counts[became] += 1
-        if became == "rendered":
-            print(f"sealed {number}: rendered")
-        shutil.rmtree(each)
-    return counts
-
-
-def _content(file: Path, before: bytes) -> bytes:
-    return file.read_bytes() if file.is_file() else before
-
-
-def _files(top: Path) -> list[str]:
-    return [str(file.relative_to(top)) for file in top.rglob("*") if file.is_file()]
 
 
 def main(mutations: int = 500, seed: int = 1, sealed_ones: int = 300) -> int:
@@ -414,7 +251,7 @@ def main(mutations: int = 500, seed: int = 1, sealed_ones: int = 300) -> int:
                 counts["refused"] += 1
                 if "\n" in str(error):
                     print(f"{number}: more than one line: {error}")
-                placed = [file for file in _files(each / "data") if file != "calibration.json"]
+                placed = [file for file in files_below(each / "data") if file != "calibration.json"]
                 counts["left"] += bool(placed)
             except Exception:
                 counts["tracebacks"] += 1

@@ -263,9 +263,8 @@ def main() -> int:
     """Print the table and return the exit code."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     if not LimitsStudy().backends():
-        raise LabError(
-            "the native package is not installed", "", "install cargo and run make setup"
-        )
+        fix = "install cargo and run make setup"
+        raise LabError("the native package is not installed", "", fix)
     with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
         everyone = list(referees(launcher))
         there = [each for each in everyone if each.missing() is None]
@@ -283,15 +282,15 @@ def main() -> int:
 
 def kept(every: list[Found]) -> int:
     """Write what was found beside the machine's runs and return the exit code."""
-    known = Referees(dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), every)
+    answers = Referees(dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), every)
     target = file(checkout().runs, collect(Source(), root=checkout().root).digest)
-    write_whole(target, dump_json(msgspec.to_builtins(known)))
+    write_whole(target, dump_json(msgspec.to_builtins(answers)))
     agree = sum(found.agrees for found in every)
-    print(
-        f"{agree} of {len(every)} agree, {known.differ} differ, {known.skipped} were skipped; kept"
-        f" in {target}"
-    )
-    return 1 if known.differ else SKIPPED if known.skipped else 0
+    counts = f"{answers.differ} differ, {answers.skipped} were skipped"
+    print(f"{agree} of {len(every)} agree, {counts}; kept in {target}")
+    if answers.differ:
+        return 1
+    return SKIPPED if answers.skipped else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from ipclab import __version__
 from ipclab.commands import (
     PATH,
     SIZE,
-    Commands,
     Rendering,
     Words,
     check_out,
@@ -31,6 +30,8 @@ from ipclab.commands import (
 )
 from ipclab.compare import FAIL_ON, UNKNOWN
 from ipclab.errors import LabError, UsageError
+from ipclab.exchange import bundle, import_
+from ipclab.group import Commands
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout, typed
 from ipclab.upkeep import backends, check, clean, conform, doctor
@@ -137,8 +138,7 @@ def measured(
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
         done = measure_all(checkout(), request, Bar())
-        points = sum(name.startswith("points/") for name in done.about["files"])
-        click.echo(f"{points} points in {shown(done.path)}", err=True)
+        click.echo(f"{len(done.points())} points in {shown(done.path)}", err=True)
         if file:
             pack(done, file)
             click.echo(shown(file.absolute()))
@@ -185,9 +185,7 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure(
-            paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick")
-        )
+        chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
     say(origin.lines(paths, [chosen]))
     say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))
@@ -250,56 +248,5 @@ def _say_wrong(run: "RunFolder") -> None:
     suspects.check(run)
 
 
-@commands.command()
-@click.argument("run", type=PATH)
-@click.argument("file", type=PATH)
-@click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
-@click.option(
-    "--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why."
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(1),
-    help="Keep at most so many of each launch, sorted: a small FILE.",
-)
-def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
-    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one
-    FILE.
-    """
-    from ipclab.frames.thin import thinned
-    from ipclab.lab.lab import lab_of
-    from ipclab.lab.runs import choose, newest_full
-    from ipclab.lab.trust import unfit
-    from ipclab.spawn.ledger import private
-    from ipclab.store.bundle import pack
-    from ipclab.store.files import part_of
-
-    chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
-    if chosen is None:
-        raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
-    if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
-        say(reasons)
-        raise LabError(
-            f"{chosen.id} is not bundled",
-            f"{len(reasons)} reasons",
-            "measure again, or leave --strict out",
-        )
-    with private(checkout().ledger, part_of(file.absolute())) as folder:
-        held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
-    click.echo(
-        f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,}"
-        " bytes"
-    )
-
-
-@commands.command(name="import")
-@click.argument("file", type=PATH)
-def import_(file: Path) -> None:
-    """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
-    from ipclab.store.bundle import unpack
-
-    click.echo(shown(unpack(checkout(), file).path))
-
-
-for command in (backends, check, clean, conform, doctor):
+for command in (backends, bundle, check, clean, conform, doctor, import_):
     commands.add_command(command)

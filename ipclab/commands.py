@@ -20,8 +20,9 @@ import click
 from ipclab.errors import UsageError, blamed
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import checkout
-from ipclab.plugins import chosen, names, one
+from ipclab.plugins import chosen, names
 from ipclab.quantile import MEDIAN, check
+from ipclab.stats.units import BYTES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
-GROUP = "ipclab.commands"  # of the entry points that add a command
 FORMATS = ("html", "pdf", "ipynb")
 Words = tuple[str, ...]
 
@@ -53,16 +53,7 @@ class _Path(click.Path):
 PATH: Any = _Path(path_type=Path)
 
 
-UNITS = {
-    "": 1,
-    "B": 1,
-    "kB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
+UNITS = {"": 1, **BYTES}
 _BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -97,7 +88,8 @@ def words(value: str) -> Words:
 
 def shown(path: Path) -> str:
     """Return `path` as it is told: from the present folder on where it lies in it."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def say(lines: Iterable[object]) -> None:
@@ -106,53 +98,18 @@ def say(lines: Iterable[object]) -> None:
         click.echo(line)
 
 
-class Commands(click.Group):
-    """Our commands, and those that other packages add by entry points; these are loaded when they
-    are called.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all of them, sorted."""
-        return sorted({*super().list_commands(ctx), *names(GROUP)})
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return the command called `name`, an added one before ours; None when there is none."""
-        own = super().get_command(ctx, name)
-        if name not in names(GROUP):
-            return own
-        try:
-            return one(
-                GROUP,
-                "command",
-                name,
-                lambda made: made if isinstance(made, click.Command) else None,
-            )
-        except UsageError as error:
-            return own or _broken(name, error)
-
-
-def _broken(name: str, error: UsageError) -> click.Command:
-    """Return a command that says, where it is called, why it cannot be loaded; the others work."""
-
-    def called() -> None:
-        raise error
-
-    taken = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, context_settings=taken, callback=called, help=str(error))
-
-
-def one_of(noun: str, known: Callable[[], Iterable[str]], needed: bool = False) -> Any:
+def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = False) -> Any:
     """Return what checks the words of an option when they are read, before anything else is loaded.
 
-    Words that are none of the `known` ones are refused; where one is `needed`, so is none.
+    Words that are none of the `possible` ones are refused; where one is `needed`, so is none.
     """
 
     def check(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
         words = (value,) if isinstance(value, str) else value or ()
         if needed and not words:
-            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(known())}")
+            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(possible())}")
         for word in words:
-            chosen(noun, word, dict.fromkeys(known()))
+            chosen(noun, word, dict.fromkeys(possible()))
         return value
 
     return check
@@ -288,11 +245,13 @@ class Rendering:
         fails.
         """
         from ipclab.measure.progress import Bar
-        from ipclab.render.report import DATA, Job, Target, run_jobs
+        from ipclab.render.jobs import Job, Target, run_jobs
+        from ipclab.render.report import DATA
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
 
-        paths, out = checkout(), self.folder
+        paths = checkout()
+        out = self.folder
         date = max(run.about["begun"] for run in runs)
         about: dict[str, Any] = {"date": date, "run": " ".join(run.id for run in runs)}
         tables = []

@@ -12,7 +12,9 @@ class LabError(Exception):
 
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         super().__init__(what, why, fix)
-        self.what, self.why, self.fix = what, why, fix
+        self.what = what
+        self.why = why
+        self.fix = fix
 
     def __str__(self) -> str:
         line = self.what if not self.why else f"{self.what}: {self.why}"
@@ -39,17 +41,17 @@ def blamed(what: str, fix: str, kind: type[LabError] = LabError) -> Iterator[Non
 ALIKE = 0.6  # of what is offered as meant
 
 
-def hint(name: str, known: Iterable[str]) -> str:
-    """Return the fix for an unknown `name`: which of `known` may be meant, if one looks like it,
+def hint(name: str, possible: Iterable[str]) -> str:
+    """Return the fix for an unknown `name`: which of `possible` may be meant, if one looks like it,
     and what there is.
     """
-    names = list(known)
+    names = list(possible)
     alike = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     there = f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"
     return f"did you mean {alike[0]!r}? {there}" if alike else there
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the member of `known` that looks most like `name`."""
-    names = list(known)
+def nearest(name: str, possible: Iterable[str]) -> str:
+    """Return the member of `possible` that looks most like `name`."""
+    names = list(possible)
     return (difflib.get_close_matches(name, names, n=1, cutoff=0.0) or names or [""])[0]

@@ -1,9 +1,11 @@
 """Every path of a checkout, or of an installed package, in one object."""
 
 import os
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_data_path
 
@@ -69,6 +71,11 @@ class Paths:
     # whose words and code reports are made with
     packages = package, package.with_name("ipclab_answers")
     locale = package / "locale"  # the gettext catalogues
+
+
+def table_beside(module: str, name: str) -> dict[str, Any]:
+    """Return the TOML table `name` that lies beside the file of a module."""
+    return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
 
 
 def existing(folder: Path) -> Path:

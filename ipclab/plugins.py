@@ -44,10 +44,10 @@ def one(group: str, noun: str, name: str, made: Callable[[Any], T | None]) -> T:
     return thing
 
 
-def chosen(noun: str, name: str, known: Mapping[str, T]) -> T:
-    """Return the member of `known` called `name`; raises `UsageError` with the nearest name when
+def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:
+    """Return the member of `members` called `name`; raises `UsageError` with the nearest name when
     there is none.
     """
-    if name not in known:
-        raise UsageError(f"unknown {noun} {name!r}", "", hint(name, known))
-    return known[name]
+    if name not in members:
+        raise UsageError(f"unknown {noun} {name!r}", "", hint(name, members))
+    return members[name]

@@ -35,7 +35,7 @@ def doctor(seconds: float) -> None:
     """
     from ipclab.machine import Source
     from ipclab.machine.doctor import judge, lines, visit
-    from ipclab.machine.findings import RESERVATION
+    from ipclab.machine.observed import RESERVATION
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
@@ -69,8 +69,11 @@ def check(out: Path | None) -> None:
             causes.append(f"data: {error}")
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs
         causes += stale(checkout(), manifest.parent)
-    more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
-    say((*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])))
+    say(causes[:MOST_CAUSES])
+    if len(causes) > MOST_CAUSES:
+        say([f"and {len(causes) - MOST_CAUSES} more"])
+    if out is None:
+        say(stale_gallery(checkout()))
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
     click.echo("every report is what data, code, words and lock give")

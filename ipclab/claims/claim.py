@@ -168,7 +168,7 @@ def known_of(about: Mapping[str, Any]) -> dict[str, float]:
     sets.
     """
     notes = about["notes"].get("file_io", {})
-    known = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
+    counts = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
     for name, of in SETS.items():
-        known[name] = notes.get("sets", {}).get(of, {}).get("count")
-    return {name: float(value) for name, value in known.items() if value}
+        counts[name] = notes.get("sets", {}).get(of, {}).get("count")
+    return {name: float(value) for name, value in counts.items() if value}

@@ -2,33 +2,20 @@
 functions of them.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, pairwise
 from math import floor, inf, isfinite, log, sqrt
 from operator import add, mul, sub, truediv
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ipclab.claims.units import KINDS, PLAIN, UNITS, Dimension
 from ipclab.frames.address import Address, Axes, MissingError, Points, quantity
 from ipclab.stats.quantity import Quantity, of
 
-Dimension = tuple[int, int]  # powers of seconds and bytes
-PLAIN: Dimension = (0, 0)
-_KINDS = tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8")).values()
-# Unit: its factor to seconds and bytes, and its dimension.
-UNITS: dict[str, tuple[float, Dimension]] = {
-    unit: (factor, tuple(kind["powers"]))
-    for kind in _KINDS
-    for unit, factor in kind["units"].items()
-}
-# What a result of each dimension is shown in, and what it is called.
-SHOWN: dict[Dimension, str] = {tuple(kind["powers"]): kind["shown"] for kind in _KINDS}
-CALLED: dict[Dimension, str] = {tuple(kind["powers"]): kind["called"] for kind in _KINDS}
 Operator = Callable[[Quantity, Quantity], Quantity]
 DEEPEST = 100  # parts inside each other
 # values that a person's file may make; an address counts as so many
@@ -127,7 +114,8 @@ class Values:
     @property
     def named(self) -> str:
         """What the dimension is called."""
-        return CALLED.get(self.dimension, "none of time, bytes, bytes/s, number")
+        kind = KINDS.get(self.dimension)
+        return kind.called if kind else "none of time, bytes, bytes/s, number"
 
     def joined(self, combine: Operator, other: "Values") -> "Values":
         """Return the sums, differences, products or ratios of the values of equal levels."""
@@ -149,9 +137,8 @@ class Values:
         """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
         step, dimension = UNITS[unit]
         if dimension != self.dimension:
-            raise RuleError(
-                f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit"
-            )
+            why = f"it compares {self.named} with {KINDS[dimension].called}"
+            raise RuleError(why, "give the bound its unit")
         scale = 1 / step
         shown = list(self.cells.values())
         if step != 1:

@@ -217,5 +217,6 @@ def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a frame that have the levels that an address names by themselves."""
     for name, level in address.levels:
         if name in rows and level not in (EVERY, *ENDS) and not KNOWN.search(level):
-            rows = rows[rows[name].astype(str).isin([part.strip() for part in level.split("|")])]
+            levels = [part.strip() for part in level.split("|")]
+            rows = rows[rows[name].astype(str).isin(levels)]
     return rows

@@ -87,7 +87,9 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
         .map(lambda name: file.printed.get(name, f"{OTHER}.{name}"))
         .str.rpartition(".")
     )
-    ops = printed["op"].where(printed["op"] != "", words[0]) if "op" in printed else words[0]
+    ops = words[0]
+    if "op" in printed:
+        ops = printed["op"].where(printed["op"] != "", ops)
     return printed.assign(op=ops, metric=words[2], arm="published")
 
 

@@ -21,8 +21,6 @@ from operator import add, mul, sub, truediv
 from ipclab.claims.expression import (
     ALONG,
     FUNCTIONS,
-    SHOWN,
-    UNITS,
     RuleError,
     Source,
     Term,
@@ -30,6 +28,7 @@ from ipclab.claims.expression import (
     call,
     joined,
 )
+from ipclab.claims.units import KINDS, UNITS
 from ipclab.errors import nearest
 from ipclab.frames.address import PATTERN, Address
 from ipclab.stats.quantity import Quantity
@@ -88,7 +87,7 @@ def _bound(text: str) -> tuple[Quantity, float]:
             f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}"
         )
     factor, dimension = UNITS[match["unit"] or "1"]
-    unit = _PLAIN.get(match["unit"] or "1", SHOWN[dimension])
+    unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
     if not isfinite(value):
         raise RuleError(f"{text!r} is too large a number")
@@ -132,7 +131,8 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
     high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
     near = (low - below, high + above)
-    return Rule(text, term, near, amount(ends[0]).unit, word in ("above", "below"), (low, high))
+    unit = amount(ends[0]).unit
+    return Rule(text, term, near, unit, word in ("above", "below"), (low, high))
 
 
 def read_names(names: Mapping[str, str]) -> dict[str, Term]:

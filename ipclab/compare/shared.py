@@ -16,7 +16,6 @@ import pandas as pd
 from ipclab.compare import FAIL_ON, LIMITS
 from ipclab.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
-from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats import judge
 from ipclab.stats.compare import (
     EQUIVALENCE,
@@ -30,7 +29,7 @@ from ipclab.stats.compare import (
     compare_runs,
     together,
 )
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity
 
 KEY = ["study", "point", "op"]
 Row = dict[Any, Any]  # of `ComparedRun.points`
@@ -192,10 +191,12 @@ def _use(row: Row, comparison: Comparison) -> Row:
         low = high = ratio
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
-    limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
+    bound, *ends = theirs
+    first_bound, *first_ends = mine
+    limit = Quantity(bound, "ns", *ends) / Quantity(first_bound, "ns", *first_ends)
     use = Quantity(ratio, "1", low, high) / limit
-    bound = 1 + EQUIVALENCE
-    used = USES[judge.within(use, 1 / bound, bound)]
+    most = 1 + EQUIVALENCE
+    used = USES[judge.within(use, 1 / most, most)]
     return dict(zip(USE, (limit.value, use.value, *use.ends, used), strict=True))
 
 

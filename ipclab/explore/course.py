@@ -2,10 +2,8 @@
 student's own run.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 
@@ -14,11 +12,10 @@ from ipclab.frames.judged import judged as as_judged
 from ipclab.lab.audit import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
+from ipclab.paths import table_beside
 from ipclab.stats import judge
 
-SAID: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("labels.toml").read_text("utf-8")
-)
+WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 
 
 def _trip(backend: str, placement: str, size: str = "min") -> str:
@@ -37,7 +34,7 @@ RULES = {  # what answers each question on any run
     "stream": f"{_trip('unix', 'cross')} / {SENT}",
     "tail": f"{_trip('unix', 'cross')}.p99 / {_trip('unix', 'cross')}",
 }
-EXERCISES = tuple(SAID["questions"])
+EXERCISES = tuple(WORDS["questions"])
 
 
 def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
@@ -50,17 +47,19 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
     rows = []
     for number, name in enumerate(EXERCISES):
         prediction = predictions[number].strip() if number < len(predictions) else ""
-        shown, verdict = None, DASH
+        shown = None
+        verdict = DASH
         if prediction:
             value = replace(
                 as_judged(lab.run, compute(lab, RULES[name])), sources=()
             )  # of two studies
             shown = value or None
-            verdict = lab.say(SAID["verdicts"][judge.within(value, *_range(prediction))])
+            verdict = lab.say(WORDS["verdicts"][judge.within(value, *_range(prediction))])
         rows.append(
-            (number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict)
+            (number + 1, lab.say(WORDS["questions"][name]), prediction or DASH, shown, verdict)
         )
-    return pd.DataFrame(rows, columns=[lab.say(head) for head in SAID["heads"].values()])
+    heads = map(lab.say, WORDS["heads"].values())
+    return pd.DataFrame(rows, columns=list(heads))
 
 
 def _range(prediction: str) -> tuple[float, float]:

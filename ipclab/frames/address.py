@@ -51,9 +51,12 @@ class Address:
         if not parts:
             return None
         text, study, ops, listed, metric = parts.groups()
-        pairs = [pair.partition("=") for pair in listed.split(",") if pair.strip()]
-        levels = tuple(sorted((name.strip(), level.strip()) for name, _, level in pairs))
-        return cls(study, tuple(ops.split("|")), levels, metric or "", bool(text))
+        levels = []
+        for pair in listed.split(","):
+            if pair.strip():
+                name, _, level = pair.partition("=")
+                levels.append((name.strip(), level.strip()))
+        return cls(study, tuple(ops.split("|")), tuple(sorted(levels)), metric or "", bool(text))
 
     def __str__(self) -> str:
         levels = ",".join(f"{name}={level}" for name, level in self.levels)
@@ -61,7 +64,7 @@ class Address:
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"
 
     def find(
-        self, frame: pd.DataFrame, known: Mapping[str, float] | None = None, loose: bool = False
+        self, frame: pd.DataFrame, numbers: Mapping[str, float] | None = None, loose: bool = False
     ) -> list[tuple[Axes, Any]]:
         """Return (the levels that tell it from the others, row) of each value in a tidy frame.
 
@@ -73,7 +76,7 @@ class Address:
         rows = self._chosen(frame)
         several = {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {
-            name: _filled(level, known or {})
+            name: _filled(level, numbers or {})
             for name, level in self.levels
             if name in frame or not loose
         }
@@ -194,10 +197,10 @@ def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
     return LabError(f"{len(rows)} rows have {levels}", why, "name one level")
 
 
-def _filled(level: str, known: Mapping[str, float]) -> str:
+def _filled(level: str, numbers: Mapping[str, float]) -> str:
     def value(match: re.Match[str]) -> str:
-        if match[2] not in known:
+        if match[2] not in numbers:
             raise MissingError(match[2])
-        return str(int(match[1] or 1) * int(known[match[2]]))
+        return str(int(match[1] or 1) * int(numbers[match[2]]))
 
     return KNOWN.sub(value, level)

@@ -85,7 +85,7 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     study_of(study)
     place = run.path, study
     if place not in _held or _held[place][0] != _state(run, study):
-        files = list(run.checked(f"points/{study}/").values())
+        files = run.point_files(study)
         frames = _kept(run, study, files)
         if frames is None:
             content = _derived(run, study, files)
@@ -104,7 +104,7 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """
     altered = []
     for study in list(studies) or measured(run):
-        content = _derived(run, study, list(run.checked(f"points/{study}/").values()))
+        content = _derived(run, study, run.point_files(study))
         files = {kind: _file(run, study, kind) for kind in KINDS}
         now = stamp(run, study)
         current = [kind for kind in KINDS if _stamp_of(files[kind]) == now]
@@ -193,10 +193,9 @@ def _file(run: RunFolder, study: str, kind: str) -> Path:
 
 def _state(run: RunFolder, study: str) -> State:
     """Return the stamp of the frames of `study`, and what tells whether a file of it was touched."""
-    names = [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
     frames = [_file(run, study, kind) for kind in KINDS]
     files = [
-        *(run.path / name for name in names),
+        *(run.path / name for name in run.points(study)),
         *frames,
         *(file.with_suffix(".json") for file in frames),
     ]
@@ -234,8 +233,7 @@ def bound(run: RunFolder) -> float:
 
 def measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of the registered ones."""
-    files = [name.split("/") for name in run.about["files"]]
-    there = {parts[1] for parts in files if parts[0] == "points"}
+    there = {name.split("/")[1] for name in run.points()}
     return [name for name in studies() if name in there]
 
 

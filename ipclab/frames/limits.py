@@ -2,7 +2,8 @@
 can reach.
 """
 
-from collections.abc import Hashable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,22 +61,26 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
 
 def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
     """Return the medians of each limit by heat, as lists of one."""
-    by_limit: dict[Key, dict[int, list[float]]] = {}
-    for row in limits[limits.metric == "p50"].to_dict("records"):
+    by_limit: dict[Key, dict[int, list[float]]] = defaultdict(dict)
+    for key, row in _medians(limits):
         if row.get(HEAT, NO_HEAT) != NO_HEAT:
-            key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
-            by_limit.setdefault(key, {})[int(row[HEAT])] = [row["value"]]
+            by_limit[key][int(row[HEAT])] = [row["value"]]
     return {**by_limit}
 
 
 def floors(limits: pd.DataFrame) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
-    medians: dict[Key, list[float]] = {}
+    medians: dict[Key, list[float]] = defaultdict(list)
     bounding = limits[limits.backend != pairs.NAME]  # which bound nothing
-    for row in bounding[bounding.metric == "p50"].to_dict("records"):
-        key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
-        medians.setdefault(key, []).append(row["value"])
-    return Floors(medians)
+    for key, row in _medians(bounding):
+        medians[key].append(row["value"])
+    return Floors(dict(medians))
+
+
+def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, dict[Hashable, Any]]]:
+    """Yield the median of each launch with the limit that it is of."""
+    for row in limits[limits.metric == "p50"].to_dict("records"):
+        yield (called(row["backend"], row["op"]), row["size_bytes"], row["placement"]), row
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:

@@ -2,17 +2,17 @@
 flags.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.paths import table_beside
 from ipclab.stats.intervals import Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.modes import modes
+from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.stats.ranktest import drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
@@ -23,10 +23,8 @@ AGAIN = "thin the run again: ipclab bundle --samples"
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 # of the samples of all launches
 TAILS = {metric: q for metric, q in QUANTILES.items() if metric != "p50"}
-# The flag of a quantile that has too few samples beyond it, and no value
-FEW_SAMPLES = "few-samples"
 POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
-UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
+UNITS = table_beside(__file__, "metrics.toml")
 COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
 # among a launch's facts: in which round, and in which heat of the run
 ROUND, HEAT = "round", "heat"
@@ -114,7 +112,8 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
             yield Metric(op, metric, "ns", empty, [*flags, FEW_SAMPLES])
         else:
             yield Metric(op, metric, "ns", quantile, flags)
-    for name, end in (("min", min(by_launch["min"])), ("max", max(by_launch["max"]))):
+    ends = {"min": min(by_launch["min"]), "max": max(by_launch["max"])}
+    for name, end in ends.items():
         yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
         values = by_launch[name]

@@ -31,10 +31,8 @@ CODE = [
 
 def stamp(run: RunFolder, study: str) -> str:
     """Return a digest of what the frames of `study` follow from: samples and code."""
-    files = run.about["files"].items()
-    samples = sorted(
-        f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/")
-    )
+    digests = run.about["files"]
+    samples = sorted(f"{name} {digests[name]}" for name in run.points(study))
     return hashlib.sha256("\n".join([_code(), *samples]).encode()).hexdigest()
 
 

@@ -2,7 +2,9 @@
 that it is none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames import derived, limits
@@ -27,13 +29,9 @@ def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each median of `studies` (of all when there is none) below its limit, under
     a head; or none.
     """
-    bounds = derived.read(run, LIMITS, "launches")
     lines = list[str]()
-    for study in list(studies) or derived.measured(run):
-        points = derived.read(run, study, "points")
-        medians = points[points.metric == "p50"]
-        if len(medians):
-            lines += limits.lines(limits.beaten(limits.with_limits(medians, bounds)))
+    for rows in faster(run, studies):
+        lines += limits.lines(rows)
     head = (
         f"{run.id}: {len(lines)} results lie below {limits.LEAST} of their limit, or below it with"
         " their interval"
@@ -41,17 +39,35 @@ def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     return [head, *lines] if lines else []
 
 
+def faster(run: RunFolder, studies: Iterable[str] = ()) -> Iterator[pd.DataFrame]:
+    """Yield the medians of each study that are faster than their limit, which shows that it is
+    none.
+    """
+    for points, bounds in _bounded(run, studies):
+        medians = points[points.metric == "p50"]
+        if len(medians):
+            yield limits.beaten(limits.with_limits(medians, bounds))
+
+
+def impossible(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
+    """Return a line for each result that is faster than its copies by memcpy can be."""
+    lines = list[str]()
+    for points, bounds in _bounded(run, studies):
+        lines += limits.impossible(points, bounds)
+    return lines
+
+
 def check(run: RunFolder, studies: Iterable[str] = ()) -> None:
     """Raise `LabError` for results of `studies` (of all when there is none) that are faster than
     memcpy can be.
     """
-    bounds = derived.read(run, LIMITS, "launches")
-    wanted = list(studies) or derived.measured(run)
-    wrong = [
-        line
-        for study in wanted
-        for line in limits.impossible(derived.read(run, study, "points"), bounds)
-    ]
-    if wrong:
+    if wrong := impossible(run, studies):
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results of {run.id} are physically impossible", wrong[0], fix)
+
+
+def _bounded(run: RunFolder, studies: Iterable[str]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Yield the points of each of `studies`, with the launches of the limits."""
+    bounds = derived.read(run, LIMITS, "launches")
+    for study in list(studies) or derived.measured(run):
+        yield derived.read(run, study, "points"), bounds

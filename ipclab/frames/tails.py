@@ -73,7 +73,7 @@ def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     if quantile == MEDIAN:
         return launches
     values = dict[tuple[str, int, str], float]()
-    for file in run.checked(f"points/{study}/").values():
+    for file in run.point_files(study):
         measured = decode(file)
         for number, launch in enumerate(measured.launches):
             for op in launch.samples:

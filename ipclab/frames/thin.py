@@ -24,7 +24,8 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     Raises `LabError` when a file of the run is not what was measured.
     """
     made = RunFolder(top / run.id, {**run.about, "files": {}, THINNED: most})
-    made.place((name, _thin(name, path, most)) for name, path in run.checked().items())
+    files = run.checked().items()
+    made.place((name, _thin(name, path, most)) for name, path in files)
     if (beside := run.path.parent / CALIBRATION).is_file():
         shutil.copy(beside, top)
     return made

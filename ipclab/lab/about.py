@@ -28,7 +28,7 @@ from ipclab.studies.profile import profile
 
 GIB = 1 << 30
 MOST_TOLD = 3  # results that a notice names
-LIMITS = labels.SAID["limits"]
+LIMITS = labels.WORDS["limits"]
 # at the start of limits of which the least size is told
 TWINS = "flow-", "map-", "transfer-"
 
@@ -39,20 +39,20 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    held = measured(lab.run)
+    studies = measured(lab.run)
     columns = ["point", "op", "samples", "flags"]
-    medians = _together((lab.points(name, metric="p50") for name in held), columns)
+    medians = _together((lab.points(name, metric="p50") for name in studies), columns)
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
     columns = ["study", "point", "launch", "flags"]
-    launches = _together((lab.launches(name) for name in held), columns).drop_duplicates()
+    launches = _together((lab.launches(name) for name in studies), columns).drop_duplicates()
     disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
     items = {
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
-        N_("Profile"): about["parameters"]["profile"],
+        N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
         N_("Sessions"): len(about["sessions"]),
         N_("Points measured"): len(points),
@@ -77,7 +77,7 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 def _short(lab: Data, launches: pd.DataFrame) -> int:
     """Return how many points have fewer undisturbed launches than their profile asks for."""
-    asked = profile(lab.run.about["parameters"]["profile"])
+    asked = profile(lab.run.profile)
     least = {name: study(name).effort(asked).least_launches for name in measured(lab.run)}
     undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
     wanted = undisturbed.index.get_level_values("study").map(least)
@@ -96,7 +96,7 @@ def _loads(lab: Data) -> list[str]:
     conditions: list[dict[str, Any]] = []
     if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
-    loads = [known.get("load_1") for known in conditions]
+    loads = [reading.get("load_1") for reading in conditions]
     return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
 
 
@@ -174,15 +174,15 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
         "In this run {count} results are faster than the hardware limit that they are read against:"
         " {which}. It is no limit there; do not rely on “× limit” of these."
     )
-    told = [lab.say(paired)] if study else []
+    sentences = [lab.say(paired)] if study else []
     for each in runs or (lab.run,):
-        found = beaten(replace(lab, run=each))
-        if study and len(found):
-            found = found[found.study == study]
-        if len(found):
-            which = _which(lab, found.sort_values("over_limit"))
-            told.append(f"**{lab.say(said, count=len(found), which=which)}**")
-    return Markdown("\n\n".join(told)) if told else None  # type: ignore[no-untyped-call]
+        faster = beaten(replace(lab, run=each))
+        if study and len(faster):
+            faster = faster[faster.study == study]
+        if len(faster):
+            which = _which(lab, faster.sort_values("over_limit"))
+            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
+    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
 
 
 def _together(
@@ -194,7 +194,8 @@ def _together(
 
 def _best(times: Sequence[float], row: Any) -> Quantity:
     """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
-    best, second = times[0], times[min(1, len(times) - 1)]
+    best = times[0]
+    second = times[min(1, len(times) - 1)]
     limit = replace(
         quantity(row),
         value=best,
@@ -216,22 +217,23 @@ def _best(times: Sequence[float], row: Any) -> Quantity:
     )
 
 
-def _which(lab: Data, found: pd.DataFrame) -> str:
-    told = []
-    for row in found.head(MOST_TOLD).to_dict("records"):
+def _which(lab: Data, faster: pd.DataFrame) -> str:
+    results = []
+    for row in faster.head(MOST_TOLD).to_dict("records"):
         words = [
             lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
         ]
         over = lab.words.numbers.number(row["over_limit"], 2)
-        told.append(lab.words.joined([*words, f"× {over}"]))
-    which, more = lab.words.joined(told, N_("; ")), len(found) - MOST_TOLD
+        results.append(lab.words.joined([*words, f"× {over}"]))
+    which = lab.words.joined(results, N_("; "))
+    more = len(faster) - MOST_TOLD
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
 
 def _limit(lab: Data, backend: str, size: int) -> str:
-    told = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
+    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
     return lab.say(
-        told,
+        said,
         what=lab.words.translate(LIMITS[backend]),
         size=lab.level("size_bytes", size),
     )

@@ -19,14 +19,27 @@ from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_st
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity, missing
 
-STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
+STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
 # of the strong ones: of one rival, and where no rival was shown to be slower
 ONLY, ALIKE = "only", "alike"
-GUESS_NOTES = tuple(labels.SAID["advice"].values())
+GUESS_NOTES = tuple(labels.WORDS["advice"].values())
 ADVICE = (
-    *("guess", "best", "rivals", "shown", "strength", "second", "ratio", "low", "high", "slower"),
-    *("within", "loss", "slowest", "times", "more"),
+    "guess",
+    "best",
+    "rivals",
+    "shown",
+    "strength",
+    "second",
+    "ratio",
+    "low",
+    "high",
+    "slower",
+    "within",
+    "loss",
+    "slowest",
+    "times",
+    "more",
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
@@ -35,7 +48,7 @@ NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shor
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
-def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
+def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return one row for each contest of more than one mechanism in a contest frame, in the frame's
     order.
 
@@ -50,7 +63,7 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     undecided rival, beyond those that there are; 0 where all is decided.
     """
     rows = []
-    rivals = found[found.other != ""].astype({"low": float, "high": float})
+    rivals = contests[contests.other != ""].astype({"low": float, "high": float})
     for contest, part in rivals.groupby(list(CONTEST), sort=False):
         guess = _guess(part.sort_values("value", kind="stable"), bound)
         rows.append(dict(zip(CONTEST, contest, strict=True)) | guess)
@@ -119,8 +132,8 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
     rows = advised(lab.contests(study, **levels), derived.bound(lab.run))
-    told = [_in_words(lab, row) for row in rows.itertuples()]
-    words = pd.DataFrame(told, rows.index, columns=list(TOLD))
+    cells = [_in_words(lab, row) for row in rows.itertuples()]
+    words = pd.DataFrame(cells, rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(words)
 
 
@@ -216,11 +229,13 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
     """Return the columns beside the contest's, of the rows of the rivals of its fastest."""
     is_slower = rivals.verdict == SLOWER
-    equal, left_behind = rivals[~is_slower], rivals[is_slower]
+    equal = rivals[~is_slower]
+    left_behind = rivals[is_slower]
     fastest = str(rivals.fastest.iloc[0])
     tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
     slower = [named_entrant(lab, name) for name in left_behind.other]
-    factor, next_one = _factor(equal), _next(left_behind)
+    factor = _factor(equal)
+    next_one = _next(left_behind)
     return tied, slower, factor, next_one, _choice(lab, tied, slower, factor, next_one)
 
 
@@ -228,7 +243,8 @@ def _factor(equal: pd.DataFrame) -> Quantity:
     """Return the factor that all ratios of rivals that were not shown to be slower stay within."""
     if equal.empty or equal[["low", "high"]].isna().any(axis=None):
         return missing()
-    low, high = float(equal.low.min()), float(equal.high.max())
+    low = float(equal.low.min())
+    high = float(equal.high.max())
     return within(Quantity(1.0, "1", low, high), 1)
 
 

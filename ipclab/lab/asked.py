@@ -23,13 +23,13 @@ def factors(study: str) -> Mapping[str, set[Any]]:
     """Return every factor that a point of the study can have, with its usual levels; what it times
     is `op`.
     """
-    known = study_of(study)
+    its_study = study_of(study)
     levels: dict[str, set[Any]] = defaultdict(set)
     for profile in PROFILES.values():
-        for point in known.points(profile, Sweep()):
+        for point in its_study.points(profile, Sweep()):
             for name, level in point.key().items():
                 levels[name].add(level)
-    for name, more in getattr(known, "factors", {}).items():
+    for name, more in getattr(its_study, "factors", {}).items():
         levels[name].update(more)
     return dict(levels)
 
@@ -46,11 +46,11 @@ def check(
     the columns of a contest; an operation or metric that this run lacks is known where it has a
     name (`labels.toml`, `levels.toml`).
     """
-    known = factors(study)
+    possible = factors(study)
     for name, asked in levels.items():
-        if name not in (*known, "op", "metric"):
+        if name not in (*possible, "op", "metric"):
             continue
-        usual = known.get(name, set()).union(frame[name].dropna() if name in frame else ())
+        usual = possible.get(name, set()).union(frame[name].dropna() if name in frame else ())
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 words = sorted(word for word in usual if isinstance(word, str))

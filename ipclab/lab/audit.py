@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from ipclab.claims.claim import OWN, Claim, Verdict, judge_all, known_of
-from ipclab.claims.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
+from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
 from ipclab.claims.published import texts, worded
 from ipclab.claims.rules import read_names, read_sum
+from ipclab.claims.units import KINDS
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
@@ -28,10 +29,17 @@ from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity, missing
 
-METHOD_NAMES = labels.SAID["methods"]
+METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
-    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
-    *("fairly", "adds"),
+    "id",
+    "meaning",
+    "section",
+    "bounds",
+    "own_told",
+    "here_told",
+    "fair_told",
+    "fairly",
+    "adds",
 )
 AnyData = TypeVar("AnyData", bound=Data)
 
@@ -208,10 +216,10 @@ def _corrected(
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     asked = {name for name, _ in prose.placeholders(msgid)}
     try:
-        told = {name: one_value(term, source) for name, term in values.items() if name in asked}
+        filled = {name: one_value(term, source) for name, term in values.items() if name in asked}
     except MissingError:
         return DASH
-    return lab.say(msgid, **told) if msgid else DASH
+    return lab.say(msgid, **filled) if msgid else DASH
 
 
 def _filled(lab: Data, text: str, claim: Claim) -> str:
@@ -262,7 +270,8 @@ def with_own(lab: AnyData, file: str) -> AnyData:
 def one_value(term: Term, source: Source) -> Quantity:
     """Return what `term` gives in `source`; raises `LabError` when that are several values."""
     given = term(source)
-    value, *more = given.shown(SHOWN.get(given.dimension, "1"))
+    kind = KINDS.get(given.dimension)
+    value, *more = given.shown(kind.shown if kind else "1")
     if more:
         what = f"an expression gives {1 + len(more)} values"
         raise LabError(what, "one is asked for", "take min(...) or max(...) of them")

@@ -116,7 +116,8 @@ def reach(
     extents = ax.figure.extent
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
         least, most = extents.get((other, which), (low, high))
-        low, high = min(low, least), max(high, most)
+        low = min(low, least)
+        high = max(high, most)
     extents[ax, which] = low, high
     return low, high
 
@@ -131,7 +132,8 @@ def _bound(ax: Any, which: str, low: float, high: float) -> None:
     if getattr(ax, f"get_{which}scale")() != "log":
         return
     low, high = getattr(ax, f"get_{which}lim")()
-    low, high = max(low, least / BEYOND), min(high, most * BEYOND)
+    low = max(low, least / BEYOND)
+    high = min(high, most * BEYOND)
     more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
     ax.set(**{f"{which}lim": (low / more, high * more)})
 

@@ -96,7 +96,8 @@ def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
     lab = canvas.lab
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
-        svg, png = complete(canvas), style.png(canvas)
+        svg = complete(canvas)
+        png = style.png(canvas)
     nothing = canvas.bare and not canvas.drawn
     alt_text = why_empty(lab) if nothing else lab.say(alt)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")

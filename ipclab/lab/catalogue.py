@@ -79,4 +79,5 @@ def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
             catalog = read_po(file, abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
-    return {str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy}
+    final = [message for message in catalog if message.id and message.string and not message.fuzzy]
+    return {str(message.id): str(message.string) for message in final}

@@ -261,7 +261,8 @@ class Teller:
 
     def answer(self, question: Question) -> tuple[str, Variables]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell."""
-        lab, names = self.lab, self.lab._names()
+        lab = self.lab
+        names = self.lab._names()
         asked = judged.judged(lab.run, question.value(names, lab._lookup))
         bound = question.limit(names, lab._lookup)
         side = question.side(asked, bound, derived.bound(lab.run))

@@ -111,8 +111,8 @@ class Kernel:
         except BaseException as error:
             self.end()  # it may still be busy
             stderr = said.getvalue().strip()
-            if told := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
-                raise told from error
+            if failure := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
+                raise failure from error
             raise
         del done.cells[0]
         return done

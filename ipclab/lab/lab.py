@@ -100,7 +100,8 @@ class Lab(Data):
         run, lang, measure, profile = map(values.pop, ("run", "lang", "measure", "profile"))
         if not measure:
             return cls.open(run, lang, study)
-        sizes, backends = values.pop("sizes", []), values.pop("backends", [])
+        sizes = values.pop("sizes", [])
+        backends = values.pop("backends", [])
         swept = cls.sweep([study], profile, sizes, backends, values)
         return cls.open(str(swept.run.path), lang, study)
 
@@ -220,19 +221,19 @@ class Lab(Data):
         >>> payload = lab.quoted("01_payload")
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
-        return quotes.quoted(self, notebook)
+        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
+        return quotes.read(executed, notebook)
 
     def _say_origin(self) -> None:
         """Name the machine and the date of a run that was not measured here, before anything of it
         is shown.
         """
         if elsewhere(self.paths, self.run):
-            machine = self.run.about["machine"]["digest"]
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
                 ORIGIN,
                 processor=processor(self.run),
-                machine=machine,
+                machine=self.run.machine,
                 date=date,
             )
             prose.show(said)

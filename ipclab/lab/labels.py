@@ -2,38 +2,38 @@
 are ordered.
 """
 
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ipclab.paths import table_beside
 from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
-SAID, LEVELLED = (
-    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
-    for name in ("labels.toml", "levels.toml")
+WORDS = table_beside(__file__, "labels.toml")
+LEVEL_TABLES = table_beside(__file__, "levels.toml")
+NAMES = {name: name for name in WORDS["same"]["names"].split()} | WORDS["names"]
+LEVELS = (
+    {level: level for level in WORDS["same"]["levels"].split()} | WORDS["levels"] | WORDS["plain"]
 )
-NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]
 # What has a unit is written with it, what is counted without.
-UNITS = {name: unit for unit, names in LEVELLED["units"].items() for name in names}
-COUNTED = LEVELLED["counted"]
+UNITS = {name: unit for unit, names in LEVEL_TABLES["units"].items() for name in names}
+COUNTED = LEVEL_TABLES["counted"].split()
 KNOWN = {  # words that mean something
     *NAMES,
     *LEVELS,
-    *LEVELLED["known"]["op"],
-    *LEVELLED["known"]["metric"],
+    *LEVEL_TABLES["known"]["op"].split(),
+    *LEVEL_TABLES["known"]["metric"].split(),
 }
 # others are in the order of the frame
-ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
+ORDER = LEVEL_TABLES["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     """Return levels in their usual order: known ones first, the others as they come."""
-    known = [*ORDER.get(factor, ())]
-    return sorted(levels, key=lambda level: known.index(level) if level in known else len(known))
+    usual = [*ORDER.get(factor, ())]
+    return sorted(levels, key=lambda level: usual.index(level) if level in usual else len(usual))
 
 
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -47,7 +47,8 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
         turned = frame.swaplevel(axis="columns")
         levels = ordered(str(factor), turned.columns.unique(0))
         firsts = turned.columns.get_level_values(0)
-        return turned.iloc[:, sorted(range(len(firsts)), key=lambda at: levels.index(firsts[at]))]
+        places = sorted(range(len(firsts)), key=lambda place: levels.index(firsts[place]))
+        return turned.iloc[:, places]
     return frame
 
 
@@ -60,8 +61,8 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
     def ranks(levels: pd.Index) -> pd.Index:
         # pandas maps categories, of no row too
-        known = {*levels, *getattr(levels, "categories", ())}
-        return levels.map(ordered(str(levels.name), sorted(known)).index)
+        possible = {*levels, *getattr(levels, "categories", ())}
+        return levels.map(ordered(str(levels.name), sorted(possible)).index)
 
     for axis in (0, 1):
         index = frame.axes[axis]

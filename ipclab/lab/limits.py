@@ -2,9 +2,7 @@
 
 import pandas as pd
 
-from ipclab.frames import derived
-from ipclab.frames.limits import beaten as faster_than_limits
-from ipclab.frames.limits import impossible as impossible_lines
+from ipclab.frames import suspects
 from ipclab.frames.limits import with_limits
 from ipclab.lab.data import Data
 from ipclab.studies.limits import pairs
@@ -25,9 +23,8 @@ def beaten(lab: Data) -> pd.DataFrame:
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
     """
-    medians = [lab.points(study, metric="p50") for study in derived.measured(lab.run)]
-    faster = [faster_than_limits(limited(lab, rows)) for rows in medians if len(rows)]
-    return pd.concat(faster or [pd.DataFrame()])
+    parts = list(suspects.faster(lab.run))
+    return pd.concat(parts or [pd.DataFrame()])
 
 
 def cpu_pairs(lab: Data) -> pd.DataFrame:
@@ -37,20 +34,18 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
     or more.
     """
-    found = lab.points("limits", metric="p50")
-    found = found[found.backend == pairs.NAME]
+    trips = lab.points("limits", metric="p50")
+    trips = trips[trips.backend == pairs.NAME]
     ends = pd.DataFrame(
-        map(pairs.pair_of, found.op),
-        found.index,
+        map(pairs.pair_of, trips.op),
+        trips.index,
         ["cpu", "other"],
         dtype="int64",
     )
-    shares = found.get("shares", pd.Series(dtype=object))
-    return found.assign(cpu=ends.cpu, other=ends.other, shares=shares)
+    shares = trips.get("shares", pd.Series(dtype=object))
+    return trips.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 
 
 def impossible(lab: Data) -> list[str]:
     """Return one line for each result that is faster than its copies by memcpy can be."""
-    limits = lab.launches("limits")
-    studies = derived.measured(lab.run)
-    return [line for study in studies for line in impossible_lines(lab.points(study), limits)]
+    return suspects.impossible(lab.run)

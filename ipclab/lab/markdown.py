@@ -39,22 +39,24 @@ def _footnote_html(
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Read `[^name]: text`, which goes on until an empty line or the next definition."""
-    found = _definition_at(state, start)
-    if found is None or silent:
-        return found is not None
+    definition = _definition_at(state, start)
+    if definition is None or silent:
+        return definition is not None
     stop = start + 1
     while stop < end and not state.isEmpty(stop) and _definition_at(state, stop) is None:
         stop += 1
     token = state.push("footnote_open", "", 1)
-    token.meta, token.map = {"label": found[1]}, [start, stop]
+    token.meta = {"label": definition[1]}
+    token.map = [start, stop]
     inline = state.push("inline", "", 0)
     inline.content = state.getLines(
         start,
         stop,
         state.blkIndent,
         False,
-    ).strip()[found.end() :]
-    inline.map, inline.children = [start, stop], []
+    ).strip()[definition.end() :]
+    inline.map = [start, stop]
+    inline.children = []
     state.push("footnote_close", "", -1)
     state.line = stop
     return True
@@ -67,10 +69,10 @@ def _definition_at(state: StateBlock, line: int) -> re.Match[str] | None:
 
 def _reference(state: StateInline, silent: bool) -> bool:
     """Read `[^name]` inside a line."""
-    found = _REFERENCE.match(state.src, state.pos, state.posMax)
-    if found is None:
+    reference = _REFERENCE.match(state.src, state.pos, state.posMax)
+    if reference is None:
         return False
     if not silent:
-        state.push("footnote_reference", "", 0).meta = {"label": found[1]}
-    state.pos = found.end()
+        state.push("footnote_reference", "", 0).meta = {"label": reference[1]}
+    state.pos = reference.end()
     return True

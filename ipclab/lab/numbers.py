@@ -1,10 +1,10 @@
 """Numbers as a reader of one language expects them: quantities to text. Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from math import floor, isfinite, log10
+from math import floor, isfinite, isinf, isnan, log10
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,15 +13,15 @@ import pandas as pd
 from ipclab.errors import LabError
 from ipclab.lab.catalogue import N_
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
+from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point
 _DIGITS, _WRITTEN_OUT = 3, 20
-_BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-_SCALES = {
-    "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
-    "B": {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, **_BINARY},
-    "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
+_SCALES: dict[str, Mapping[str, float]] = {
+    "ns": NANOSECONDS,
+    "B": BYTES,
+    "B/s": SPEEDS,
     "share": {"pct": 0.01},
     "points": {"pp": 0.01},  # the difference of two shares
     "1": {"x": 1.0, "pct": 0.01},
@@ -57,9 +57,10 @@ class Formatter:
         lang: str,
         translate: Callable[[str], str] = str,
     ) -> None:
-        self.lang, self.translate = lang, translate
+        self.lang = lang
+        self.translate = translate
 
-    def format(self, found: Quantity, spec: str = "") -> str:
+    def format(self, quantity: Quantity, spec: str = "") -> str:
         """Return a quantity as text. `spec` is a list of words, separated by commas:
 
         a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times
@@ -68,12 +69,12 @@ class Formatter:
         (two more decimals), `int` (no decimals), `bare` (no unit), `marked` (says when it was not
         measured). Raises LabError for a word that does not fit the quantity's unit.
         """
-        if found.value is None:
-            return self.translate(_FEW_SAMPLES if found.kind == FEW_SAMPLES else _ABSENT)
+        if quantity.value is None:
+            return self.translate(_FEW_SAMPLES if quantity.kind == FEW_SAMPLES else _ABSENT)
         words = set(spec.replace(" ", "").split(",")) - {""}
-        text = self._text(found, words, self._unit(found, words))
-        if "marked" in words and found.kind in _MARKS:
-            text = self.translate(_MARKS[found.kind]).replace("{text}", text)
+        text = self._text(quantity, words, self._unit(quantity, words))
+        if "marked" in words and quantity.kind in _MARKS:
+            text = self.translate(_MARKS[quantity.kind]).replace("{text}", text)
         return text
 
     def written_out(self, text: str) -> str:
@@ -88,8 +89,10 @@ class Formatter:
         """
         from babel.numbers import format_decimal
 
-        if not isfinite(value):
-            return "∞" if value > 0 else "−∞" if value < 0 else self.translate(_ABSENT)
+        if isnan(value):
+            return self.translate(_ABSENT)
+        if isinf(value):
+            return "∞" if value > 0 else "−∞"
         places = _decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
         if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
@@ -107,44 +110,44 @@ class Formatter:
         except ValueError as error:
             raise LabError(f"{iso!r} is no date", str(error)) from error
 
-    def _text(self, found: Quantity, words: set[str], unit: str) -> str:
-        value = found.value
+    def _text(self, quantity: Quantity, words: set[str], unit: str) -> str:
+        value = quantity.value
         if isinstance(value, bool):
             return str(value)
         if isinstance(value, str):
-            return self.date(value) if found.unit == "date" else self.translate(value)
-        scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
+            return self.date(value) if quantity.unit == "date" else self.translate(value)
+        scale = _SCALES.get(quantity.unit, {}).get(unit, 1.0)
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
-        is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
+        is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", quantity.unit)
         places = _decimals(value / scale) + 2 * ("fine" in words)
         if "int" in words or is_whole:
             places = 0
         symbols = _SYMBOL | _OWN_SYMBOL.get(self.lang, {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
-        if "interval" not in words or found.low is None or found.high is None:
+        if "interval" not in words or quantity.low is None or quantity.high is None:
             return text
-        ends = [self.number(end / scale, places) for end in (found.low, found.high)]
+        ends = [self.number(end / scale, places) for end in (quantity.low, quantity.high)]
         if {*ends} == {self.number(value / scale, places)}:
             return text  # the interval lies within the value's last digit
-        if isfinite(found.low) and isfinite(found.high):
+        if isfinite(quantity.low) and isfinite(quantity.high):
             return f"{text} [{_BETWEEN.get(self.lang, '–').join(ends)}]"
         return f"{text} [{self.translate(_UNBOUNDED)}]"
 
-    def _unit(self, found: Quantity, words: set[str]) -> str:
-        scales = _SCALES.get(found.unit, {})
+    def _unit(self, quantity: Quantity, words: set[str]) -> str:
+        scales = _SCALES.get(quantity.unit, {})
         asked = words - _FLAGS
         if len(asked) > 1 or not asked <= scales.keys():
             what = f"no format {','.join(sorted(asked))!r}"
             there = f"it has {', '.join(sorted(_FLAGS | scales.keys()))}"
-            raise LabError(f"a quantity in {found.unit}", what, there)
+            raise LabError(f"a quantity in {quantity.unit}", what, there)
         if asked:
             return asked.pop()
-        unit = _USUAL.get(found.unit, found.unit)
-        if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
-            size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
+        unit = _USUAL.get(quantity.unit, quantity.unit)
+        if quantity.unit in ("ns", "B/s") or (quantity.unit == "B" and "scaled" in words):
+            size = 0.0 if isinstance(quantity.value, str) else abs(_rounded(quantity.value))
             for name, step in scales.items():  # from the least
-                if name not in _BINARY and size >= step:
+                if name not in BINARY and size >= step:
                     unit = name
         return unit
 
@@ -166,7 +169,7 @@ def trimmed(text: str) -> str:
     """Return a number without the zeros at the end of its decimals: for levels and ticks, which are
     exact.
     """
-    return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
+    return _ZEROS.sub(lambda zeros: f".{zeros[1]}" if zeros[1] else "", text)
 
 
 def _rounded(value: float) -> float:

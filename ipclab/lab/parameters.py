@@ -54,7 +54,8 @@ class Parameter:
         try:
             return msgspec.convert(given, kind, strict=is_bool)
         except ValueError as error:
-            what, why = f"parameter {self.name!r}{where}", f"{value!r} is no {self.type}"
+            what = f"parameter {self.name!r}{where}"
+            why = f"{value!r} is no {self.type}"
             raise UsageError(what, why, f"pass one like {self.default!r}") from error
 
 
@@ -97,7 +98,7 @@ def read(notebook: Path) -> dict[str, Parameter]:
 
 def from_source(source: str) -> dict[str, Parameter]:
     """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare."""
-    found = {}
+    parameters = {}
     for node in ast.parse(source).body:
         match node:
             case ast.AnnAssign(
@@ -113,8 +114,8 @@ def from_source(source: str) -> dict[str, Parameter]:
         except ValueError as error:
             raise UsageError(f"parameter {name!r}", "its default is no literal") from error
         usual = "object" if default is None else type(default).__name__
-        found[name] = Parameter(name, kind or usual, default)
-    return found
+        parameters[name] = Parameter(name, kind or usual, default)
+    return parameters
 
 
 def check(
@@ -125,9 +126,9 @@ def check(
 
     Raises UsageError for an unknown name or a value of the wrong type.
     """
-    known = read(notebook)
+    declared = read(notebook)
     where = f" of {notebook.name}"
     return {
-        name: chosen(f"parameter{where}", name, known).checked(value, where)
+        name: chosen(f"parameter{where}", name, declared).checked(value, where)
         for name, value in values.items()
     }

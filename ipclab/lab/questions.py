@@ -86,26 +86,27 @@ class Question:
         bound = _PERCENT.sub(r"(\1 / 100)", self.bound) or "0"
         return float(of(_evaluated(bound, names, lookup)).value)
 
-    def side(self, found: Quantity, bound: float, margin: float) -> str:
-        """Return what the judge says of `found`: `inside` only where there is an alternative for
+    def side(self, value: Quantity, bound: float, margin: float) -> str:
+        """Return what the judge says of `value`: `inside` only where there is an alternative for
         that.
 
         Inside is an interval within 1 / (1 + `margin`) to 1 + `margin` times the bound.
         """
         if judge.INSIDE in self.alternatives and bound > 0:
-            low, high = bound / (1 + margin), bound * (1 + margin)
-            if judge.within(found, low, high) == judge.INSIDE:
+            low = bound / (1 + margin)
+            high = bound * (1 + margin)
+            if judge.within(value, low, high) == judge.INSIDE:
                 return judge.INSIDE
-        return judge.side(found, bound)
+        return judge.side(value, bound)
 
 
-def within(found: Quantity, bound: float) -> Quantity:
+def within(value: Quantity, bound: float) -> Quantity:
     """Return the factor that the interval stays within of the bound, rounded up to hundredths;
     missing without one.
     """
-    if not found or bound <= 0:
+    if not value or bound <= 0:
         return missing()
-    low, high = found.ends
+    low, high = value.ends
     if low <= 0 or not math.isfinite(high):
         return missing()
     factor = max(high / bound, bound / low)
@@ -135,8 +136,8 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
     Where it says nothing, a table's row and an item of a list that says nothing else are left out.
     """
     lines = []
-    found = list(parts(source))
-    for part, after in zip_longest(found, found[1:], fillvalue=""):
+    pieces = list(parts(source))
+    for part, after in zip_longest(pieces, pieces[1:], fillvalue=""):
         if isinstance(part, str):
             lines.append(part)
             continue
@@ -150,7 +151,8 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
 
 def without_empty_tables(source: str) -> str:
     """Return prose without the tables that have no row, and without their captions."""
-    lines, kept = source.splitlines(), list[str]()
+    lines = source.splitlines()
+    kept = list[str]()
     empty = False  # the lines that follow are those of a table that was left out
     for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if _RULE.fullmatch(line.strip()) and not below.lstrip().startswith("|"):
@@ -173,7 +175,9 @@ def texts(alternative: str) -> list[str]:
 
 def edged(alternative: str, change: Callable[[str], str] = str) -> str:
     """Return an alternative with its text, or those of its cells, changed and set between edges."""
-    marked = [f"{EDGE}{change(text)}{EDGE}" if text else "" for text in texts(alternative)]
+    marked = []
+    for text in texts(alternative):
+        marked.append(f"{EDGE}{change(text)}{EDGE}" if text else "")
     return f"| {' | '.join(marked)} |" if alternative.startswith("|") else marked[0]
 
 

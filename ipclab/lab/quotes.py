@@ -12,7 +12,6 @@ import msgspec
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas, table
-from ipclab.lab.data import Data
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
@@ -81,12 +80,12 @@ class Quoted:
 
 def notebooks(paths: Paths) -> dict[str, Path]:
     """Return the notebooks by name, a person's own last; raises `UsageError` for two of one name."""
-    found = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
+    by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
     for file in sorted(paths.own.glob("*.ipynb")):
-        if file.stem in found:
+        if file.stem in by_name:
             raise UsageError(f"{file} has the name of another notebook", "", "rename it")
-        found[file.stem] = file
-    return found
+        by_name[file.stem] = file
+    return by_name
 
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
@@ -116,18 +115,6 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
         given = {"run": str(run.path), "lang": lang}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return file
-
-
-def quoted(lab: Data, notebook: str) -> Quoted:
-    """Return what another notebook made of this run: figures and tables by name, and the values
-    that it kept.
-
-    It is executed when that was not done yet; raises `LabError` when it fails.
-
-    >>> payload = lab.quoted("01_payload")
-    >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
-    """
-    return read(made(lab.paths, lab.run, lab.words.lang, notebook), notebook)
 
 
 def read(file: Path, notebook: str) -> Quoted:

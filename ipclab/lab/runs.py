@@ -45,16 +45,16 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
         study_of(study)
-        found = next(iter(best(paths, study)), None)
+        run = next(iter(best(paths, study)), None)
     else:
-        found = newest_full(paths) or newest_full(paths, COARSE)
-    if found is None and paths.reference.is_file():
-        found = opened(paths, paths.reference)
-    if found is None:
+        run = newest_full(paths) or newest_full(paths, COARSE)
+    if run is None and paths.reference.is_file():
+        run = opened(paths, paths.reference)
+    if run is None:
         raise UsageError("there is no run yet", "", f"measure one: {typed('measure')}")
-    if study and not holds(found, study):
+    if study and not holds(run, study):
         raise UsageError(f"no run holds {study}", "", f"measure it: ipclab measure --study {study}")
-    return found
+    return run
 
 
 def best(
@@ -70,13 +70,13 @@ def best(
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
-        effort = run.about["parameters"]["profile"]
-        place = list(PROFILES).index(effort) if effort in PROFILES else -1
-        ours, count = not elsewhere(paths, run), len(points(run, study))
-        return ours, effort != COARSE, asked(run), count, place, run.date
+        place = list(PROFILES).index(run.profile) if run.profile in PROFILES else -1
+        ours = not elsewhere(paths, run)
+        count = len(run.points(study))
+        return ours, run.profile != COARSE, asked(run), count, place, run.date
 
-    held = [run for run in folder.every(paths.runs) if holds(run, study)]
-    return sorted(held, key=rank, reverse=True)
+    rivals = [run for run in folder.every(paths.runs) if holds(run, study)]
+    return sorted(rivals, key=rank, reverse=True)
 
 
 def called(runs: Sequence[RunFolder]) -> str:
@@ -89,17 +89,12 @@ def called(runs: Sequence[RunFolder]) -> str:
 
 
 def _named(run: RunFolder) -> str:
-    return f"{run.id} ({run.about['parameters']['profile']}, {run.about['begun'][:10]})"
+    return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
 
 
 def holds(run: RunFolder, study: str) -> bool:
     """Tell whether a run has finished points of `study`."""
-    return run.finished and bool(points(run, study))
-
-
-def points(run: RunFolder, study: str) -> list[str]:
-    """Return the names of the files of the points of `study` that a run holds."""
-    return [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
+    return run.finished and bool(run.points(study))
 
 
 def full(run: RunFolder) -> bool:
@@ -117,7 +112,7 @@ def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
     """
 
     def wanted(run: RunFolder) -> bool:
-        made = run.about["parameters"]["profile"]
-        return full(run) and (made == profile if profile else made != COARSE)
+        fits = run.profile == profile if profile else run.profile != COARSE
+        return fits and full(run)
 
     return folder.newest(paths.runs, wanted)

@@ -52,20 +52,20 @@ class Marks:
     mark: str
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        told = {"number": self.number, "mark": self.mark}
-        return {MIME: told, "text/plain": " · ".join(filter(None, told.values()))}
+        marks = {"number": self.number, "mark": self.mark}
+        return {MIME: marks, "text/plain": " · ".join(filter(None, marks.values()))}
 
 
 def is_preliminary(lab: Data) -> bool:
     """Tell whether the run's profile is below `standard`."""
     names = list(PROFILES)
-    return names.index(lab.run.about["parameters"]["profile"]) < names.index(LEAST)
+    return names.index(lab.run.profile) < names.index(LEAST)
 
 
 def signed_by(lab: Data) -> Control:
     """Return what `report.toml` says of the document; raises `UsageError` for what it cannot say."""
-    told = with_own(lab, str(lab.paths.control))._own
-    return (told and told.document) or Control()
+    control_file = with_own(lab, str(lab.paths.control))._own
+    return (control_file and control_file.document) or Control()
 
 
 def page_marks(lab: Data) -> Marks:
@@ -74,7 +74,7 @@ def page_marks(lab: Data) -> Marks:
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
-    profile = lab.level("profile", lab.run.about["parameters"]["profile"])
+    profile = lab.level("profile", lab.run.profile)
     mark = lab.say(PRELIMINARY, profile=profile) if is_preliminary(lab) else ""
     return Marks(signed_by(lab).number, mark)
 
@@ -86,7 +86,8 @@ def title_block(lab: Data) -> Table:
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
     control = signed_by(lab)
-    number, revision = (N_("Document number"), control.number), (N_("Revision"), control.revision)
+    number = (N_("Document number"), control.number)
+    revision = (N_("Revision"), control.revision)
     rows = [_fields(lab, number, revision, (N_("Date"), control.date))]
     for who in SIGNING:
         name = getattr(control, who.lower())
@@ -99,10 +100,8 @@ def title_block(lab: Data) -> Table:
             )
         )
     for each in control.history or [Revision()]:
-        revision, changed = (
-            (N_("History: revision"), each.revision),
-            (N_("What changed"), each.change),
-        )
+        revision = (N_("History: revision"), each.revision)
+        changed = (N_("What changed"), each.change)
         rows.append(
             _fields(
                 lab,
@@ -127,7 +126,7 @@ def about_configuration(lab: Data) -> pd.DataFrame:
     """Return what the run was measured with (item, measured), and what the lock file pins of it
     (locked).
     """
-    facts = lab.run.about["machine"]["facts"]
+    facts = lab.run.facts
     pins = _pins(lab)
     rows = []
     for fact, what in SOFTWARE.items():

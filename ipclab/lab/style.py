@@ -4,7 +4,6 @@ bytes each time.
 
 import io
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -19,6 +18,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as Canvas
 
 from ipclab.backends.installed import backends
+from ipclab.paths import table_beside
 
 FAMILY = {"ko": "Noto Sans CJK KR", "zh": "Noto Sans CJK SC", "en": "Noto Sans CJK KR"}
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
@@ -30,7 +30,7 @@ PALE = "#BBBBBB"  # what is not named in a figure
 GAMMA_FROM = 0.04045
 APART = 10.0  # lightness by which greys can be told apart in print
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
-LOOKS = tomllib.loads(Path(__file__).with_name("looks.toml").read_text("utf-8"))
+LOOKS = table_beside(__file__, "looks.toml")
 # What levels without a look of their own get, in their order.
 SERIES = (
     (BLUE, "o"),
@@ -128,8 +128,8 @@ def near(one: Any, other: Any) -> bool:
 
 
 def _own_look(level: object) -> tuple[str, str] | None:
-    known = backends().get(str(level))
-    own = known.look if known and known.look[0] else LOOKS.get(str(level))
+    backend = backends().get(str(level))
+    own = backend.look if backend and backend.look[0] else LOOKS.get(str(level))
     return own and (own[0], own[1])
 
 

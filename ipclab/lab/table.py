@@ -68,28 +68,21 @@ class Table:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name",
         "drawn"}`.
         """
-        told = asdict(replace(self, frame=None))
-        return {name: part for name, part in told.items() if part or name not in OPTIONAL}
+        parts = asdict(replace(self, frame=None))
+        return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""
         return pd.DataFrame(self.rows, columns=[column.label for column in self.columns])
 
-    def to_csv(self) -> str:
-        """Return the finished text as CSV."""
-        return self.to_frame().to_csv(index=False, lineterminator="\n")
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX, for booktabs."""
-        aligns = "".join(column.align[0] for column in self.columns)
-        return self.to_frame().to_latex(index=False, escape=True, column_format=aligns)
-
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
         heads = [column.label for column in self.columns]
         rules = [RULES[column.align] for column in self.columns]
-        rows = [[cell.replace("|", "\\|") for cell in row] for row in self.rows]
-        return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rules, *rows))
+        lines = [heads, rules]
+        for row in self.rows:
+            lines.append([cell.replace("|", "\\|") for cell in row])
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements

@@ -24,10 +24,10 @@ Spec = str | Mapping[str, str]  # how quantities are printed: all, or by column
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 
 
-class _Told(NamedTuple):
+class _ShownColumn(NamedTuple):
     """One column as it is shown; `stays` says that it is not left out, empty or not."""
 
-    column: Column
+    head: Column
     cells: list[str]
     values: list[list[Any]]
     stays: bool
@@ -66,20 +66,22 @@ def tabulated(
         what = f"table {name or caption!r} holds one study"
         raise LabError(what, f"its rows are of {', '.join(drawn)}")
     every = _columns(lab, frame, spec, named(names))
-    shown = [told for told in every if told.stays]
-    gone = [told.column.label for told in every if not told.stays]
+    shown = [column for column in every if column.stays]
+    gone = [column.head.label for column in every if not column.stays]
     said = [lab.say(note) for note in notes]
     if frame.empty:
         said.append(lab.say(empty or why_empty(lab)))
     if gone:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
-    rows = [list(row) for row in zip(*(told.cells for told in shown), strict=True)]
-    values = [list(row) for row in zip(*(told.values for told in shown), strict=True)]
+    cells_by_column = [column.cells for column in shown]
+    rows = list(map(list, zip(*cells_by_column, strict=True)))
+    values_by_column = [column.values for column in shown]
+    values = list(map(list, zip(*values_by_column, strict=True)))
     if gone and len(shown) <= len(_index(frame)):
         rows = []  # nothing beside the levels of the index
     if not rows or not any(map(any, values)):
         values = []
-    columns = [told.column for told in shown]
+    columns = [column.head for column in shown]
     return Table(
         lab.say(caption),
         columns,
@@ -101,25 +103,27 @@ def _columns(
     frame: pd.DataFrame,
     spec: Spec,
     names: Mapping[Any, str],
-) -> list[_Told]:
+) -> list[_ShownColumn]:
     """Return the columns of a frame as they are shown, its index levels first."""
     index = _index(frame)
     shown = frame.reset_index() if index else frame
     parts: list[tuple[Any, ...]] = [(level,) for level in index]
-    parts += [column if isinstance(column, tuple) else (column,) for column in frame.columns]
-    told = []
+    for label in frame.columns:
+        parts.append(label if isinstance(label, tuple) else (label,))
+    shown_columns = []
     for place, part in enumerate(parts):
         in_index = place < len(index)
         head = _head(lab, part, [None] if in_index else frame.columns.names, names)
-        values, column = shown.iloc[:, place], str(part[-1])
+        values = shown.iloc[:, place]
+        column = str(part[-1])
         how = spec if isinstance(spec, str) else _spec(part, spec)
         cells = [_text(lab, column, value, how, names) for value in values]
         has_cells = bool({*cells} - {"", DASH})
         stays = has_cells or in_index or len(shown) <= 1 or not head.strip()
         align: Align = "right" if place > 0 and _numeric(values, column) else "left"
         numbers = [_value(lab, value) for value in values]
-        told.append(_Told(Column(head, align), cells, numbers, stays))
-    return told
+        shown_columns.append(_ShownColumn(Column(head, align), cells, numbers, stays))
+    return shown_columns
 
 
 def _value(lab: Data, value: Any) -> list[Any]:
@@ -128,12 +132,12 @@ def _value(lab: Data, value: Any) -> list[Any]:
     """
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
-    known = judged(lab.run, value)
+    quantity = judged(lab.run, value)
     ends = []
-    for end in (known.low, known.high):
+    for end in (quantity.low, quantity.high):
         is_known = end is not None and np.isfinite(end)
         ends.append(end if is_known else "")
-    return [float(known.value), *ends, known.unit]
+    return [float(quantity.value), *ends, quantity.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:

@@ -24,7 +24,9 @@ from ipclab.studies.limits.floors import WIDE
 DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
 WIDE_MOST = 0.10  # of the limits
 HIGH, MEDIUM, LOW = LEVELS = ("high", "medium", "low")
-WORDS, FACTS, UNKNOWN = (labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown"))
+LEVEL_NAMES, FACTS, UNKNOWN = (
+    labels.WORDS[name] for name in ("trust", "trust-facts", "trust-unknown")
+)
 
 
 class Rule(NamedTuple):
@@ -63,9 +65,10 @@ def facts(
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
     pairs = calibration.rows(lab.contests(calibration.STUDY))
-    alarms, compared = (sum(row[n] for row in pairs) for n in ("false_alarms", "comparisons"))
+    alarms = sum(row["false_alarms"] for row in pairs)
+    compared = sum(row["comparisons"] for row in pairs)
     asked = referees.kept(lab.run)
-    answered, differ = 0, 0
+    answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
         differ = asked.differ
@@ -77,7 +80,8 @@ def facts(
         "referees": differ / answered if answered else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
-    return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}
+    known = {name: float(share) for name, share in shares.items() if pd.notna(share)}
+    return dict.fromkeys(shares) | known
 
 
 def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
@@ -86,19 +90,19 @@ def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def judged(
-    known: Mapping[str, float | None],
+    shares: Mapping[str, float | None],
     at_most: str = HIGH,
 ) -> tuple[str, list[Rule]]:
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it
     from being high.
 
-    A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
+    A fact that is not shares lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
     limit matches.
     """
-    rules = [rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN]
-    found = {rule: rule.level(known[rule.fact]) for rule in rules}
-    worst = max([at_most, *found.values()], key=LEVELS.index)
-    return worst, [rule for rule, level in found.items() if level != HIGH]
+    rules = [rule for rule in RULES if shares[rule.fact] is not None or rule.fact in UNKNOWN]
+    levels = {rule: rule.level(shares[rule.fact]) for rule in rules}
+    worst = max([at_most, *levels.values()], key=LEVELS.index)
+    return worst, [rule for rule, level in levels.items() if level != HIGH]
 
 
 def trusted(
@@ -113,9 +117,9 @@ def trusted(
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload",
     arm="published")}).T
     """
-    known = facts(lab, study, **levels)
-    level, lowered = judged(known, at_most)
-    shares = {name: Quantity(share, "share") for name, share in known.items()}
+    known_shares = facts(lab, study, **levels)
+    level, lowered = judged(known_shares, at_most)
+    shares = {name: Quantity(share, "share") for name, share in known_shares.items()}
     reasons = [why] if at_most != HIGH else []
     for rule in lowered:
         share = shares[rule.fact]
@@ -127,7 +131,7 @@ def trusted(
     return {
         "disturbed": shares["disturbed"],
         "width": shares["width"],
-        "trust": lab.words.translate(WORDS[level]),
+        "trust": lab.words.translate(LEVEL_NAMES[level]),
         "lowered": lab.words.joined(reasons, N_("; ")) or "–",
     }
 
@@ -138,7 +142,8 @@ def unfit(lab: Data) -> list[str]:
         lab.run.checked()
     except LabError as error:
         return [f"digests: {error}"]  # nothing else can be read
-    studies, reasons = measured(lab.run), []
+    studies = measured(lab.run)
+    reasons = []
     if not full(lab.run):
         reasons.append("incomplete: it is not finished, or not of all studies at their own levels")
     for point, why in lab.run.about["failures"].items():
@@ -152,8 +157,9 @@ def unfit(lab: Data) -> list[str]:
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
-    known = floors(lab.launches("limits"))
-    wide, count = len(known.wide()), len(known.medians)
+    best = floors(lab.launches("limits"))
+    wide = len(best.wide())
+    count = len(best.medians)
     faults = lines(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")

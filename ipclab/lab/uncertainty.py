@@ -50,7 +50,7 @@ def budget(
     >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
     """
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
-    resolution = lab.run.about["machine"]["facts"].get("clock_resolution")
+    resolution = lab.run.facts.get("clock_resolution")
     times = [float(each.value) for each in timed if each]
     shares = {
         "launches": _between_launches([value] if value.launches else timed),
@@ -151,14 +151,14 @@ def calibration_table(lab: Data) -> Table:
         "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
     )
     rows = calibration.rows(lab.contests(calibration.STUDY))
-    told = pd.DataFrame([_calibrated(lab, row) for row in rows])
+    table = pd.DataFrame([_calibrated(lab, row) for row in rows])
     notes = []
     if rows:
-        told = told.set_index("placement")
+        table = table.set_index("placement")
         notes = [note] if calibration.STUDY in measured(lab.run) else [note, before]
     return tabulated(
         lab,
-        told,
+        table,
         caption,
         spec="pct",
         notes=notes,
@@ -172,7 +172,7 @@ def _calibrated(
     row: Mapping[str, Any],
 ) -> dict[str, Any]:
     rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
-    told = {
+    cells = {
         "placement": row["placement"],
         "comparisons": row["comparisons"],
         "false_alarms": Quantity(rate, "share"),
@@ -180,5 +180,5 @@ def _calibrated(
     }
     for planted, count in row["found"].items():
         head = lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share"))
-        told[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
-    return told
+        cells[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
+    return cells

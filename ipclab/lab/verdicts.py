@@ -14,7 +14,7 @@ from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 
-WORDS, NEEDS, REASONS = (labels.SAID[name] for name in ("verdicts", "needs", "reasons"))
+VERDICTS, NEEDS, REASONS = (labels.WORDS[name] for name in ("verdicts", "needs", "reasons"))
 
 
 def bounds(lab: Data, rule: Rule) -> str:
@@ -46,7 +46,7 @@ def in_words(
     code: bool,
 ) -> str:
     """Return a verdict in words: with the quantity that decides it, or with why there is none."""
-    word = lab.say(WORDS[verdict.word])
+    word = lab.say(VERDICTS[verdict.word])
     if verdict.deciding is None:
         return lab.say(N_("{word} ({reason})"), word=word, reason=reason)
     value = with_interval(lab, verdict.deciding, (rule.low, rule.high))

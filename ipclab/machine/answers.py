@@ -120,8 +120,8 @@ def virtualisation(source: Source) -> str:
     if "flags" in info and "hypervisor" not in info["flags"].split():
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
-    firmware = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
-    for name, text in (("firmware", firmware), ("clocks", source.told(CLOCKSOURCES, str, ""))):
+    firmware = " ".join(source.parsed(f"{DMI}/{name}", str.lower, "") for name in names)
+    for name, text in (("firmware", firmware), ("clocks", source.parsed(CLOCKSOURCES, str, ""))):
         for word, kind in KNOWN[name].items():
             if word in text:
                 return str(kind)
@@ -167,9 +167,10 @@ def built_in(source: Source, kind: str) -> str:
     set.
     """
     options = config(source)
-    return present(
-        next((word for name, word in KNOWN[kind].items() if options.get(name) == "y"), "")
-    )
+    for name, word in KNOWN[kind].items():
+        if options.get(name) == "y":
+            return str(word)
+    raise AbsentError
 
 
 def preemption(source: Source) -> str:
@@ -192,7 +193,7 @@ def security(source: Source) -> dict[str, str]:
     """
     texts = {}
     for name, path in KNOWN["security"].items():
-        texts[name] = source.told(path, str, "").rstrip("\0\n")
+        texts[name] = source.parsed(path, str, "").rstrip("\0\n")
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
     texts["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
     return present({name: text for name, text in texts.items() if text})

@@ -53,7 +53,8 @@ def _stat(text: str, tick_ns: int) -> Conditions:
     total = [int(word) for word in lines[0][1:9]]  # user nice system idle iowait irq softirq steal
     counts = {words[0]: words[1] for words in lines if len(words) > 1}
     readings: Conditions = {key: int(counts[word]) for key, word in STAT.items() if word in counts}
-    readings["cpus"] = sum(words[0][:3] == "cpu" and words[0] != "cpu" for words in lines if words)
+    names = [words[0] for words in lines if words]
+    readings["cpus"] = sum(name.startswith("cpu") and name != "cpu" for name in names)
     readings["steal_ns"] = total[7] * tick_ns
     readings["busy_ns"] = (sum(total[:3]) + total[5] + total[6]) * tick_ns
     return readings
@@ -74,7 +75,9 @@ def _clock_throttles(source: Source) -> int:
 
 
 def _load(words: list[str]) -> Conditions:
-    return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
+    averages = map(float, words[:3])
+    tasks = int(words[3].partition("/")[2])
+    return dict(zip(LOAD, (*averages, tasks), strict=True))
 
 
 def _pressure(source: Source, name: str) -> Conditions:

@@ -15,8 +15,9 @@ import numpy as np
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
-from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
+from ipclab.machine.findings import examine
 from ipclab.machine.mounts import SHM
+from ipclab.machine.observed import FIT, Finding, Noise, Observed
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
@@ -150,9 +151,7 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     """Return the median in ns of the best launch of limits, by limit and placement, and what run
     they are of.
     """
-    run = folder.newest(
-        paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine
-    )
+    run = folder.newest(paths.runs, lambda run: run.finished and run.machine == machine)
     on = f"run {run.id}" if run else "the reference run, another machine"
     try:
         run = run or opened(paths, paths.reference)
@@ -175,16 +174,14 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of
     the newest run.
     """
-    folders = f"points/{NEIGHBOURS}/"
 
     def fits(run: RunFolder) -> bool:
-        here = run.about["machine"]["digest"] == machine
-        return here and any(name.startswith(folders) for name in run.about["files"])
+        return run.machine == machine and bool(run.points(NEIGHBOURS))
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
     by_way: dict[str, list[float]] = defaultdict(list)
-    for measured in map(decode, run.checked(folders).values()):
+    for measured in map(decode, run.point_files(NEIGHBOURS)):
         levels = measured.point.levels
         unix = measured.point.backend == "unix"
         if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":

@@ -5,7 +5,6 @@
 import csv
 import hashlib
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +16,11 @@ from ipclab.machine.answers import field, installed
 from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS, Value
 from ipclab.machine.source import AbsentError, Source, scrub
+from ipclab.paths import table_beside
 
-SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text(encoding="utf-8"))
-REASONS: dict[str, str] = SAID["reasons"]
-TOPICS = tuple(SAID["affects"].values())
+WORDS = table_beside(__file__, "labels.toml")
+REASONS: dict[str, str] = WORDS["reasons"]
+TOPICS = tuple(WORDS["affects"].values())
 
 # What the text of a fact's file is.
 KINDS: dict[str, Callable[[str], Value]] = {
@@ -76,7 +76,7 @@ class Fact:
 
 
 def _read_facts() -> tuple[Fact, ...]:
-    topics = {"": "", **SAID["affects"]}
+    topics = {"": "", **WORDS["affects"]}
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as table:
         rows = [{**row, "affects": topics[row["affects"]]} for row in csv.DictReader(table)]
     return msgspec.convert(rows, tuple[Fact, ...], strict=False)

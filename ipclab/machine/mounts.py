@@ -74,7 +74,7 @@ def disk(source: Source) -> str:
         if place.filesystem in KNOWN[kind]:
             return kind
     device = _device(source, place)
-    model = source.told(f"{device}/device/model", str.lower, "")
+    model = source.parsed(f"{device}/device/model", str.lower, "")
     if any(word in model for word in KNOWN["virtual_models"]):
         return "virtual"
     for start, kind in KNOWN["disks"].items():

@@ -30,7 +30,7 @@ def elsewhere(paths: Paths, run: RunFolder) -> bool:
     machine.
     """
     made_here = paths.runs.resolve() in run.path.resolve().parents
-    return not made_here or not same_machine(run.about["machine"]["facts"], _facts())
+    return not made_here or not same_machine(run.facts, _facts())
 
 
 def lines(paths: Paths, runs: Iterable[RunFolder]) -> list[str]:
@@ -40,14 +40,13 @@ def lines(paths: Paths, runs: Iterable[RunFolder]) -> list[str]:
 
 def processor(run: RunFolder) -> str:
     """Return what the processor of a run's machine is called."""
-    name = " ".join(str(run.about["machine"]["facts"].get("cpu_model") or "").split())
+    name = " ".join(str(run.facts.get("cpu_model") or "").split())
     return name[:LONGEST] or "an unknown processor"
 
 
 def _line(run: RunFolder) -> str:
-    machine = run.about["machine"]["digest"]
     day = run.about["begun"][:10]
-    return f"not measured here, but on {processor(run)} (machine {machine}) on {day}: {run.id}"
+    return f"not measured here, but on {processor(run)} (machine {run.machine}) on {day}: {run.id}"
 
 
 @cache

@@ -1,18 +1,16 @@
 """Small parsers for the texts of /proc and /sys."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-_TABLES = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
-KNOWN: dict[str, Any] = dict(_TABLES)
-for _name, _table in _TABLES.items():
-    if isinstance(_table, str):
-        KNOWN[_name] = _table.split()
-_SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
+from ipclab.paths import table_beside
+
+KNOWN: dict[str, Any] = {}
+for _name, _table in table_beside(__file__, "known.toml").items():
+    KNOWN[_name] = _table.split() if isinstance(_table, str) else _table
+_BITS = {"": 0, "K": 10, "M": 20, "G": 30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 
 
@@ -48,7 +46,7 @@ def choice(text: str) -> str:
 
 def size(text: str) -> int:
     """Return bytes of `32K`, `8M`, `24684096 kB`; ValueError for anything else."""
-    match = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", text)
-    if match is None or match[2].upper() not in _SUFFIX:
+    match = re.fullmatch(r"\s*(\d+)\s*([kmg]?)b?\s*", text, re.ASCII | re.IGNORECASE)
+    if match is None:
         raise ValueError(text)
-    return int(match[1]) * _SUFFIX[match[2].upper()]
+    return int(match[1]) << _BITS[match[2].upper()]

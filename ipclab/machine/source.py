@@ -141,7 +141,7 @@ class Source:
         """Return a file's text, remembered and kept in `raw`; raise `AbsentError`."""
         return self.once(name, lambda: self.keep(name, self.read(name)))
 
-    def told(self, name: str, parse: Callable[[str], T], default: T) -> T:
+    def parsed(self, name: str, parse: Callable[[str], T], default: T) -> T:
         """Return `parse` of a file's stripped text, `default` where there is none or it cannot be
         parsed.
         """

@@ -48,7 +48,7 @@ class Topology:
         alone.
         """
         affinity = frozenset(source.system.affinity())
-        online = source.told(f"{CPUS}/online", cpu_set, affinity) or affinity
+        online = source.parsed(f"{CPUS}/online", cpu_set, affinity) or affinity
         return cls(
             online, tuple(sorted(affinity & online or affinity)),
             cores=_sets(source, online, ("core_cpus_list", "thread_siblings_list")),
@@ -97,7 +97,7 @@ def _sets(source: Source, online: CpuSet, names: tuple[str, ...]) -> tuple[CpuSe
     for cpu in sorted(online):
         if cpu not in done:
             files = (
-                source.told(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names
+                source.parsed(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names
             )
             members = (next(filter(None, files), NONE) & online) | {cpu}
             for member in members:
@@ -121,16 +121,16 @@ def _caches(source: Source, online: CpuSet) -> tuple[Cache, ...]:
 
 
 def _cache(source: Source, folder: str, online: CpuSet) -> Cache | None:
-    level = source.told(f"{folder}/level", int, 0)
-    kind = source.told(f"{folder}/type", str, "")
-    cpus = source.told(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
+    level = source.parsed(f"{folder}/level", int, 0)
+    kind = source.parsed(f"{folder}/type", str, "")
+    cpus = source.parsed(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
     # Virtual ARM machines tell the level but not the size.
-    told_size = source.told(f"{folder}/size", size, 0)
-    line = source.told(f"{folder}/coherency_line_size", size, 0)
-    return Cache(level, kind, told_size, line, cpus) if level and kind and cpus else None
+    size_bytes = source.parsed(f"{folder}/size", size, 0)
+    line = source.parsed(f"{folder}/coherency_line_size", size, 0)
+    return Cache(level, kind, size_bytes, line, cpus) if level and kind and cpus else None
 
 
 def _nodes(source: Source, online: CpuSet) -> tuple[CpuSet, ...]:
     names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
-    nodes = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
+    nodes = [source.parsed(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
     return tuple(sorted(filter(None, nodes), key=min)) or (online,)

@@ -47,15 +47,16 @@ def made(paths: Paths) -> str:
     """Return the text of the file, from the claims as the committed run has them."""
     run = opened(paths, paths.reference)
     lab = lab_of(run, paths, "en")
-    judged, shares = claims(lab), _shares(lab)
-    facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
-    parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
+    judged = claims(lab)
+    shares = _shares(lab)
+    processor = run.facts.get("cpu_model")
+    parts = [INTRODUCTION.format(processor=processor, profile=run.profile)]
     for study, rows in judged.groupby("study", sort=False):
         (page,) = paths.notebooks.glob(f"0?_{study}.ipynb")
         section = STUDY.format(
             title=rows.title.iloc[0],
             study=study,
-            profile=profile,
+            profile=run.profile,
             minutes=max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
             page=page.stem,
             table=f"{str(study).replace('_', '-')}-{TABLE}",

@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -17,13 +16,14 @@ from ipclab.lab import canvas, prose, quotes, signing, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
+from ipclab.paths import table_beside
 
 KEEP_IN_LAB, FRONT = "lab", "front"
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
-SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
+WORDS = table_beside(__file__, "labels.toml")
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and
 # `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
@@ -177,7 +177,7 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     number = (
         sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
     )
-    label = document.translate(SAID["numbered"][type(shown).__name__]).replace(
+    label = document.translate(WORDS["numbered"][type(shown).__name__]).replace(
         "{number}", str(number)
     )
     if shown.name:
@@ -187,7 +187,8 @@ def _labelled(shown: Shown, document: Document) -> Shown:
 
 
 def _prose(source: str, document: Document) -> list[Token]:
-    definitions, kept = dict[str, Token](), list[Token]()
+    definitions = dict[str, Token]()
+    kept = list[Token]()
     tokens = iter(prose.parse(source))
     for token in tokens:
         if token.type == "footnote_open":
@@ -206,7 +207,8 @@ def _prose(source: str, document: Document) -> list[Token]:
                     f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell"
                 )
             document.notes.append(definitions[label])
-            child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
+            child.meta["number"] = len(document.notes)
+            child.meta["note"] = definitions[label]
     return kept
 
 
@@ -214,7 +216,9 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
     """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a
     numbered `Table`.
     """
-    tokens, begin, first = _prose(source, document), 0, 0
+    tokens = _prose(source, document)
+    begin = 0
+    first = 0
     for place, token in enumerate(tokens):
         first = place if token.type == "table_open" else first
         after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
@@ -277,8 +281,10 @@ def _settle_headings(document: Document) -> None:
         for place, token in enumerate(tokens):
             if token.type == "heading_open":
                 headings.append(tokens[place : place + 3])
-    shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
-    level, seen = 0, set[str]()
+    levels = [int(token.tag[1]) for token, _, _ in headings]
+    shift = min(levels, default=1) - 1
+    level = 0
+    seen = set[str]()
     for token, inline, close in headings:
         level = min(int(token.tag[1]) - shift, level + 1)
         token.tag = close.tag = f"h{level}"

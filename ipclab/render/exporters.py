@@ -25,7 +25,7 @@ from ipclab.lab.numbers import Formatter
 from ipclab.lab.style import print_fonts
 from ipclab.lab.table import Table
 from ipclab.render import svg
-from ipclab.render.document import SAID, Block, Document, read
+from ipclab.render.document import WORDS, Block, Document, read
 
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 36  # of a table that stays on one page
@@ -81,7 +81,8 @@ class ReportHTMLExporter(DocumentExporter):
         """
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
+        loader = PackageLoader("ipclab.render")
+        undefined = StrictUndefined
         environment = Environment(
             loader=loader, autoescape=True, undefined=undefined, trim_blocks=True
         )
@@ -89,7 +90,7 @@ class ReportHTMLExporter(DocumentExporter):
         return environment.get_template("report.html").render(
             document=document,
             date=_date(document),
-            words={key: document.translate(word) for key, word in SAID["page"].items()},
+            words={key: document.translate(word) for key, word in WORDS["page"].items()},
             html=lambda tokens: prose.to_html([_lowered(token) for token in tokens]),
             inline=svg.inline,
             script=script,
@@ -158,17 +159,17 @@ def data(document: Document) -> dict[str, Any]:
         "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
         "date-text": _date(document),
         "run": document.run,
-        "contents": document.translate(SAID["page"]["contents"]) if document.headings else "",
+        "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
         "front": document.front,
         "marks": document.marks
-        and {"named": document.translate(SAID["page"]["number"]), **document.marks},
+        and {"named": document.translate(WORDS["page"]["number"]), **document.marks},
     }
-    pages = document.translate(SAID["numbered"]["page"])
+    pages = document.translate(WORDS["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
-    blocks = [
-        _block(_named(block, document) if place in document.unprinted else block, document.lang)
-        for place, block in enumerate(document.blocks)
-    ]
+    blocks = []
+    for place, block in enumerate(document.blocks):
+        printed = _named(block, document) if place in document.unprinted else block
+        blocks.append(_block(printed, document.lang))
     return {
         "about": about,
         "attached": attached,
@@ -183,7 +184,9 @@ def _named(block: Block, document: Document) -> Block:
     stands.
     """
     assert isinstance(block, Table)  # noqa: S101  for the type checker
-    note = document.translate(SAID["numbered"]["elsewhere"]).replace("{rows}", str(len(block.rows)))
+    note = document.translate(WORDS["numbered"]["elsewhere"]).replace(
+        "{rows}", str(len(block.rows))
+    )
     return replace(block, columns=[], rows=[], notes=[note])
 
 
@@ -224,12 +227,14 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
     """
     nodes = []
     for node in parent.children:
-        content, before = node.content, node.previous_sibling
+        content = node.content
+        before = node.previous_sibling
         if node.type == "softbreak":
-            around = [
-                neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)
-            ]
-            content = " " if prose.join_lines("\n".join(around)) != "".join(around).strip() else ""
+            after = node.next_sibling
+            text_before = before.content if before else ""
+            text_after = after.content if after else ""
+            joined = prose.join_lines(f"{text_before}\n{text_after}")
+            content = " " if joined != f"{text_before}{text_after}".strip() else ""
         elif (
             node.type == "text"
             and lang == "ko"

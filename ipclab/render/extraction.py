@@ -19,7 +19,7 @@ from ipclab.studies.multiplexer import NODES
 
 MAGIC = "%%prose"
 # the keys there that are msgids
-SAID = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
+MSGIDS = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 # the place of what is translated
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
@@ -28,22 +28,22 @@ GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "emp
 LABELLED = {"label", "xlabel", "ylabel"}
 # of a text that is shown, and whether it is a msgid: what stands in prose and holds only values is
 # none
-Said = tuple[str, bool]
+Shown = tuple[str, bool]
 
 
-def of_code(file: IO[bytes]) -> Iterator[Said]:
+def of_code(file: IO[bytes]) -> Iterator[Shown]:
     """Yield what stands in `_()` and `N_()` in Python."""
     for _, text, _, _ in extract("python", file, {"_": None, "N_": None}):
         yield str(text), True
 
 
-def of_notebook(file: IO[bytes]) -> Iterator[Said]:
+def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
     """Yield the texts of a notebook's code, then the blocks of its prose.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
     translated there.
     """
-    blocks: list[Said] = []
+    blocks: list[Shown] = []
     given = Given()
     for cell in json.load(file)["cells"]:
         source = "".join(cell["source"])
@@ -138,21 +138,23 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
                 yield from _assigned(one_target, one_value)
 
 
-def of_toml(file: IO[bytes]) -> Iterator[Said]:
+def of_toml(file: IO[bytes]) -> Iterator[Shown]:
     """Yield each word of a file of labels, or what a file of claims tells a reader."""
     content = tomllib.load(file)
     if "claim" not in content:
         content.pop("plain", None)
+        for words in content.pop("same", {}).values():
+            yield from ((word, True) for word in words.split())
         for words in content.values():
             yield from ((word, True) for word in words.values())
         return
     claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
     tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
-    for table, key in product(tables, SAID):
+    for table, key in product(tables, MSGIDS):
         yield table.get(key, ""), True
 
 
-def of_facts(file: IO[bytes]) -> Iterator[Said]:
+def of_facts(file: IO[bytes]) -> Iterator[Shown]:
     """Yield each word that reports take from a table of facts: groups and labels."""
     rows = [*csv.DictReader(io.TextIOWrapper(file, "utf-8"))]
     yield from ((row["group"], True) for row in rows if row["shown"] == "1")

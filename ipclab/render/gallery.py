@@ -60,7 +60,8 @@ def make(paths: Paths, progress: Any) -> list[Path]:
     """Render the reference run and write the gallery; return its files. Raises what `report`
     raises.
     """
-    run, folder = opened(paths, paths.reference), folder_of(paths)
+    run = opened(paths, paths.reference)
+    folder = folder_of(paths)
     with private(paths.ledger) as out:
         report(paths, run, LANGUAGES, ("pdf", "ipynb"), out, progress)
         files: dict[str, bytes] = {}

@@ -12,7 +12,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
-from ipclab.render.document import SAID, Block, Document, read
+from ipclab.render.document import WORDS, Block, Document, read
 from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.store.files import write_whole
 
@@ -24,7 +24,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     `folder`; `about` is what they are told.
     """
     translate = Catalogue.load(about["lang"]).translate
-    title = translate(SAID["page"]["index"])
+    title = translate(WORDS["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], {}, translate)
     tongues = {}
     for name, target in about["links"][0].items():
@@ -32,7 +32,8 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     page.links = [tongues, {title: ""}]
     for name, file in executed.items():
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        document, target = read(notebook, folder), f"{name}.html"
+        document = read(notebook, folder)
+        target = f"{name}.html"
         if not page.blocks:
             page.blocks += [block for block in document.prose[:1] if _is_origin(block)]
         page.headings.append((1, f"s-{target}", document.title))

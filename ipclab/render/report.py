@@ -1,17 +1,10 @@
-"""Reports: every notebook in every language, executed by papermill and exported by nbconvert, with
-a manifest.
-"""
+"""Reports: every notebook of a run in every language, with a manifest."""
 
-import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
@@ -22,48 +15,16 @@ from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import index, words
-from ipclab.render.document import SAID
+from ipclab.render.document import WORDS
+from ipclab.render.jobs import Job, Target, run_jobs
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 
-EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {"ko": "한국어", "zh": "中文", "en": "English"}
 DATA = "data"  # beside the reports: the frames as CSV
-# What would make equal reports differ from one machine or one shell to the next.
-ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONUTF8": "1",
-    "PYTHONHASHSEED": "0",
-}
-
-
-@dataclass(frozen=True)
-class Job:
-    """One notebook in one language, its other parameters and what else its exporters are told."""
-
-    notebook: Path
-    lang: str
-    executed: Path
-    parameters: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is made of jobs and where: files of `formats` below `out`/<lang>, and figures."""
-
-    formats: Sequence[str]
-    out: Path
-    figures: Path
-
-    def files(self, notebook: Path, lang: str) -> list[Path]:
-        """Return the files that are made of a notebook in one language."""
-        return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
 def report(
@@ -96,11 +57,7 @@ def report(
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
-    for file in [*filter(Path.is_file, [paths.control]), *([claims] if claims else [])]:
-        from ipclab.lab.audit import with_own
-        from ipclab.lab.lab import lab_of
-
-        with_own(lab_of(run, paths, langs[0]), str(file))
+    _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
@@ -114,6 +71,16 @@ def report(
         made.append(index.write(executed, out / lang, {**about, "lang": lang}))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
+
+
+def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
+    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
+    from ipclab.lab.audit import with_own
+    from ipclab.lab.lab import lab_of
+
+    control = paths.control if paths.control.is_file() else None
+    for file in filter(None, (control, claims)):
+        with_own(lab_of(run, paths, lang), str(file))
 
 
 def measure(paths: Paths, profile: str) -> RunFolder:
@@ -168,38 +135,6 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     return files
 
 
-def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress) -> list[Path]:
-    """Execute and export the jobs of each stage, some at the same time; return the files.
-
-    Raises `LabError` with all errors once every job of a stage has ended.
-    """
-    os.environ.update(ENVIRONMENT)
-    count = sum(map(len, stages))
-    made: list[Path] = []
-    progress.start("report", count)
-    try:
-        workers = min(max(map(len, stages)), os.cpu_count() or 1)
-        begin = partial(_begin, os.getpid(), target.figures)
-        with ProcessPoolExecutor(
-            workers, multiprocessing.get_context("fork"), initializer=begin
-        ) as pool:
-            for stage in stages:
-                errors = []
-                for rendered in pool.map(partial(_render, target), stage):
-                    progress.step()
-                    if isinstance(rendered, LabError):
-                        errors.append(rendered)
-                    else:
-                        made += rendered
-                if errors:
-                    raise LabError(
-                        f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors))
-                    )
-    finally:
-        progress.end()
-    return made
-
-
 def check_words(langs: Sequence[str]) -> None:
     """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a
     placeholder lost.
@@ -225,7 +160,7 @@ def _jobs(
     for notebook, lang in product(pages, langs):
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""
-        beside = {Catalogue.load(lang).translate(SAID["page"]["index"]): index.NAME}
+        beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
         beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
         beside[words.title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
@@ -236,63 +171,3 @@ def _jobs(
             parameters["claims"] = str(claims)
         executed = quotes.executed(paths, run, lang, notebook.stem)
         yield Job(notebook, lang, executed, parameters, about)
-
-
-def _begin(parent: int, figures: Path) -> None:
-    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
-    from multiprocessing.util import Finalize
-
-    from ipclab.lab.canvas import FIGURES
-    from ipclab.lab.execute import Kernel
-    from ipclab.spawn.zygote import die_with_parent
-
-    die_with_parent(parent)
-    os.environ[FIGURES] = str(figures)
-    global _kernel  # noqa: PLW0603  one for each process of the pool
-    _kernel = Kernel().__enter__()
-    Finalize(_kernel, _kernel.end, exitpriority=100)
-
-
-_kernel: Any = None
-
-
-def _render(target: Target, job: Job) -> list[Path] | LabError:
-    """Execute a job's notebook and export it; an error of ours is returned."""
-    from ipclab.lab.execute import execute
-
-    files, language = target.files(job.notebook, job.lang), {"lang": job.lang}
-    try:
-        execute(
-            job.notebook,
-            {**job.parameters, **language},
-            job.executed,
-            timeout_s=quotes.TIMEOUT_S,
-            metadata={**job.metadata, **language},
-            kernel=_kernel,
-        )
-        for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
-            if stale != job.executed:
-                stale.unlink(missing_ok=True)
-        files[0].parent.mkdir(parents=True, exist_ok=True)  # what is attached is named from there
-        for fmt, file in zip(target.formats, files, strict=True):
-            write_whole(file, export(job.executed, fmt, file.parent))
-    except LabError as error:
-        return error
-    return files
-
-
-def export(executed: Path, fmt: str, folder: Path) -> bytes:
-    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to
-    `folder`.
-    """
-    if fmt == "ipynb":
-        return executed.read_bytes()
-    import nbformat
-    from nbconvert.exporters import get_exporter
-
-    exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
-    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
-    content, _ = exporter.from_notebook_node(
-        notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True}
-    )
-    return content.encode() if isinstance(content, str) else bytes(content)

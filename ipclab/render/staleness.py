@@ -31,7 +31,8 @@ def inputs(
     """
     made_with = chain.from_iterable(package.rglob("*") for package in paths.packages)
     code = [file for file in made_with if file.suffix in CODE]
-    measured, beside = dict[str, str](), paths.package.parent
+    measured = dict[str, str]()
+    beside = paths.package.parent
     stated = digests(paths.control.parent, [paths.control])
     if claims:
         stated |= digests(claims.parent, [claims])
@@ -96,7 +97,8 @@ def runs_of(out: Path) -> list[Path]:
     there.
     """
     about = read_manifest(out / MANIFEST, _Manifest)
-    return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
+    folders = map(Path, about.runs) if about else ()
+    return [folder for folder in folders if (folder / INDEX).is_file()]
 
 
 def current(

@@ -8,7 +8,6 @@ update 01_payload` that of one notebook, `... gate` prints what is wrong with th
 
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -20,7 +19,7 @@ from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.lab.parameters import read_notebook
-from ipclab.paths import Paths, checkout
+from ipclab.paths import Paths, checkout, table_beside
 from ipclab.render.extraction import LINK_TARGET, MAGIC, of_code, of_facts, of_notebook, of_toml
 from ipclab.store.files import write_whole
 
@@ -28,7 +27,7 @@ LABELS = "labels.toml"  # the package's words by name; those of its table `plain
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
 # then said.
-RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+RULES = table_beside(__file__, "words.toml")
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
@@ -83,16 +82,16 @@ def title(notebook: Path, lang: str) -> str:
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 
-SAID_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
+SHOWN_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
-def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
+def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
     """Yield every text that is shown, its file, and whether it is a msgid, in the order of
     occurrence.
     """
     for path in sources.files():
         with path.open("rb") as file:
-            for text, translated in SAID_BY[path.suffix](file):
+            for text, translated in SHOWN_BY[path.suffix](file):
                 if text:
                     yield text, path, translated
 
@@ -100,7 +99,7 @@ def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
 def msgids(sources: Sources) -> dict[str, Path]:
     """Return every msgid with the file of its first occurrence, in the order of occurrence."""
     by_msgid: dict[str, Path] = {}
-    for text, file, translated in _said(sources):
+    for text, file, translated in _shown(sources):
         if translated:
             by_msgid.setdefault(text, file)
     return by_msgid
@@ -137,7 +136,9 @@ def gate(sources: Sources | None = None) -> list[str]:
     sources = sources or Sources()
     wanted = msgids(sources)
     problems = [
-        f"{file.name}: {p}" for text, file, _ in dict.fromkeys(_said(sources)) for p in digits(text)
+        f"{file.name}: {p}"
+        for text, file, _ in dict.fromkeys(_shown(sources))
+        for p in digits(text)
     ]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
@@ -158,15 +159,16 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
         number.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
         number.append(f"no caption of the English one's address: {msgstr[:60]!r}")
-    shown, rules = LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
+    shown = LINK_TARGET.sub("", msgstr)
+    rules = RULES.get(lang, {}).items()
     hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
     return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
 
 
 def _caption(text: str) -> str:
     """Return the address of a table's caption (`: Title {#address}`); nothing for other text."""
-    found = _CAPTION.fullmatch(text)
-    return found["address"] if found else ""
+    caption = _CAPTION.fullmatch(text)
+    return caption["address"] if caption else ""
 
 
 def digits(text: str) -> list[str]:

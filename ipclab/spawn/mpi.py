@@ -4,11 +4,10 @@ import importlib.util
 import os
 import shutil
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ipclab.paths import typed
+from ipclab.paths import table_beside, typed
 
 FIX = f"install mpi4py and openmpi into the environment: {typed('setup')}"
 SEGMENT_BYTES = 4 << 20  # of shared memory that Open MPI takes for each rank
@@ -55,7 +54,7 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     memory and loopback, yields the CPU when it waits, and may run as root, as in a container.
     """
     kept = {name: value for name, value in base.items() if not name.startswith(LAUNCHERS)}
-    settings = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    settings = table_beside(__file__, "mpi.toml")
     words = {"folder": folder, "shared_memory": shared_memory, "segment_bytes": SEGMENT_BYTES}
     made = {name: value.format_map(words) for name, value in settings.items()}
     # Open MPI does not start without a home

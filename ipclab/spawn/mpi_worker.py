@@ -49,15 +49,20 @@ class RankWorker(Worker):
         """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting
         is in vain.
         """
-        self.comm, self.mail, self.cancelled = comm, Mail(comm), cancelled
-        self.roles, self.index = [role.name for role in part.roles.values()], comm.rank
+        self.comm = comm
+        self.mail = Mail(comm)
+        self.cancelled = cancelled
+        self.roles = [role.name for role in part.roles.values()]
+        self.index = comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
         self.deadline = time.monotonic() + command.seconds
         cpus = part.cpus or len(
             frozenset[int]().union(*(role.cpus for role in part.roles.values()))
         )
-        self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, part.address
+        self.crowd = comm.size / max(1, cpus)
+        self.fresh = command.fresh
+        self.address = part.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
         """Wait, mostly asleep, until every peer has come to its meeting; return what each role

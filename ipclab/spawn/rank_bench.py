@@ -52,7 +52,10 @@ class RankBench:
         """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person
         should know.
         """
-        self.launcher, self.count, self.preload, self.say = launcher, count, preload, say
+        self.launcher = launcher
+        self.count = count
+        self.preload = preload
+        self.say = say
         self.told = False
         self.stack = ExitStack()  # ends the present ranks
         self.wires: dict[int, Wire] = {}
@@ -94,7 +97,8 @@ class RankBench:
 
     def _begin(self) -> None:
         """Start ranks; raises `LaunchError` when they do not come up."""
-        path, launcher = mpiexec(), self.launcher
+        path = mpiexec()
+        launcher = self.launcher
         if path is None:
             raise LaunchError("ranks cannot be started", missing() or "", "")
         launcher.started += 1
@@ -150,11 +154,9 @@ class RankBench:
                 said: Meeting | Failed = wire.receive(Meeting | Failed, deadline)
                 if isinstance(said, Failed):
                     raise LaunchError("a rank could not start", said.why)
-                rank, ranks, theirs = (
-                    said.published["rank"],
-                    said.published["ranks"],
-                    said.published["network"],
-                )
+                rank = said.published["rank"]
+                ranks = said.published["ranks"]
+                theirs = said.published["network"]
                 if ranks != self.count:
                     raise LaunchError(
                         f"rank {rank} could not start",

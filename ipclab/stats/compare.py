@@ -162,7 +162,8 @@ def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison |
 
 def _ratio(a: Medians, b: Medians) -> float:
     """Return the ratio of the times `b` over `a` (Hodges and Lehmann)."""
-    return math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
+    differences = ranktest.differences(np.log(a), np.log(b))
+    return math.exp(float(np.median(differences)))
 
 
 def power_step(low: float, high: float, level: float) -> float | None:
@@ -219,9 +220,10 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
 def threshold(chances: Sequence[float], alpha: float) -> float:
     """Return the p up to which Benjamini-Hochberg rejects; never below `alpha` over their number."""
     count = max(1, len(chances))
-    rejected = max(
-        (k for k, p in enumerate(sorted(chances), 1) if p <= alpha * k / count), default=1
-    )
+    rejected = 1
+    for number, p in enumerate(sorted(chances), 1):
+        if p <= alpha * number / count:
+            rejected = number
     return alpha * rejected / count
 
 

@@ -111,7 +111,9 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
     middle = float(np.median(values))
     low = middle - factor * (middle - values[0])
     high = middle + factor * (values[-1] - middle)
-    return (float(np.exp(low)), float(np.exp(high))) if logs else (float(low), float(high))
+    if logs:
+        return float(np.exp(low)), float(np.exp(high))
+    return float(low), float(high)
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:

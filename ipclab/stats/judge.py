@@ -13,21 +13,21 @@ ABOVE, BELOW, INSIDE, MISSING = "above", "below", "inside", "missing"
 UNDECIDED, NOT_TESTED = "undecided", "not tested"
 
 
-def side(found: Quantity, bound: float) -> str:
+def side(quantity: Quantity, bound: float) -> str:
     """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided` or `not
     tested`.
     """
-    return within(found, bound, bound, inside=False)
+    return within(quantity, bound, bound, inside=False)
 
 
-def within(found: Quantity, low: float, high: float, inside: bool = True) -> str:
+def within(quantity: Quantity, low: float, high: float, inside: bool = True) -> str:
     """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or
     `above` them.
 
     Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked
     for.
     """
-    return of_interval(*found.ends, low, high, inside) if found else MISSING
+    return of_interval(*quantity.ends, low, high, inside) if quantity else MISSING
 
 
 def of_interval(first: float, last: float, low: float, high: float, inside: bool = True) -> str:

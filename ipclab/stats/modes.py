@@ -40,12 +40,15 @@ def _cuts(logs: Floats) -> list[float]:
     span = logs.max() - logs.min()
     width = max(2 * spread / np.cbrt(len(logs)), NARROWEST, span / MOST_BINS)
     bins = int(np.ceil(span / width)) + 1
-    counts, edges = np.histogram(logs, bins=bins, range=(logs.min(), logs.min() + bins * width))
+    least = logs.min()
+    counts, edges = np.histogram(logs, bins=bins, range=(least, least + bins * width))
     valleys = _valleys(np.convolve(counts, KERNEL, mode="same"))
     cuts: list[int] = []
     first = 0
     for place, last in pairwise([*valleys, bins]):
-        if min(counts[first:place].sum(), counts[place:last].sum()) >= LEAST_SHARE * len(logs):
+        before = counts[first:place].sum()
+        after = counts[place:last].sum()
+        if min(before, after) >= LEAST_SHARE * len(logs):
             cuts.append(place)
             first = place
     return [float(edges[cut]) for cut in cuts]

@@ -18,7 +18,7 @@ from ipclab.stats.intervals import VARYING, statistic_estimate
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
-# The kind of a quantile that has no value, since too few samples lie beyond it
+# The kind, and the flag, of a quantile that has no value, since too few samples lie beyond it
 FEW_SAMPLES = "few-samples"
 # Launches that two quantities share, so that what is made of them is made launch by launch
 LEAST_SHARED = 2

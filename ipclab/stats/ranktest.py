@@ -47,7 +47,9 @@ def chances(m: int, n: int) -> tuple[float, ...]:
 
 def differences(a: Values, b: Values) -> Floats:
     """Return b - a of every pair, sorted; their median is the estimate of Hodges and Lehmann."""
-    return np.sort(np.subtract.outer(np.asarray(b, np.float64), np.asarray(a, np.float64)).ravel())
+    first = np.asarray(a, np.float64)
+    second = np.asarray(b, np.float64)
+    return np.sort(np.subtract.outer(second, first).ravel())
 
 
 def least_p(m: int, n: int) -> float:
@@ -73,7 +75,9 @@ def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     steps = differences(a, b)
     law = chances(len(a), len(b))
     outside = bisect_right(law, level / 2)  # as many at either end
-    return (float(steps[outside - 1]), float(steps[-outside])) if outside else (-np.inf, np.inf)
+    if not outside:
+        return -np.inf, np.inf
+    return float(steps[outside - 1]), float(steps[-outside])
 
 
 class Drift(NamedTuple):
@@ -99,7 +103,8 @@ def drift(medians: Sequence[float]) -> Drift:
         return Drift(0.0, 1.0)
     early, late = np.triu_indices(count, 1)
     steps = values[late] - values[early]
-    change = float(np.median(steps / (late - early))) * (count - 1) / float(np.median(values))
+    slope = float(np.median(steps / (late - early)))
+    change = slope * (count - 1) / float(np.median(values))
     score = max(0.0, abs(float(np.sign(steps).sum())) - 1)
     deviation = np.sqrt(count * (count - 1) * (2 * count + 5) / 18)
     return Drift(change, float(2 * NormalDist().cdf(-score / deviation)))

@@ -184,7 +184,8 @@ def parse(first: Member | None, packed: int) -> Contents:
         raise HostileError(f"{INDEX_OF_BUNDLE} cannot be read ({error})") from error
     if contents.format != FORMAT:
         raise HostileError(f"its format is {contents.format}")
-    files, total = contents.by_name(), sum(entry.size for entry in contents.files)
+    files = contents.by_name()
+    total = sum(entry.size for entry in contents.files)
     for name in files.keys() - set(BESIDE):
         try:
             msgspec.convert(name, FileName)

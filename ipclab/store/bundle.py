@@ -72,7 +72,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     entries = [_entry(name, content) for name, content in sources.items()]
     sources[CRATE] = crate(run.id, run.about, entries)
     entries.append(_entry(CRATE, sources[CRATE]))
-    contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
+    contents = Contents(run=run.id, machine=run.machine, files=entries)
     members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
     with whole(file) as part, part.open("xb") as out:
         archive.write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
@@ -94,7 +94,8 @@ def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
     and random names).
     """
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
-    facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
+    facts = about["machine"]["facts"]
+    begun = dt.datetime.fromisoformat(about["begun"])
     shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
     template = Environment(autoescape=False).from_string(text)
     entries = sorted(files, key=lambda entry: entry.name)
@@ -153,7 +154,8 @@ def place(file: Path, contents: Contents, home: Path) -> None:
     The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that
     cannot be read or a folder that cannot be written.
     """
-    total, calibration = sum(entry.size for entry in contents.files), bytearray()
+    total = sum(entry.size for entry in contents.files)
+    calibration = bytearray()
     part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
     try:
         with blamed(f"cannot write {home.parent}", ANOTHER):
@@ -168,7 +170,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points([*folder.read(part).point_files()])
+            check_points(folder.read(part).point_files())
             home.mkdir(exist_ok=True)
             if calibration and not (home / CALIBRATION).exists():
                 write_whole(home / CALIBRATION, bytes(calibration))
@@ -274,7 +276,8 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
         raise UsageError(
             f"{bundle} is no file", "", "get it from the repository again: git checkout data"
         )
-    home, index = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}", f"*/{INDEX}"
+    home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
+    index = f"*/{INDEX}"
     if not any(home.glob(index)):
         with held(paths.opened):
             if not any(home.glob(index)):  # another process may have been first

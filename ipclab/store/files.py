@@ -96,7 +96,8 @@ def locked(
     Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when
     it cannot be opened.
     """
-    descriptor, deadline = os.open(path, flags | os.O_CLOEXEC, 0o600), time.monotonic() + patience
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + patience
     try:
         while True:
             with suppress(BlockingIOError):

@@ -59,7 +59,10 @@ def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
 
     Raises `ValueError` when they took different numbers of turns.
     """
-    parts = [np.split(launch.samples[op], np.cumsum(launch.turns[op])[:-1]) for launch in launches]
+    parts = []
+    for launch in launches:
+        ends = np.cumsum(launch.turns[op])
+        parts.append(np.split(launch.samples[op], ends[:-1]))
     turns = [np.concatenate(turn) for turn in zip(*parts, strict=True)]
     return np.concatenate(turns), [len(turn) for turn in turns]
 

@@ -45,7 +45,7 @@ class Point:
             *(str(self.levels[name]) for name in sorted(self.levels)),
             self.placement,
         ]
-        slug = re.sub(r"[^a-z0-9]+", "-", "-".join([*words, str(self.size_bytes)]).lower()).strip(
-            "-"
-        )
-        return f"{slug[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        name = "-".join([*words, str(self.size_bytes)]).lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", name).strip("-")
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return f"{slug[:80]}-{digest[:8]}"

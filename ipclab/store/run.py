@@ -31,6 +31,21 @@ class RunFolder:
         return self.path.name
 
     @property
+    def profile(self) -> str:
+        """Return the name of the profile that it was measured under."""
+        return str(self.about["parameters"]["profile"])
+
+    @property
+    def machine(self) -> str:
+        """Return the digest of the machine that it was measured on."""
+        return str(self.about["machine"]["digest"])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the machine that it was measured on, by name."""
+        return dict(self.about["machine"]["facts"])
+
+    @property
     def date(self) -> dt.datetime:
         """Return when the run was begun (UTC)."""
         return dt.datetime.fromisoformat(self.about["begun"])
@@ -55,12 +70,17 @@ class RunFolder:
         """Return the name of a point's file inside the run."""
         return f"points/{point.study}/{point.id}.parquet"
 
-    def place(self, found: Iterable[tuple[Point | str, bytes]]) -> None:
+    def points(self, study: str = "") -> list[str]:
+        """Return the names of the files of its points, of all or of those of `study`."""
+        folder = _of_points(study)
+        return [name for name in self.about["files"] if name.startswith(folder)]
+
+    def place(self, files: Iterable[tuple[Point | str, bytes]]) -> None:
         """Store points, and other files by name: `run.json` has their digests before they appear;
         none is unknown.
         """
         with ExitStack() as parts:
-            for what, content in found:
+            for what, content in files:
                 name = self.file(what) if isinstance(what, Point) else what
                 part = parts.enter_context(written(self.path / name, content))
                 self.about["files"][name] = sha256(part)
@@ -92,7 +112,8 @@ class RunFolder:
         `warn`.
         """
         name = self.file(point)
-        there, intact = (self.path / name).is_file(), self._intact(name)
+        there = (self.path / name).is_file()
+        intact = self._intact(name)
         if there and not intact:
             warn(f"{name} is not what was measured (truncated or altered): it is measured again")
         return intact
@@ -118,9 +139,11 @@ class RunFolder:
                 )
         return files
 
-    def point_files(self) -> Iterator[Path]:
-        """Yield the files of the points in a fixed order; raises as `checked` does."""
-        yield from self.checked("points/").values()
+    def point_files(self, study: str = "") -> list[Path]:
+        """Return the files of its points, or of those of `study`, in a fixed order; raises as
+        `checked` does.
+        """
+        return list(self.checked(_of_points(study)).values())
 
     def held(self) -> AbstractContextManager[int]:
         """Hold the run for this process; raises `LabError` when another process is measuring into
@@ -143,6 +166,11 @@ class RunFolder:
                 part.replace(target)
             else:
                 part.unlink()
+
+
+def _of_points(study: str) -> str:
+    """Return the folder of the points of `study`, or of all of them, inside a run."""
+    return f"points/{study}/" if study else "points/"
 
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> RunFolder:

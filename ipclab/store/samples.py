@@ -42,7 +42,8 @@ class Measured:
 
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
-    ops, launches = measured.op_names(), measured.launches
+    ops = measured.op_names()
+    launches = measured.launches
     numbers, codes, times = [], [], []
     for number, launch in enumerate(launches):
         for op, ns in launch.samples.items():
@@ -55,7 +56,8 @@ def encode(measured: Measured) -> bytes:
         "ns": pa.array(np.concatenate(times)),
     }
     metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
-    table, sink = pa.table(columns), io.BytesIO()
+    table = pa.table(columns)
+    sink = io.BytesIO()
     how: dict[str, Any] = {
         "compression": "zstd",
         "use_dictionary": ["op"],
@@ -160,10 +162,12 @@ def _fill(launches: list[Launch], table: pa.Table) -> None:
     """
     if any(column.null_count for column in table.columns):
         raise ValueError("a row lacks its launch, its op or its time")
-    number, ns = table["launch"].to_numpy(), table["ns"].to_numpy()
+    number = table["launch"].to_numpy()
+    ns = table["ns"].to_numpy()
     validity.order(number, len(launches))
     op = table["op"].combine_chunks()
-    codes, names = op.indices.to_numpy(), op.dictionary.to_pylist()
+    codes = op.indices.to_numpy()
+    names = op.dictionary.to_pylist()
     used = np.unique(codes)
     bounds = np.searchsorted(number, np.arange(len(launches) + 1))
     for place, launch in enumerate(launches):

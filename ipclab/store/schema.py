@@ -107,7 +107,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 RUN_STEPS: Mapping[int, Step] = {
     # Schema 2 says which points cannot be measured and what studies noted, even when there is
     # nothing to say.
-    1: lambda about: {**about, "points": about.get("points", {}), "notes": about.get("notes", {})},
+    1: lambda about: {"points": {}, "notes": {}, **about},
     # Schema 3 says which levels were asked for, and nothing that is derived; its content has a
     # digest of its own.
     2: lambda about: {
@@ -122,7 +122,7 @@ POINT_STEPS: Mapping[int, Step] = {
     # Schema 2 says with each launch for how many operations a sample stands; before, it was one.
     1: lambda about: {
         **about,
-        "launches": [{**each, "per": each.get("per", {})} for each in about["launches"]],
+        "launches": [{"per": {}, **each} for each in about["launches"]],
     },
     2: lambda about: about,
 }

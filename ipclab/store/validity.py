@@ -68,7 +68,8 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
     """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and
     `MOST_BYTES`.
     """
-    schema, metadata = file.schema_arrow, file.metadata
+    schema = file.schema_arrow
+    metadata = file.metadata
     if schema.names != COLUMNS:
         raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
     for name, kind in (("launch", pa.int32()), ("ns", pa.int64())):
@@ -151,7 +152,8 @@ def _times(op: str, times: Samples) -> None:
     """
     if not op or op != op.strip():
         raise ValueError(f"an op is called {op!r}")
-    least, most = int(times.min()), int(times.max())
+    least = int(times.min())
+    most = int(times.max())
     if least < 0 or most > DAY_NS:
         raise ValueError(f"{op} took {least if least < 0 else most} ns")
     if "." not in op and 2 * np.count_nonzero(times) <= len(times):
@@ -162,7 +164,9 @@ def _whole(launch: Launch, op: str) -> None:
     """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that
     are kept.
     """
-    count, whole, turns = len(launch.samples[op]), launch.whole.get(op), launch.turns.get(op, [])
+    count = len(launch.samples[op])
+    whole = launch.whole.get(op)
+    turns = launch.turns.get(op, [])
     if whole:
         if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
@@ -170,7 +174,8 @@ def _whole(launch: Launch, op: str) -> None:
         inside = [whole["mean"], whole["median"], *launch.turn_medians(op)]
         if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
             raise ValueError(f"{op} has quantiles that are not in order")
-        lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)
+        lowest = values[0] * (1 - ROUNDING)
+        highest = values[-1] * (1 + ROUNDING)
         if (
             not all(lowest <= value <= highest for value in inside)
             or not 0 <= whole["sd"] <= DAY_NS

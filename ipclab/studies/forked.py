@@ -25,7 +25,8 @@ class Forked:
     """
 
     def __init__(self, work: Callable[[memoryview], object]) -> None:
-        self.tally, parent = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q"), os.getpid()
+        self.tally = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
+        parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             try:

@@ -23,7 +23,8 @@ def joined(
     Role `opener` has one at each of `places`, each of `joiners` the one that is its own. Raises
     `TimeoutError` when the other end does not come.
     """
-    opens, begun = worker.role == opener, clock()
+    opens = worker.role == opener
+    begun = clock()
     ends = [kind(place, True) for place in places if opens]
     spent = clock() - begun if opens else 0
     met = worker.meet(peer=asdict(Peer.me()), addresses=[end.address for end in ends])
@@ -32,9 +33,11 @@ def joined(
             worker.meet()  # the one before is there
         begun = clock()
         if opens and number < len(ends):
-            end, other = ends[number], met[joiner]
+            end = ends[number]
+            other = met[joiner]
         elif worker.role == joiner:
-            place, other = number % len(places), met[opener]
+            place = number % len(places)
+            other = met[opener]
             ends = [end := kind(places[place], False)]
             end.address = other["addresses"][place]
         else:

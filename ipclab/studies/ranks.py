@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ipclab.backends import installed as registry
-from ipclab.spawn.mpi_outer import OuterBench, world
+from ipclab.spawn.mpi_outer import world
+from ipclab.spawn.outer_bench import OuterBench
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site

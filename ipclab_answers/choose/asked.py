@@ -15,7 +15,6 @@ from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import keeps
 from ipclab.lab.runs import best, choose
-from ipclab.lab.runs import points as points_of
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
 from ipclab.store.point import Point
@@ -168,7 +167,7 @@ def _here(paths: Paths, need: Need) -> list[RunFolder]:
     exact = file_names(need)
 
     def answering(run: RunFolder) -> int:
-        return sum(bool(exact.search(name)) for name in points_of(run, need.study))
+        return sum(bool(exact.search(name)) for name in run.points(need.study))
 
     own = []
     others = []

@@ -12,9 +12,9 @@ from ipclab.compare import LIMITS
 from ipclab.compare.facts import differences
 from ipclab.compare.held import HEAD, ComparedRun
 from ipclab.compare.shared import KEY
-from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
+from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.stats.ranktest import least_p
 from ipclab_answers.history.changepoint import Changes, Shifts, bounds, changes
 

@@ -9,9 +9,10 @@ import pandas as pd
 
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
-from ipclab.frames.metrics import FEW_SAMPLES, QUANTILES
+from ipclab.frames.metrics import QUANTILES
 from ipclab.frames.points import KEY, VALUES, frame, point_rows
 from ipclab.stats.intervals import Estimate
+from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 

@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 import click
 import pytest
 
-from ipclab import commands
+from ipclab.group import GROUP
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
@@ -102,11 +102,11 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     usual = metadata.entry_points
 
     def add(name: str, value: str) -> None:
-        entries = EntryPoints([EntryPoint(name, value, commands.GROUP)])
+        entries = EntryPoints([EntryPoint(name, value, GROUP)])
         monkeypatch.setattr(
             metadata,
             "entry_points",
-            lambda group: entries if group == commands.GROUP else usual(group=group),
+            lambda group: entries if group == GROUP else usual(group=group),
         )
 
     return add

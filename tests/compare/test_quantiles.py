@@ -12,9 +12,9 @@ import pytest
 from ipclab.compare import shared
 from ipclab.compare.held import BOUNDS, held
 from ipclab.errors import LabError
-from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.frames.points import TURNS
 from ipclab.quantile import MEDIAN
+from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab_answers.history.steps import History

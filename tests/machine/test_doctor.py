@@ -12,7 +12,8 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.machine import FACTS, AbsentError, Conditions, Source, Value
 from ipclab.machine.doctor import judge, lines, reading, visit, watch
-from ipclab.machine.findings import FIT, NOTE, RESERVATION, Finding, Noise, Observed, examine
+from ipclab.machine.findings import examine
+from ipclab.machine.observed import FIT, NOTE, RESERVATION, Finding, Noise, Observed
 from ipclab.paths import Paths
 from tests.support.commands import environment, namespace, namespace_refused
 from tests.support.made_up import Fake, write

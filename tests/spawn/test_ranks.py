@@ -229,7 +229,8 @@ from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.mpi_outer import OuterBench, around, world
+from ipclab.spawn.mpi_outer import around, world
+from ipclab.spawn.outer_bench import OuterBench
 from dataclasses import replace
 from tests.spawn.test_ranks import CPUS, another, roles
 with around() as served:

@@ -26,15 +26,7 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab.studies.faults.ends import (
-    LOSSES,
-    NOTICED,
-    WATCHED,
-    Plan,
-    Survivor,
-    _beside_idle,
-    _beside_writing,
-)
+from ipclab.studies.faults.plan import LOSSES, NOTICED, WATCHED, Plan
 from ipclab.studies.faults.seen import (
     END,
     ERROR,
@@ -47,6 +39,7 @@ from ipclab.studies.faults.seen import (
     number_of,
     outcome,
 )
+from ipclab.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way

@@ -24,7 +24,8 @@ from ipclab.studies import ranks
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.stream import STALL_NS, StreamStudy
-from ipclab.studies.stream.ends import FILL_LEAST, RECEIVED, SENT
+from ipclab.studies.stream.end import RECEIVED, SENT
+from ipclab.studies.stream.ends import FILL_LEAST
 from ipclab.studies.stream.joined import FROM_SEND, INTENDED, account
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS

@@ -7,8 +7,8 @@ from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.store.point import Point
-from ipclab.studies.faults.ends import BESIDE
 from ipclab.studies.faults.locks import has_lock
+from ipclab.studies.faults.plan import BESIDE
 from ipclab.studies.interface import (
     Levels,
     Placement,

@@ -14,11 +14,11 @@ from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.worker import Worker
-from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
+from ipclab.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
 from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
 from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.stream.ends import keep_times
+from ipclab.studies.stream.end import keep_times
 from ipclab.studies.stream.ways import PRODUCER
 
 
@@ -33,7 +33,8 @@ def run(worker: Worker, **plan: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
     how = Plan(**plan)
     worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    kind, place = find(how.backend).store, Place(worker.prefix, worker.folder, how.size)
+    kind = find(how.backend).store
+    place = Place(worker.prefix, worker.folder, how.size)
     if kind is None:
         raise TypeError(f"{how.backend} has no store")
     (_inherit if worker.role == PRODUCER else _read)(worker, how, kind, place)

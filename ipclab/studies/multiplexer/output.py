@@ -39,7 +39,8 @@ def outcome(said: str, cell: str, op: str) -> Outcome:
     if match[1] != PREFIX + cell:
         raise wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
     pairs = re.findall(METRIC, match[3])
-    operations, metrics = int(match[2]), {unit: Decimal(value) for value, unit in pairs}
+    operations = int(match[2])
+    metrics = {unit: Decimal(value) for value, unit in pairs}
     if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, *COUNTED.values()}:
         raise wrong(f"metrics that are missing or there twice in {results[0][:LENGTH]!r}")
     if operations <= 0 or metrics[TIME] <= 0:

@@ -66,7 +66,8 @@ class MultiplexerStudy(Study):
         """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an
         argument.
         """
-        near, far = placement.role(0), placement.role(1)
+        near = placement.role(0)
+        far = placement.role(1)
         peer = sorted(far) if point.levels["op"] == "end-to-end" and far != near else []
         arguments = {
             "cell": cell(point),

@@ -92,7 +92,8 @@ def _version(command: Path) -> str:
     if not command.exists():
         return "not there"
     try:
-        asked, env = [str(command), "env", "GOVERSION"], environment(Path("/"))
+        asked = [str(command), "env", "GOVERSION"]
+        env = environment(Path("/"))
         done = subprocess.run(
             asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False
         )
@@ -141,11 +142,13 @@ def build(
     cpus = frozenset(os.sched_getaffinity(0))
     compiler = Role("compiler", "", {}, cpus, command=command, env=env)
     try:
-        said, why = launcher.launch([compiler], seconds)["compiler"].facts["said"], "no message"
+        said = launcher.launch([compiler], seconds)["compiler"].facts["said"]
+        why = "no message"
     except LostError:
         return build(toolchain, source, launcher, seconds)
     except LaunchError as error:
-        said, why = error.said, error.what
+        said = error.said
+        why = error.what
     if not binary.is_file():
         lines = [line for line in said.splitlines() if line.strip() and not line.startswith("#")]
         why = _line(lines[0]) if lines else why

@@ -152,7 +152,8 @@ class NeighboursStudy(Study):
         return "run-queue", "pressure-io", "pressure-memory"
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        levels, name = point.levels, str(point.levels["neighbour"])
+        levels = point.levels
+        name = str(point.levels["neighbour"])
         shared = named(point, seed)
         shared |= {"wait": levels["wait"], "isolation": levels["isolation"]}
         asking = shared | profile.samples
@@ -219,10 +220,12 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
     there is.
     """
     if neighbour == MEMORY:
-        place, need = "memory", 2 * MOST_HOGS * COPIED_BYTES
+        place = "memory"
+        need = 2 * MOST_HOGS * COPIED_BYTES
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     elif neighbour == "writeback":
-        place, need = str(existing(scratch)), 2 * FILE_BYTES
+        place = str(existing(scratch))
+        need = 2 * FILE_BYTES
         free = disk_usage(place).free
         # where the machine does not tell, the hog's own counter will
         with suppress(LabError):

@@ -54,13 +54,15 @@ def ask(
             while (yield {"count": count}):
                 hogs.work()
                 with worker.counting(OP, count):
-                    before, begun = hogs.steps(), clock()
+                    before = hogs.steps()
+                    begun = clock()
                     if gap_ns:
                         _one_by_one(worker, channel, content, count, gap_ns)
                     else:
                         times = closed_loop(channel, channel.recv, content, count)
                         keep(worker, OP, times[DISCARDED:])
-                    after, ended = hogs.steps(), clock()
+                    after = hogs.steps()
+                    ended = clock()
                 hogs.rest()
                 steps += check_busy(neighbour, before, after)
                 spent_ns += ended - begun

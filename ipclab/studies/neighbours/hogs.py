@@ -95,7 +95,8 @@ class Hogs:
     """The hogs of one contestant: at work in its turns, stopped while it is parked."""
 
     def __init__(self, kind: str) -> None:
-        self.kind, self.children = kind, list[Forked]()
+        self.kind = kind
+        self.children = list[Forked]()
 
     def steps(self) -> list[int]:
         """Return what each has done so far."""

@@ -69,7 +69,8 @@ def write(
 
 def _put_all(ends: Ends, content: bytes, count: int) -> Samples:
     starts = zeros(count)
-    (target, full, empty), size = ends, len(content)
+    (target, full, empty) = ends
+    size = len(content)
     for i in range(count):
         empty.acquire(WAIT_SECONDS)
         starts[i] = clock()
@@ -96,7 +97,8 @@ def read(worker: Worker, backend: str, size: int, **others: object) -> Turns:
 
 def _take_all(ends: Ends, local: bytearray, count: int) -> tuple[Samples, Samples]:
     woken, done = zeros(count), zeros(count)
-    (source, full, empty), size = ends, len(local)
+    (source, full, empty) = ends
+    size = len(local)
     for i in range(count):
         full.acquire(WAIT_SECONDS)
         woken[i] = clock()

@@ -55,7 +55,8 @@ def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
     Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a
     full tmpfs is SIGBUS.
     """
-    path, free = SHARED_MEMORY / worker.name("payload"), shutil.disk_usage(SHARED_MEMORY).free
+    path = SHARED_MEMORY / worker.name("payload")
+    free = shutil.disk_usage(SHARED_MEMORY).free
     if free < room:
         why = f"{free} bytes are free and {room} are needed"
         raise LabError("/dev/shm is full", why, ENLARGE)
@@ -77,7 +78,8 @@ def steps(where: Path, data: Floats) -> dict[str, Step]:
     """Return one write and one read of `data`, as published: each opens, maps and closes; each
     returns its stamps.
     """
-    path, size = str(where), data.nbytes
+    path = str(where)
+    size = data.nbytes
 
     def write() -> tuple[int, int]:
         start = clock()

@@ -36,7 +36,8 @@ def _write_published(writing: Writing) -> None:
     possible. Who waits does so in a barrier, awake, as published; the content was just made, and
     its program had encoded others. A program takes no turns.
     """
-    worker, task = writing.worker, writing.task
+    worker = writing.worker
+    task = writing.task
     task.how.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
@@ -66,7 +67,8 @@ def _write_many(writing: Writing) -> Turns:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
     task = writing.task
     writes = task.fitting(partial(task.how.encode, writing.contents[0]), task.writes)
-    reads, first = writing.fitting_reads(), True
+    reads = writing.fitting_reads()
+    first = True
     while (yield {"writes": writes}):
         time.sleep(READY_NS / 1e9)
         writing.write_all(writes)
@@ -78,7 +80,9 @@ def _write_many(writing: Writing) -> Turns:
 
 
 def _read_many(reading: Reading) -> Turns:
-    store, writer, taken = reading.store, reading.worker.roles[0], 0
+    store = reading.store
+    writer = reading.worker.roles[0]
+    taken = 0
     while roles := (yield {}):
         if not store.keeps:  # each message is taken; the last one stays with its reader
             for _ in range(roles[writer]["writes"]):
@@ -107,7 +111,8 @@ def _write_stream(writing: Writing) -> Turns:
         kept = np.frombuffer(updates, np.int64)
         keep(worker, "update", kept)
         writing.end_turn()
-        spent, made = spent + int(kept.sum()), made + count
+        spent = spent + int(kept.sum())
+        made = made + count
     worker.outcome.facts["messages_per_second"] = made * len(worker.peers) / (spent / 1e9)
 
 
@@ -126,12 +131,16 @@ def _read_stream(reading: Reading) -> Turns:
 
 def _write_live(writing: Writing) -> Turns:
     """Write without a pause until every reader has made its reads."""
-    worker, task = writing.worker, writing.task
+    worker = writing.worker
+    task = writing.task
     writing.write()
-    reads, kept = writing.fitting_reads(), worker.outcome.samples.setdefault(STAMP, zeros(0))
+    reads = writing.fitting_reads()
+    kept = worker.outcome.samples.setdefault(STAMP, zeros(0))
     while (yield {}):
         writing.ask(reads)
-        waiting, looked, most = list(worker.peers), clock(), MOST_STAMPS - len(kept)
+        waiting = list(worker.peers)
+        looked = clock()
+        most = MOST_STAMPS - len(kept)
         while (waiting or len(writing.stamps) < task.writes) and len(writing.stamps) < most:
             writing.write()
             if waiting and clock() - looked > LOOK_NS:
@@ -196,7 +205,8 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
     After an error nothing is closed, since that may need the others: the bench removes what is left
     by its name.
     """
-    task, reads = Task(**levels), worker.index > 0
+    task = Task(**levels)
+    reads = worker.index > 0
     place = Place(
         worker.prefix,
         worker.folder,

@@ -91,7 +91,8 @@ class Writing(Body):
         """Encode and write the next version `copies` times; return the clock before that."""
         self.version += 1
         content = self.contents[self.version % len(self.contents)]
-        encode, write = self.task.how.encode, self.store.write
+        encode = self.task.how.encode
+        write = self.store.write
         start = clock()
         data = encode(content)
         encoded = clock()
@@ -152,7 +153,8 @@ class Reading(Body):
     def __post_init__(self) -> None:
         self.decode = self.task.how.decode
         self.expected = _encoded(self.task.codec, self.task.entries, self.task.contents)
-        self.torn, self.data = 0, b""
+        self.torn = 0
+        self.data = b""
         self.decoded: Any = None
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:

@@ -69,7 +69,8 @@ class _SharedMemory(Store):
         return size, version
 
     def write(self, data: Data, timeout_ns: int) -> None:
-        size, version = len(data), self._described()[1]
+        size = len(data)
+        version = self._described()[1]
         self.buffer[HEADER.size : HEADER.size + size] = data
         self._describe(size, version + 1)
 

@@ -55,8 +55,13 @@ TURNS = 4  # at most, of turns as long as that
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = (
-    *("writes", "messages", "messages_per_second"),
-    *("ranks_per_cpu", "fresh_ranks", "node", "relation"),
+    "writes",
+    "messages",
+    "messages_per_second",
+    "ranks_per_cpu",
+    "fresh_ranks",
+    "node",
+    "relation",
 )
 READ_OPS = ("read", "read.transport", "read.decode", "read-total", "staleness")
 
@@ -124,7 +129,9 @@ class SharedDictStudy(Study):
         for op in (op for op in READ_OPS if op in readers[0].samples):
             writer.samples[op], writer.turns[op] = together(readers, op)
         counted = [reader.counters["read"] for reader in readers]
-        mean = {name: fmean(of_one[name] for of_one in counted) for name in counted[0]}
+        mean = {}
+        for name in counted[0]:
+            mean[name] = fmean(of_one[name] for of_one in counted)
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -228,7 +235,8 @@ def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
 
 def _short_of_ranks(point: Point) -> str | None:
     """Return that the launcher around us has too few ranks for `point`, or None."""
-    here, need = world(), int(point.levels["readers"]) + 1
+    here = world()
+    need = int(point.levels["readers"]) + 1
     if here is None or int(point.levels["nodes"]) > 1:
         return None
     most = max(len(node.ranks) for node in here.nodes)
@@ -243,7 +251,8 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
     reads = [reader["reads"] for reader in read]
-    asked, made = wanted * len(read), sum(reads)
+    asked = wanted * len(read)
+    made = sum(reads)
     torn = sum(reader["torn"] for reader in read)
     lost = sum(max(0, wanted - number) for number in reads)
     if torn:
@@ -263,7 +272,8 @@ def _aged(stamps: Samples, readers: Sequence[Launch]) -> Facts:
     late = []
     for reader in readers:
         ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
-        reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
+        reader.samples["staleness"] = ages
+        reader.turns["staleness"] = reader.turns[SEEN]
         late.append(behind)
     behind = np.concatenate(late)
     return {

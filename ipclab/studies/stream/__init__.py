@@ -32,7 +32,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
-from ipclab.studies.stream.ends import NUMBER, PROOF_MESSAGES, RECEIVED
+from ipclab.studies.stream.end import NUMBER, PROOF_MESSAGES, RECEIVED
 from ipclab.studies.stream.joined import joined
 from ipclab.studies.stream.ways import EACH, carrier, roles_of
 
@@ -68,9 +68,11 @@ class StreamStudy(Study):
         usual = LEVELS | (TABLE["brief_levels"] if brief else {})
         sizes = sorted(set(sweep.sizes or ((STREAMED[0], STREAMED[-1]) if brief else STREAMED)))
         if sizes[0] < NUMBER.size:
-            few, fix = f"a stream of {sizes[0]} bytes", f"give {NUMBER.size} bytes or more"
+            few = f"a stream of {sizes[0]} bytes"
+            fix = f"give {NUMBER.size} bytes or more"
             raise UsageError(few, "a message begins with its number", fix)
-        mechanisms, pinned = sweep.of(self.backends()), profile.pinned
+        mechanisms = sweep.of(self.backends())
+        pinned = profile.pinned
         levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
         return self.of_arms(
             mechanisms,
@@ -111,7 +113,8 @@ class StreamStudy(Study):
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice
         or out of order.
         """
-        names, each = roles_of(len(outcomes) - 1), point.levels["sharing"] == EACH
+        names = roles_of(len(outcomes) - 1)
+        each = point.levels["sharing"] == EACH
         producer, *consumers = (
             Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
         )

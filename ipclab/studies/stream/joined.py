@@ -10,7 +10,7 @@ import numpy as np
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import Launch, Samples, together
-from ipclab.studies.stream.ends import (
+from ipclab.studies.stream.end import (
     CLOSING,
     COUNTS,
     DUE,
@@ -105,7 +105,8 @@ def _once(producer: Launch, consumers: Sequence[Launch]) -> dict[str, Samples]:
     def every(op: str) -> Samples:
         return np.concatenate([end.samples[op] for end in consumers])
 
-    kept, connecting = producer.samples, every(OPENING)
+    kept = producer.samples
+    connecting = every(OPENING)
     samples = {
         "set-up": kept[OPENING],
         "connect": connecting,

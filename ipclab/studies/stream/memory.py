@@ -5,7 +5,7 @@ from pathlib import Path
 MEMORY = "proportional_bytes"
 
 
-def held() -> dict[str, int]:
+def resources() -> dict[str, int]:
     """Return the descriptors that this process holds, and its proportional set size in bytes.
 
     A page that n processes share counts as a part of n, so it is compared only while no process

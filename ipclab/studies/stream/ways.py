@@ -86,11 +86,15 @@ def join(
 
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
-    end, alone, stored = ends[0], len(ends) == 1, isinstance(ends[0], Store)
+    end = ends[0]
+    alone = len(ends) == 1
+    stored = isinstance(ends[0], Store)
     hands = [end.write] if stored else [end_of.send for end_of in ends]
     # who has an end of its own, or gets whatever is written, gets it by one call
     everyone = hands if not alone or (stored and end.fans_out) else hands * consumers
-    first, turn, taken = hands[0], cycle(hands), 0
+    first = hands[0]
+    turn = cycle(hands)
+    taken = 0
 
     def send(data: Data) -> None:
         first(data, WAIT_NS)

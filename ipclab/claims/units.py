@@ -1,0 +1,36 @@
+"""Units of rules: what each is in seconds and bytes, and the powers of these that it stands for."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ipclab.stats.units import BYTES, NANOSECONDS, SPEEDS
+
+Dimension = tuple[int, int]  # powers of seconds and bytes
+PLAIN: Dimension = (0, 0)
+
+
+class Kind(NamedTuple):
+    """What results of a dimension are shown in, what they are called, and their units, each as a
+    multiple of seconds and bytes.
+    """
+
+    shown: str
+    called: str
+    units: Mapping[str, float]
+
+
+_SECONDS = {unit: ns / 1e9 for unit, ns in NANOSECONDS.items()}
+_NUMBERS = {"%": 0.01, "share": 1.0, "%p": 0.01, "points": 1.0, "1": 1.0, "count": 1.0}
+KINDS = {
+    (1, 0): Kind("ns", "a time", _SECONDS),
+    (0, 1): Kind("B", "bytes", BYTES),
+    (-1, 1): Kind("B/s", "bytes/s", SPEEDS),
+    (-1, 0): Kind("1/s", "a rate", {"1/s": 1.0}),
+    PLAIN: Kind("1", "a plain number", _NUMBERS),
+}
+# Its factor to seconds and bytes, and its dimension.
+UNITS: dict[str, tuple[float, Dimension]] = {
+    unit: (float(factor), dimension)
+    for dimension, kind in KINDS.items()
+    for unit, factor in kind.units.items()
+}

@@ -1,0 +1,142 @@
+"""Notebooks executed by papermill and exported by nbconvert, several at the same time."""
+
+import multiprocessing
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ipclab.errors import LabError
+from ipclab.lab import quotes
+from ipclab.measure.progress import Progress
+from ipclab.store.files import write_whole
+
+EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
+# What would make equal reports differ from one machine or one shell to the next.
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONUTF8": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One notebook in one language, its other parameters and what else its exporters are told."""
+
+    notebook: Path
+    lang: str
+    executed: Path
+    parameters: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is made of jobs and where: files of `formats` below `out`/<lang>, and figures."""
+
+    formats: Sequence[str]
+    out: Path
+    figures: Path
+
+    def files(self, notebook: Path, lang: str) -> list[Path]:
+        """Return the files that are made of a notebook in one language."""
+        return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
+
+
+def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress) -> list[Path]:
+    """Execute and export the jobs of each stage, some at the same time; return the files.
+
+    Raises `LabError` with all errors once every job of a stage has ended.
+    """
+    os.environ.update(ENVIRONMENT)
+    count = sum(map(len, stages))
+    made: list[Path] = []
+    progress.start("report", count)
+    try:
+        workers = min(max(map(len, stages)), os.cpu_count() or 1)
+        begin = partial(_begin, os.getpid(), target.figures)
+        with ProcessPoolExecutor(
+            workers, multiprocessing.get_context("fork"), initializer=begin
+        ) as pool:
+            for stage in stages:
+                errors = []
+                for rendered in pool.map(partial(_render, target), stage):
+                    progress.step()
+                    if isinstance(rendered, LabError):
+                        errors.append(rendered)
+                    else:
+                        made += rendered
+                if errors:
+                    raise LabError(
+                        f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors))
+                    )
+    finally:
+        progress.end()
+    return made
+
+
+def _begin(parent: int, figures: Path) -> None:
+    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
+    from multiprocessing.util import Finalize
+
+    from ipclab.lab.canvas import FIGURES
+    from ipclab.lab.execute import Kernel
+    from ipclab.spawn.zygote import die_with_parent
+
+    die_with_parent(parent)
+    os.environ[FIGURES] = str(figures)
+    global _kernel  # noqa: PLW0603  one for each process of the pool
+    _kernel = Kernel().__enter__()
+    Finalize(_kernel, _kernel.end, exitpriority=100)
+
+
+_kernel: Any = None
+
+
+def _render(target: Target, job: Job) -> list[Path] | LabError:
+    """Execute a job's notebook and export it; an error of ours is returned."""
+    from ipclab.lab.execute import execute
+
+    files = target.files(job.notebook, job.lang)
+    language = {"lang": job.lang}
+    try:
+        execute(
+            job.notebook,
+            {**job.parameters, **language},
+            job.executed,
+            timeout_s=quotes.TIMEOUT_S,
+            metadata={**job.metadata, **language},
+            kernel=_kernel,
+        )
+        for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
+            if stale != job.executed:
+                stale.unlink(missing_ok=True)
+        files[0].parent.mkdir(parents=True, exist_ok=True)  # what is attached is named from there
+        for fmt, file in zip(target.formats, files, strict=True):
+            write_whole(file, export(job.executed, fmt, file.parent))
+    except LabError as error:
+        return error
+    return files
+
+
+def export(executed: Path, fmt: str, folder: Path) -> bytes:
+    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to
+    `folder`.
+    """
+    if fmt == "ipynb":
+        return executed.read_bytes()
+    import nbformat
+    from nbconvert.exporters import get_exporter
+
+    exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
+    content, _ = exporter.from_notebook_node(
+        notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True}
+    )
+    return content.encode() if isinstance(content, str) else bytes(content)

@@ -1,0 +1,83 @@
+"""What both ends of a stream have in common: turns, phases, and what they keep under which name."""
+
+from statistics import median
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from ipclab.spawn.loops import DISCARDED, keep
+from ipclab.spawn.worker import Worker, zeros
+from ipclab.studies.stream.plan import Plan
+from ipclab.studies.stream.ways import Way
+
+SENT, RECEIVED = "sent", "received"
+# once in a launch; these and what follows are for `joined`
+OPENING, FIRST, CLOSING = "opening", "first", "closing"
+TOTAL = "total"  # how many messages were sent, in all phases and turns
+SEQUENCES = "sequences"  # the numbers of those that came, in their order
+COUNTS = "counts"  # by turn: how many messages it had
+DUE, STARTS = "due", "starts"  # of each message of an open loop
+PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
+# with which a message begins; `END` stands in the one after the last of a phase
+NUMBER = Struct("=q")
+END = -1
+PROOF_MESSAGES = 3
+FILL_NS = 20_000_000  # how long the producer waits for room
+
+
+def keep_times(worker: Worker, op: str, *times: int) -> None:
+    """Keep a few times (ns) as samples of `op`."""
+    keep(worker, op, np.array(times, np.int64))
+
+
+def numbers_of(messages: Any) -> Any:
+    """Return the numbers with which the rows of `messages` begin, in place."""
+    return messages[:, : NUMBER.size].view(np.int64)[:, 0]
+
+
+class End:
+    """What the two ends have in common. Messages are numbered over all phases."""
+
+    def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
+        self.worker = worker
+        self.way = way
+        self.how = how
+        self.count = 0  # messages of all phases before this one
+        self.period_ns = 0  # of an open loop, from its first turn that is recorded
+        self.took: list[float] = []  # by turn: the ns of one message
+        self.sequences = zeros(0)
+
+    def turn(self, slowest_ns: float) -> float:
+        """Stream the messages of a turn, after some that are not counted; return what one took here
+        so far (ns).
+
+        An open loop follows its schedule in turns that are recorded; the others tell how fast it
+        could go.
+        """
+        if self.how.opens and self.worker.recording and not self.period_ns:
+            self.period_ns = self.how.period_ns(slowest_ns)
+            facts = self.worker.outcome.facts
+            facts["offered_per_second"] = 1e9 / self.period_ns
+            facts["closed_per_second"] = 1e9 / slowest_ns
+        self.phase(DISCARDED)
+        count = self.how.messages(slowest_ns, self.period_ns)
+        begun, ended = self.phase(count, self.period_ns, kept=True)
+        self.took.append((ended - begun) / count)
+        return median(self.took)
+
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+        """Stream `count` messages and return the clocks (ns) before and after; keep counters and
+        times where `kept`.
+
+        They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
+        """
+        raise NotImplementedError
+
+    def slowest_ns(self, count: int) -> float:
+        """Stream `count` messages; return what one took at the slowest process (ns), the same at
+        all of them.
+        """
+        begun, ended = self.phase(count)
+        ends_told = self.worker.meet(each_ns=(ended - begun) / count)
+        return max(float(end["each_ns"]) for end in ends_told.values())
