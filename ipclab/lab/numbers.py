@@ -90,7 +90,7 @@ class Formatter:
 
         if not isfinite(value):
             return "∞" if value > 0 else "−∞" if value < 0 else self.translate(_ABSENT)
-        places = _decimals(value) if decimals is None else decimals
+        places = shown_decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
         if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
             pattern = "0.00E0"
@@ -116,7 +116,7 @@ class Formatter:
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
         is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
-        places = _decimals(value / scale) + 2 * ("fine" in words)
+        places = shown_decimals(value / scale) + 2 * ("fine" in words)
         if "int" in words or is_whole:
             places = 0
         symbols = _SYMBOL | _OWN_SYMBOL.get(self.lang, {})
@@ -173,7 +173,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS - 1}e}")
 
 
-def _decimals(value: float) -> int:
+def shown_decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
     if not value or not isfinite(value):
         return 0
