@@ -17,7 +17,7 @@ MODULES = {
     "audit": ("claims", "claims_table", "compute", "corrections", "with_own"),
     "uncertainty": ("COVERAGE", "LEAST", "TYPES", "budget", "calibration_table", "smallest_found"),
     "axes": ("note_ends", "scale", "ticks_at"),
-    "drawing": ("bars", "dots", "facets", "limit", "values_beside"),
+    "drawing": ("bars", "dots", "facets", "limit", "spinning", "values_beside"),
     "curves": ("leading", "lines", "over", "sources"),
     "marks": ("drawable", "groups"),
     "lab": ("Lab", "lab_of"),

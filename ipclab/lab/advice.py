@@ -212,7 +212,7 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return one row for each contest of `study` with `levels` that has more than one mechanism.
 
     Columns beside the contest's: `tied` (names of what was not shown to be slower), `slower`
-    (names), `within` (the factor that the intervals of the tied stay within, rounded up; missing
+    (names), `within` (the factor that the intervals of the tied stay within; missing
     where they have no end), `next` (how many times as long the nearest slower one takes), and
     `choice`: what to take, in words.
 

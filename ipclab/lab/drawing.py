@@ -6,7 +6,7 @@ study and two rows in one place (levels that were not narrowed down), and says i
 is drawn.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 
 from ipclab.lab import labels, style
 from ipclab.lab.axes import note_ends, reach, scale
+from ipclab.lab.catalogue import N_
 from ipclab.lab.marks import (
     INTERVAL,
     NAMELESS,
@@ -29,6 +30,8 @@ from ipclab.stats.quantity import Quantity
 
 ROOM = 0.5  # that the levels of hue share in one place
 DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
+SPINS = N_("spins while it waits, at first at least")
+COLOURS = N_("colour: the mechanism, alike in all figures")
 
 
 def dots(
@@ -96,10 +99,14 @@ def values_beside(
     *,
     y: str,
     ax: Any,
+    label: str,
 ) -> None:
-    """Write the value of each level of `y` at the right edge of its row; `rows` are those that
-    `dots` returned.
+    """Write the value of each level of `y` at the right edge of its row, below `label`; `rows` are
+    those that `dots` returned.
     """
+    edge = ax.get_yaxis_transform()
+    look = {"fontsize": "small", "va": "center"}
+    ax.annotate(label, (1.01, 1), xycoords="axes fraction", fontsize="small", va="bottom")
     for level, value, unit in zip(
         frame[y],
         frame.value,
@@ -107,15 +114,26 @@ def values_beside(
         strict=True,
     ):
         written = ax.figure.lab.words.numbers.format(Quantity(value, unit))
-        edge = ax.get_yaxis_transform()
-        ax.text(
-            1.01,
-            rows[level],
-            written,
-            transform=edge,
-            va="center",
-            fontsize="small",
-        )
+        ax.text(1.01, rows[level], written, transform=edge, **look)
+
+
+def spinning(
+    rows: dict[Any, int],
+    levels: Iterable[Any],
+    *,
+    ax: Any,
+) -> None:
+    """Hatch the rows of the mechanisms `levels`, which spin while they wait, and say in the legend
+    what hatches and colours mean; `rows` are those that `dots` returned.
+    """
+    if not rows:
+        return
+    label = ax.figure.lab.say(SPINS)
+    for row in sorted(rows[level] for level in set(levels) & rows.keys()):
+        look = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////"}
+        ax.axhspan(row - 0.5, row + 0.5, linewidth=0, alpha=0.5, zorder=0, label=label, **look)
+        label = NAMELESS
+    ax.plot([], [], " ", label=ax.figure.lab.say(COLOURS))
 
 
 def bars(

@@ -93,7 +93,7 @@ class Formatter:
             return self.translate(_ABSENT)
         if isinf(value):
             return "∞" if value > 0 else "−∞"
-        places = _decimals(value) if decimals is None else decimals
+        places = shown_decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
         if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
             pattern = "0.00E0"
@@ -119,7 +119,7 @@ class Formatter:
         scale = _SCALES.get(quantity.unit, {}).get(unit, 1.0)
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
         is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", quantity.unit)
-        places = _decimals(value / scale) + 2 * ("fine" in words)
+        places = shown_decimals(value / scale) + 2 * ("fine" in words)
         if "int" in words or is_whole:
             places = 0
         symbols = _SYMBOL | _OWN_SYMBOL.get(self.lang, {})
@@ -176,7 +176,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS - 1}e}")
 
 
-def _decimals(value: float) -> int:
+def shown_decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
     if not value or not isfinite(value):
         return 0

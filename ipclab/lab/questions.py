@@ -26,6 +26,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ipclab.errors import LabError, nearest
+from ipclab.lab.numbers import shown_decimals
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
 
@@ -36,6 +37,7 @@ MARKS = {
     "~": judge.UNDECIDED,
     "!": judge.MISSING,
 }
+LEAST_FACTOR = 1.01  # that is told of an interval with a width
 NEEDED = {">", "<", "~"}
 EDGE = "\ue000"  # on both sides of a text that is a msgid of its own, and final once it is chosen
 _QUESTION = re.compile(
@@ -101,16 +103,20 @@ class Question:
 
 
 def within(value: Quantity, bound: float) -> Quantity:
-    """Return the factor that the interval stays within of the bound, rounded up to hundredths;
-    missing without one.
+    """Return the factor that the interval stays within of the bound, in hundredths, of its ends as
+    they are printed; missing without one.
     """
     if not value or bound <= 0:
         return missing()
-    low, high = value.ends
+    places = shown_decimals(float(value.value))
+    low, high = (round(end, places) for end in value.ends)
     if low <= 0 or not math.isfinite(high):
         return missing()
     factor = max(high / bound, bound / low)
-    return Quantity(math.ceil(100 * factor) / 100, "1", kind="computed")
+    hundredths = round(factor, 2)
+    if factor > 1:
+        hundredths = max(hundredths, LEAST_FACTOR)
+    return Quantity(hundredths, "1", kind="computed")
 
 
 def parts(source: str) -> Iterator[str | Question]:

@@ -148,11 +148,15 @@ def test_values_by_address_and_presence() -> None:
     assert not Question("a, b", "", {}).value({"a": Quantity(1), "b": missing()}, str)
 
 
-def test_the_factor_of_the_interval_is_rounded_up() -> None:
-    assert within(Quantity(1.02, "1", 0.99, 1.041), 1).value == 1.05
+def test_the_factor_of_the_interval_is_rounded_as_its_ends_are() -> None:
+    wide = Quantity(1.02, "1", 0.99, 1.041)
+    assert Formatter("en").format(wide, "x,interval") == "1.02× [0.99–1.04]"
+    assert within(wide, 1).value == 1.04
+    assert within(Quantity(0.992, "1", 0.9532, 1.0264), 1).value == 1.05
+    assert within(Quantity(1.0, "1", 0.9999, 1.0001), 1).value == 1.0
+    assert within(Quantity(0.999, "1", 0.9974, 1.0021), 1).value == 1.01
     assert within(Quantity(1.0, "1", -inf, inf), 1).value is None
-    told = Formatter("en").format(within(Quantity(1.02, "1", 0.99, 1.041), 1), "x")
-    assert told == "1.05×"
+    assert Formatter("en").format(within(wide, 1), "x") == "1.04×"
 
 
 def test_few_launches_are_said_in_place_of_undecided() -> None:

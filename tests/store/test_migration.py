@@ -65,7 +65,7 @@ def test_a_run_of_the_second_schema_has_no_levels_and_no_digest_of_its_own() -> 
 def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:
     shutil.copytree(FIRST, tmp_path / "run")
     run = folder.read(tmp_path / "run")
-    first = next(run.point_files())
+    first = run.point_files()[0]
     old = decode(first)
     run.place([(old.point, encode(old))])
     run.save()
