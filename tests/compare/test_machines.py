@@ -337,14 +337,18 @@ def test_wrong_use_is_one_line(
     assert says in done.stderr
 
 
-def test_a_comparison_that_itself_fails_is_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_that_itself_fails_is_not_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    runs = [str(make_run(tmp_path / "runs", name).path) for name in ("aaaa", "bbbb")]
+
     def failing_one(runs: object) -> pd.DataFrame:
         raise LabError("the disk is full")
 
     monkeypatch.setattr(suspects, "checked", lambda run: [])
     monkeypatch.setattr(shared, "points", failing_one)
     for words, code in ((["--fail-on", "slower"], 3), ([], 1)):
-        done = CliRunner().invoke(commands, ["compare", "--table-only", *words])
+        done = CliRunner().invoke(commands, ["compare", *runs, "--table-only", *words])
         assert isinstance(done.exception, LabError)
         assert (str(done.exception), done.exception.exit_code) == ("the disk is full", code)
 

@@ -120,6 +120,12 @@ def close(one: float, other: float) -> bool:
     )
 
 
+@cache
+def samples_of(run: Path) -> Raw:
+    """Return the samples of a run, which are decoded once for all tests."""
+    return Raw(run)
+
+
 def rows_of(run: RunFolder, study: str, kind: str) -> list[dict[str, Any]]:
     """Return the rows of a frame."""
     rows: list[Any] = derived.read(run, study, kind).to_dict("records")
@@ -127,7 +133,7 @@ def rows_of(run: RunFolder, study: str, kind: str) -> list[dict[str, Any]]:
 
 
 def test_every_value_of_the_frames_is_that_of_the_samples(run: RunFolder) -> None:
-    raw, wrong, count = Raw(run.path), [], 0
+    raw, wrong, count = samples_of(run.path), [], 0
     for study in derived.measured(run):
         for row in rows_of(run, study, "points"):
             named = study, row["point"], row["op"], row["metric"]
@@ -142,7 +148,7 @@ def test_every_value_of_the_frames_is_that_of_the_samples(run: RunFolder) -> Non
 
 
 def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
-    raw, wrong, count = Raw(run.path), [], 0
+    raw, wrong, count = samples_of(run.path), [], 0
     for study in derived.measured(run):
         for row in rows_of(run, study, "contests"):
             if math.isnan(row["ratio"]):
@@ -192,8 +198,10 @@ def quotient(
     return top / bottom if top and bottom else None  # of a thinned run tails are not known
 
 
-def rivals(run: RunFolder) -> set[frozenset[tuple[str, ...]]]:
+@cache
+def rivals(path: Path) -> set[frozenset[tuple[str, ...]]]:
     """Return the pairs of (study, point, op) that stand in the same contest."""
+    run = folder.read(path)
     entrants: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for study in derived.measured(run):
         for row in rows_of(run, study, "contests"):
@@ -222,7 +230,7 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFolder) -> None:
-    raw, contests, wrong, count = Raw(run.path), rivals(run), [], 0
+    raw, contests, wrong, count = samples_of(run.path), rivals(run.path), [], 0
     page = Printed(name, run)
     with page:
         quantities = list(page.quantities)

@@ -17,6 +17,18 @@ def ipclab(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def with_few(folder: Path, *notebooks: str) -> Path:
+    """Return a checkout in `folder` that has these notebooks only; all else is that of this one."""
+    folder.mkdir()
+    for entry in ROOT.iterdir():
+        if entry.name != "notebooks":
+            (folder / entry.name).symlink_to(entry)
+    (folder / "notebooks").mkdir()
+    for name in notebooks:
+        (folder / f"notebooks/{name}.ipynb").symlink_to(ROOT / f"notebooks/{name}.ipynb")
+    return folder
+
+
 def report(out: Path, *langs: str, **shell: str) -> None:
     """Render the reference run into `out`, in all languages when none is given."""
     words = ("--run", "data/reference.ipclab", "--out", str(out), "--format", "html,pdf,ipynb")
