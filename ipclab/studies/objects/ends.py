@@ -21,13 +21,12 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies import installed
 from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.objects import contents
+from ipclab.studies.objects import HANDLE, SUMMED, contents
 from ipclab.studies.objects.copies import anew_bytes
 from ipclab.studies.objects.ways import Room, Way, ways
 from ipclab.studies.round_trip.ends import opened
 from ipclab.studies.stream.memory import memory
 
-HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
 # The numbers of the objects: the one that is compared whole, the one that is timed, whose every sum
 # is compared, and a small one before all others, at which libraries set themselves up.
 PROVED, TIMED, FIRST = range(3)
@@ -111,9 +110,10 @@ def give(
         _answer(link)
         worker.meet()  # the other end holds the object now
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        content = contents.made(kind, size, seed, TIMED)  # while the other end compares
+        wanted = contents.total(content)
         worker.meet()
-        content = contents.made(kind, size, seed, TIMED)
-        wanted, times = contents.total(content), _timed(link, content, 1)[0]
+        times = _timed(link, content, 1)[0]
         while True:
             each_ns = float(np.median(times[:, 1]))
             discarded = 1 if each_ns > budget_ns else DISCARDED
@@ -192,13 +192,14 @@ def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
+        wanted = contents.made(kind, size, seed, PROVED)
         before = memory(*MEMORY)
         came = _take(link)
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
         worker.meet()
-        worker.outcome.proof = [fault_of(contents.made(kind, size, seed, PROVED), came)]
+        worker.outcome.proof = [fault_of(wanted, came)]
         worker.meet()
-        del came
+        del came, wanted
         _take(link)
         while roles := (yield {}):
             count = roles["client"]["count"]
