@@ -1,5 +1,7 @@
-"""gRPC over a Unix socket in the session's private folder: one call, whose requests and answers are
-two streams.
+"""gRPC over a Unix socket in the session's private folder.
+
+A round trip is a unary call, as most programs use gRPC. A stream is one call, whose requests and
+answers are two streams.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,10 +36,12 @@ class _GrpcChannel(Channel):
         self.path = socket_path(place)
         self.held.callback(self._end)
         if create:
-            self._serve()
+            self._serve(self._handler())
 
-    def _serve(self) -> None:
-        call = grpc.stream_stream_rpc_method_handler(self._answer)  # of bytes, as they are
+    def _handler(self) -> Any:
+        return grpc.stream_stream_rpc_method_handler(self._answer)  # of bytes, as they are
+
+    def _serve(self, call: Any) -> None:
         server = grpc.server(ThreadPoolExecutor(1), options=OPTIONS)
         server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler(SERVICE, {METHOD: call}),)
@@ -107,9 +111,69 @@ class _GrpcChannel(Channel):
         return message
 
 
+class _UnaryChannel(_GrpcChannel):
+    """The asking end's `recv` makes the call with what was sent: it blocks until the answer is there.
+
+    At the serving end, gRPC's thread gives the request to the one that receives, and waits for what
+    that one sends.
+    """
+
+    call: Any = None
+    question: bytes | None = None
+
+    def _handler(self) -> Any:
+        return grpc.unary_unary_rpc_method_handler(self._reply)
+
+    def _reply(self, request: bytes, context: Any) -> bytes:
+        self.inbox.put(request)
+        answer = self.outbox.get()
+        if answer is None:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "the serving end has closed")
+        return answer or b""
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        self.peer = peer
+        if self.create:
+            return
+        channel = self.held.enter_context(
+            grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS)
+        )
+        ready = grpc.channel_ready_future(channel)
+        try:
+            ready.result(timeout_ns / 1e9)
+        except grpc.FutureTimeoutError as error:
+            raise TimeoutError("the other end did not come in time") from error
+        finally:
+            ready.cancel()
+        self.call = channel.unary_unary(f"/{SERVICE}/{METHOD}")
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if self.create:
+            super().send(data, timeout_ns)
+            return
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        self.question = bytes(data)
+
+    def recv(self, timeout_ns: int) -> bytes:
+        if self.create:
+            return super().recv(timeout_ns)
+        if self.question is None:
+            raise ValueError("an answer takes a question")
+        question, self.question = self.question, None
+        try:
+            answer: bytes = self.call(question, timeout=timeout_ns / 1e9)
+        except grpc.RpcError as error:
+            if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise TimeoutError("the other end did not come in time") from error
+            raise closed() from error
+        return answer
+
+
 backend = Backend(
     "grpc-unix",
-    channel=_GrpcChannel,
+    channel=_UnaryChannel,
+    stream=_GrpcChannel,
     missing=needs("grpcio", grpc),
     limit="unix",
     look=("#E69F00", "D"),

@@ -136,6 +136,25 @@ def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: 
     server.close()
 
 
+def test_a_grpc_round_trip_is_one_call_that_its_peer_can_refuse(tmp_path: Path) -> None:
+    server, client = joined("grpc-unix", tmp_path)
+    with pytest.raises(ValueError, match="takes a question"):
+        client.recv(10**9)
+    client.send(b"question", 10**9)
+    echo = threading.Thread(target=lambda: server.send(server.recv(10**10) + b"?", 10**10))
+    echo.start()
+    assert client.recv(10**10) == b"question?"
+    echo.join()
+    client.send(b"nobody answers", 10**9)
+    with pytest.raises(TimeoutError):
+        client.recv(10**7)
+    server.close()
+    client.send(b"nobody is there", 10**9)
+    with pytest.raises(BrokenPipeError):
+        client.recv(10**10)
+    client.close()
+
+
 def test_what_lies_in_a_ring_is_received_after_its_sender_is_gone(tmp_path: Path) -> None:
     server, client = joined("shm-eventfd", tmp_path)
     numbers = range(server.places)
