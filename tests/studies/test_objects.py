@@ -104,6 +104,17 @@ def test_a_planted_fault_is_caught(
         contents.compare(content, came)
 
 
+def test_an_entry_more_or_less_or_in_another_place_is_caught() -> None:
+    content = contents.made(DICTIONARY, 10_000, 1, 0)
+    first, *others = content
+    shorter = {key: content[key] for key in others}
+    for came in ({**shorter, first: content[first]}, shorter, {**content, "more": content[first]}):
+        with pytest.raises(PayloadError, match=r"entry .* differs"):
+            contents.compare(content, came)
+        with pytest.raises(PayloadError, match=r"entry .* differs"):
+            contents.compare(came, content)
+
+
 @pytest.mark.parametrize("kind", [ARRAY, FRAME])
 @pytest.mark.parametrize("way", ["pickle5-shm", "arrow-mapped", "shared-memory"])
 def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(

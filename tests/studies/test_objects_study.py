@@ -20,6 +20,7 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
+from ipclab.studies.limits.floors import limits_of
 from ipclab.studies.objects import MIDDLE, SIZES, ObjectsStudy
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ends import HANDLE, SUMMED
@@ -72,6 +73,15 @@ def test_a_quick_run_has_every_object_by_every_way_that_decides_something() -> N
     assert sizes == {"array": [*SIZES], "frame": [SIZES[0], SIZES[-1]], "dictionary": [SIZES[-1]]}
     assert {p.levels["way"] for p in kept if p.levels["object"] == "array"} == {*ways("array")}
     assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) <= 32
+
+
+def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
+    for point in STUDY.points(PROFILES["quick"], Sweep()):
+        bound = STUDY.bound(SUMMED, point.key())
+        assert (bound is None) == (point.size_bytes < MIDDLE)
+        copies = [(limit.backend, limit.size_bytes) for limit in limits_of(point)]
+        assert copies == ([("memcpy", point.size_bytes)] if bound else [])
+        assert STUDY.bound(HANDLE, point.key()) is None
 
 
 def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:

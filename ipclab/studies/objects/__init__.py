@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ipclab.backends import installed as registry
 from ipclab.spawn.proof import PayloadError
 from ipclab.studies.interface import (
+    Bound,
     Launch,
     Outcome,
     Placement,
@@ -25,7 +26,7 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.copies import copied
-from ipclab.studies.objects.ends import capacity, room_bytes
+from ipclab.studies.objects.ends import SUMMED, capacity, room_bytes
 from ipclab.studies.objects.ways import ways
 
 MIDDLE = 100_000
@@ -33,7 +34,8 @@ SIZES = 1_000, MIDDLE, 10_000_000
 LARGEST = 100_000_000  # in the longest profile
 # An object of 10 MB takes long, and ways differ by more than a few launches hide.
 LAUNCHES = {"smoke": (2, 2), "quick": (4, 4), "standard": (5, 12)}  # at least and at most
-TURNS, LEAST = 2, 3  # of a launch, and the samples of a turn, where launches are few
+TURNS = 2  # of a launch, where launches are few
+LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 HERE = "ipclab.studies.objects.ends"
 
@@ -43,6 +45,8 @@ class ObjectsStudy(Study):
 
     name = "objects"
     factors: ClassVar = {"object": tuple(MADE)}
+    # the other process cannot sum what lies in this one's memory alone
+    limits: ClassVar = {SUMMED: Bound("memcpy", older="memcpy", copies=1)}
     named_only = ("smoke",)
 
     def effort(self, profile: Profile) -> Profile:
@@ -51,7 +55,11 @@ class ObjectsStudy(Study):
             return profile
         least, most = LAUNCHES[profile.name]
         return replace(
-            profile, least_launches=least, most_launches=most, turns=TURNS, least_samples=LEAST
+            profile,
+            least_launches=least,
+            most_launches=most,
+            turns=TURNS,
+            least_samples=LEAST[profile.name],
         )
 
     def backends(self) -> tuple[str, ...]:
@@ -75,6 +83,12 @@ class ObjectsStudy(Study):
             return f"there is no such object; there are {', '.join(MADE)}"
         refused = ways(kind)[way].refuses(kind)
         return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
+
+    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
+        """Return the bound of `op`; None for small objects, whose bytes take no time beside the
+        message.
+        """
+        return super().bound(op, levels) if int(levels["size_bytes"]) >= MIDDLE else None
 
     def shared_memory(self, point: Point) -> int:
         messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0

@@ -16,6 +16,8 @@ from ipclab.spawn.proof import PayloadError
 ARRAY, FRAME, DICTIONARY = "array", "frame", "dictionary"
 # a dictionary has fewer entries where its size has no room for so many
 ENTRIES, ENTRY_BYTES = 1_000, 100
+# which letter of a text a random byte stands for
+LETTERS = bytes(97 + byte % 26 for byte in range(256))
 OTHER_BYTES = 24  # of an entry, beside its text: its key, two numbers and a truth value
 ROW_BYTES, TEXT_CHARACTERS = 48, 15  # of a frame: four numbers, and a text with its offset
 
@@ -50,17 +52,16 @@ def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, An
     """Return a nested dictionary of about `size` bytes: the larger it is, the longer its texts."""
     entries = max(2, min(ENTRIES, size // ENTRY_BYTES))
     length = max(8, size // entries - OTHER_BYTES)
-    texts = chance.integers(97, 123, (entries, length), dtype=np.uint8)
+    letters = chance.bytes(entries * length).translate(LETTERS).decode("ascii")
+    values = chance.integers(0, 1 << 40, entries).tolist()
     return {
         f"key_{number}": {
-            "value": int(value),
+            "value": value,
             "share": value / 3,
             "valid": value % 2 == 0,
-            "text": text.tobytes().decode("ascii"),
+            "text": letters[number * length : (number + 1) * length],
         }
-        for number, (value, text) in enumerate(
-            zip(chance.integers(0, 1 << 40, entries).tolist(), texts, strict=True)
-        )
+        for number, value in enumerate(values)
     }
 
 
@@ -130,6 +131,19 @@ def _differences(wanted: Any, came: Any) -> Iterator[str]:
                 yield f"the index, dtype or elements of column {name} differ"
     else:
         for entry, came_entry in zip_longest(wanted.items(), came.items()):
-            # as written, since 1, 1.0 and True are equal
-            if repr(entry) != repr(came_entry):
+            if not _same(entry, came_entry):
                 yield f"entry {(entry or came_entry)[0]} differs"
+
+
+def _same(wanted: Any, came: Any) -> bool:
+    """Tell whether `came` is `wanted` with its types, since 1, 1.0 and True are equal, and in its
+    order.
+    """
+    if type(came) is not type(wanted):
+        return False
+    if isinstance(wanted, dict):
+        return _same((*wanted.items(),), (*came.items(),))
+    if isinstance(wanted, tuple):
+        pairs = zip_longest(wanted, came)
+        return all(_same(one, other) for one, other in pairs)
+    return bool(came == wanted)

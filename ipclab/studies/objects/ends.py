@@ -105,9 +105,10 @@ def give(
         _answer(link)
         worker.meet()  # the other end holds the object now
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        content = contents.made(kind, size, seed, TIMED)  # while the other end compares
+        wanted = contents.total(content)
         worker.meet()
-        content = contents.made(kind, size, seed, TIMED)
-        wanted, times = contents.total(content), _timed(link, content, 1)[0]
+        times = _timed(link, content, 1)[0]
         while True:
             each_ns = float(np.median(times[:, 1]))
             discarded = 1 if each_ns > budget_ns else DISCARDED
@@ -186,13 +187,14 @@ def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
+        wanted = contents.made(kind, size, seed, PROVED)
         before = memory(*MEMORY)
         came = _take(link)
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
         worker.meet()
-        worker.outcome.proof = [fault_of(contents.made(kind, size, seed, PROVED), came)]
+        worker.outcome.proof = [fault_of(wanted, came)]
         worker.meet()
-        del came
+        del came, wanted
         _take(link)
         while roles := (yield {}):
             count = roles["client"]["count"]
