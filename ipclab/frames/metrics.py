@@ -92,6 +92,16 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
 
 
+def median_of(launch: Launch, op: str) -> float:
+    """Return the median (ns) of all samples of `op`, as its `summary` has it, without the rest."""
+    whole = launch.whole.get(op, {})
+    if "median" in whole:
+        return whole["median"]
+    ordered = np.sort(launch.times(op))
+    middle = ordered[(len(ordered) - 1) // 2]
+    return (float(middle) + float(ordered[len(ordered) // 2])) / 2
+
+
 def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
     size = measured.point.size_bytes
     launches = measured.launches

@@ -28,7 +28,7 @@ from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in
 from ipclab_answers.gather.reading import Row, key_of, taken
 
-FORMAT = 1  # of the data set; another one is made anew
+FORMAT = 2  # of the data set; another one is made anew
 TEXTS = ("file", "run", "begun", "machine", "label", "profile", "facts", "conditions")
 WORDS = ("why", "study", "point", "backend", "placement", "levels", "op")
 NUMBERS = ("ns", "low", "high", "over_limit")
@@ -115,7 +115,8 @@ def _rows(folder: Path, files: Sequence[Path], study: str) -> list[Row]:
     names = [str(file.relative_to(folder)) for file in files]
     workers = min(len(files), len(os.sched_getaffinity(0)))
     try:
-        with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+        alone = {"initializer": pa.set_cpu_count, "initargs": (1,)}  # each of them: Arrow without threads
+        with ProcessPoolExecutor(workers, get_context("fork"), **alone) as pool:
             found = pool.map(partial(taken, study=study), files, names, chunksize=4)
             return list(chain.from_iterable(found))
     except BrokenProcessPool as error:

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ipclab.errors import LabError
 from ipclab.frames.limits import TOLERANCE
-from ipclab.frames.metrics import summary
+from ipclab.frames.metrics import median_of, summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
@@ -22,7 +21,7 @@ from ipclab.store.samples import Measured, decoded
 from ipclab.store.schema import checked
 from ipclab.store.validity import together
 from ipclab.studies.installed import study as study_of
-from ipclab.studies.limits.floors import COPYING, IN_PLACE, Floors, Key
+from ipclab.studies.limits.floors import COPYING, IN_PLACE, WAKING, Floors, Key
 
 HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
@@ -90,7 +89,8 @@ def _wanted(
 
     Raises `HostileError` for what is not as named.
     """
-    needed = re.compile(rf"run\.json|points/({study}|limits)/[^/]*\.parquet")
+    limits = "|".join(map(re.escape, sorted(_kinds(study))))
+    needed = re.compile(rf"run\.json|points/({study}/|limits/({limits}))[^/]*\.parquet")
     listed, count = contents.by_name(), 0
     for member in members:
         count += 1
@@ -105,6 +105,16 @@ def _wanted(
             yield name, content
     if count < len(listed):
         raise HostileError(f"{len(listed) - count} files are missing")
+
+
+def _kinds(study: str) -> set[str]:
+    """Return how the names of the limits begin that may bound `study`, or check it."""
+    kinds = {COPYING, WAKING}
+    for bound in study_of(study).limits.values():
+        by_arm = bound.native
+        templates = [by_arm] if isinstance(by_arm, str) else list(by_arm.values())
+        kinds |= {template.partition("{")[0] for template in [*templates, bound.older]}
+    return kinds - {""}
 
 
 @dataclass
@@ -186,4 +196,4 @@ def _plain(key: Row) -> bool:
 
 
 def _medians(measured: Measured, op: str) -> list[float]:
-    return [float(np.float64(summary(launch, op)["median"])) for launch in measured.launches]
+    return [median_of(launch, op) for launch in measured.launches]
