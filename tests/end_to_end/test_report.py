@@ -20,7 +20,7 @@ from ipclab.render.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
 from tests.support import reading
 from tests.support.commands import ROOT, without_answers
-from tests.support.rendered import report, with_few
+from tests.support.rendered import report
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LANGUAGES = ("ko", "zh", "en")
@@ -88,8 +88,7 @@ def test_the_same_run_gives_the_same_bytes_in_another_shell_without_the_answers(
 ) -> None:
     shell = {"LANG": "C", "LC_ALL": "POSIX", "TZ": "Asia/Seoul", "PYTHONHASHSEED": "7"}
     shell |= {"PYTHONPATH": without_answers(tmp_path / "refused")}
-    few = with_few(tmp_path / "few", *AGAIN)
-    report(tmp_path / "again", "ko", **shell, IPCLAB_ROOT=str(few))
+    report(tmp_path / "again", "ko", few=AGAIN, **shell)
     files = [
         path
         for path in (tmp_path / "again").rglob("*")

@@ -3,35 +3,37 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.commands import ROOT
 
+# The command line, whose reports consist of the notebooks named first
+OF_FEW = """
+import sys
+from ipclab.__main__ import main
+from ipclab.render import report
+every = report.notebooks_of
+few = sys.argv.pop(1).split(",")
+report.notebooks_of = lambda paths: [path for path in every(paths) if path.stem in few]
+main()
+"""
 
-def ipclab(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own, in this checkout."""
+
+def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, in this checkout, or for a `few` notebooks."""
     env = {**os.environ, **more}
-    command = [sys.executable, "-m", "ipclab", *words]
+    program = ["-c", OF_FEW, ",".join(few)] if few else ["-m", "ipclab"]
+    command = [sys.executable, *program, *words]
     return subprocess.run(
         command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
     )
 
 
-def with_few(folder: Path, *notebooks: str) -> Path:
-    """Return a checkout in `folder` that has these notebooks only; all else is that of this one."""
-    folder.mkdir()
-    for entry in ROOT.iterdir():
-        if entry.name != "notebooks":
-            (folder / entry.name).symlink_to(entry)
-    (folder / "notebooks").mkdir()
-    for name in notebooks:
-        (folder / f"notebooks/{name}.ipynb").symlink_to(ROOT / f"notebooks/{name}.ipynb")
-    return folder
-
-
-def report(out: Path, *langs: str, **shell: str) -> None:
-    """Render the reference run into `out`, in all languages when none is given."""
+def report(out: Path, *langs: str, few: Sequence[str] = (), **shell: str) -> None:
+    """Render the reference run into `out`, in all languages and notebooks when none is given."""
     words = ("--run", "data/reference.ipclab", "--out", str(out), "--format", "html,pdf,ipynb")
     asked = ("--lang", ",".join(langs)) if langs else ()
-    done = ipclab("report", *words, *asked, IPCLAB_DATA=str(out / "data-of-test"), **shell)
+    data = str(out / "data-of-test")
+    done = ipclab("report", *words, *asked, few=few, IPCLAB_DATA=data, **shell)
     assert done.returncode == 0, done.stderr
