@@ -28,7 +28,7 @@ from ipclab_answers.ab.report import Report, ratio
 from ipclab_answers.ab.sessions import combined, save
 from ipclab_answers.ab.trial import AGAIN, A, Answer, B
 
-IDENTICAL, PLANTED = ("echo-1", "echo-2"), ("echo-1", "echo-slower")
+IDENTICAL, PLANTED = ("echo-a", "echo-b"), ("echo-a", "echo-slower")
 KINDS = {"identical": [IDENTICAL], "planted": [PLANTED], "disturbed": [IDENTICAL, PLANTED]}
 RIGHT = {IDENTICAL: SAME, PLANTED: SLOWER}
 START_AFTER, DEADLINE = 4, 10
