@@ -225,10 +225,10 @@ class Rendering:
 
         That takes seconds: what else may be wrong is looked at before.
         """
-        from ipclab.render.report import check_words
-
         check_out(self.folder)
         if not self.table_only:
+            from ipclab.render.report import check_words
+
             check_words(self.langs)
 
     def render(

@@ -32,7 +32,6 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     pages = tuple(name for name in formats if name in PAGES)
     to = Rendering("gathered", langs, pages, out, table_only=not pages)
     to.check()
-    from ipclab.render.report import notebooks_of
     from ipclab_answers.gather import equals, tables, trips
     from ipclab_answers.gather.index import index
     from ipclab_answers.gather.page import run_of_many
@@ -50,6 +49,8 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
         if form in TABLES:
             say(tables.written(every, apart, to.folder, form))
     if pages:
+        from ipclab.render.report import notebooks_of
+
         asked = {"bundles": str(folder.resolve()), "size": size}
         say(to.render([run_of_many(shown)], notebooks_of(checkout(), "bundles"), asked))
     machines = trips.machines(shown)

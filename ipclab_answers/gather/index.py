@@ -42,6 +42,15 @@ COLUMNS = pa.schema(
         ("plain", pa.bool_()),
     ]
 )
+# The same as it is read: what is repeated is a number of its text
+ENCODED = pa.schema(
+    [
+        pa.field(field.name, pa.dictionary(pa.int32(), field.type))
+        if field.name in SHARED
+        else field
+        for field in COLUMNS
+    ]
+)
 AT_ONCE = 200  # bundles that one file of the data set holds: a kill loses no more
 MOST_FILES = 64  # after which they are made one
 PATIENCE = 60.0  # seconds that another process may take: pages in several languages ask at once
@@ -115,7 +124,10 @@ def _rows(folder: Path, files: Sequence[Path], study: str) -> list[Row]:
     names = [str(file.relative_to(folder)) for file in files]
     workers = min(len(files), len(os.sched_getaffinity(0)))
     try:
-        alone = {"initializer": pa.set_cpu_count, "initargs": (1,)}  # each of them: Arrow without threads
+        alone = {
+            "initializer": pa.set_cpu_count,
+            "initargs": (1,),
+        }  # each of them: Arrow without threads
         with ProcessPoolExecutor(workers, get_context("fork"), **alone) as pool:
             found = pool.map(partial(taken, study=study), files, names, chunksize=4)
             return list(chain.from_iterable(found))
@@ -142,7 +154,8 @@ def _add(top: Path, table: pa.Table) -> None:
 
 def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     """Return the rows of the bundles that are `present`, each once."""
-    dataset = ds.dataset(sorted(top.glob("*.parquet")), schema=COLUMNS, format="parquet")
+    parts = sorted(top.glob("*.parquet"))
+    dataset = ds.dataset(parts, schema=COLUMNS, format="parquet")
     is_head = ds.field("point").is_null()
     heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
     bundles = heads.to_pandas().merge(present, on=KEY).drop_duplicates("file")
@@ -150,12 +163,10 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     texts = bundles.select_dtypes(["object", "str"]).columns
     bundles[texts] = bundles[texts].fillna("")
     columns = [*SHARED, *NUMBERS, "mtime_ns", "size_bytes", "launches", "plain"]
-    table = dataset.to_table(columns=columns, filter=~is_head)
-    for number, name in enumerate(columns):
-        if name in SHARED:  # each text once, however many bundles there are
-            words = table.column(name).dictionary_encode().unify_dictionaries()
-            table = table.set_column(number, name, words)
-    values = table.to_pandas()
+    once = ds.ParquetReadOptions(dictionary_columns=set(SHARED))  # each text, however many bundles
+    dataset = ds.dataset(parts, schema=ENCODED, format=ds.ParquetFileFormat(read_options=once))
+    table = dataset.to_table(columns=columns, filter=~is_head).unify_dictionaries()
+    values = table.to_pandas(self_destruct=True, split_blocks=True)
     today = dict(zip(bundles.file, bundles.mtime_ns, strict=True))
     times = np.array([today.get(name, -1) for name in values.file.cat.categories])
     values = values[times[values.file.cat.codes] == values.mtime_ns]

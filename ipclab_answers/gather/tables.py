@@ -39,11 +39,13 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
 
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
-    faster = beaten(rows)
+    faster = dict(list(beaten(rows).groupby("file", observed=True)))
     for node in machines.to_dict("records"):
         name = f"{node['machine']} {node['label']}".rstrip()
         yield f"machine {name}: {node['file']} ({node['profile']}, {node['begun'][:10]})"
-        for row in faster[faster.file == node["file"]].itertuples():
+        if node["file"] not in faster:
+            continue
+        for row in faster[node["file"]].itertuples():
             which = f"{row.backend} {row.placement} of {row.file}"
             yield f"x {row.over_limit:.2f} of its limit: {which}"
 
