@@ -1,5 +1,4 @@
-"""Do the native limits agree with independent programs? Interleaved, in both placements; installs
-nothing.
+"""Do the native limits agree with independent programs? Interleaved, in both placements.
 
 usage: python benchmarks/referees.py [rounds]
 

@@ -62,12 +62,16 @@ class _GrpcChannel(Channel):
             if not self.here.wait(timeout_ns / 1e9):
                 raise TimeoutError("the other end did not come in time")
             return
-        channel = self.held.enter_context(
-            grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS)
+        call = self._connected().stream_stream(f"/{SERVICE}/{METHOD}")(
+            self._sent(), wait_for_ready=True
         )
-        call = channel.stream_stream(f"/{SERVICE}/{METHOD}")(self._sent(), wait_for_ready=True)
         self.held.callback(call.cancel)
         self._take(call)
+
+    def _connected(self) -> Any:
+        """Return gRPC's end of the socket, which is closed with this channel."""
+        channel = grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS)
+        return self.held.enter_context(channel)
 
     def _take(self, messages: Iterable[bytes]) -> None:
         """Have a thread put what comes into the inbox, and its end."""
@@ -135,9 +139,7 @@ class _UnaryChannel(_GrpcChannel):
         self.peer = peer
         if self.create:
             return
-        channel = self.held.enter_context(
-            grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS)
-        )
+        channel = self._connected()
         ready = grpc.channel_ready_future(channel)
         try:
             ready.result(timeout_ns / 1e9)

@@ -86,20 +86,10 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     times = launch.times(op)
     ordered = np.sort(times)
     values = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
-    values |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
+    values |= {"median": launch.median(op), "mean": times.mean(), "sd": times.std()}
     values |= {"min": ordered[0], "max": ordered[-1]}
     values |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
     return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
-
-
-def median_of(launch: Launch, op: str) -> float:
-    """Return the median (ns) of all samples of `op`, as its `summary` has it, without the rest."""
-    whole = launch.whole.get(op, {})
-    if "median" in whole:
-        return whole["median"]
-    ordered = np.sort(launch.times(op))
-    middle = ordered[(len(ordered) - 1) // 2]
-    return (float(middle) + float(ordered[len(ordered) // 2])) / 2
 
 
 def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:

@@ -65,7 +65,7 @@ class LaunchMedians:
         medians = {}
         turns = {}
         for op in launch.samples:
-            medians[op] = summary(launch, op)["median"]
+            medians[op] = launch.median(op)
             turns[op] = launch.turn_medians(op) or [medians[op]]
         round_of = launch.facts.get(ROUND, number)
         heat = launch.facts.get(HEAT, NO_HEAT)

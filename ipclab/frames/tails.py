@@ -9,7 +9,7 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
-from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
+from ipclab.frames.metrics import QUANTILES, TAILS, quantiles
 from ipclab.quantile import MEDIAN
 from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
 from ipclab.store.launch import Launch
@@ -50,7 +50,7 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
     `of_point` does.
     """
     if quantile == MEDIAN:
-        return summary(launch, op)["median"]
+        return launch.median(op)
     name = metric(quantile)
     whole = launch.whole.get(op)
     if whole is not None and name not in QUANTILES:

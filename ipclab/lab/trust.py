@@ -96,7 +96,7 @@ def judged(
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it
     from being high.
 
-    A fact that is not shares lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
+    A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
     limit matches.
     """
     rules = [rule for rule in RULES if shares[rule.fact] is not None or rule.fact in UNKNOWN]

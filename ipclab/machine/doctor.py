@@ -185,6 +185,6 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
         levels = measured.point.levels
         unix = measured.point.backend == "unix"
         if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
-            medians = [float(np.median(launch.times("intended"))) for launch in measured.launches]
+            medians = [launch.median("intended") for launch in measured.launches]
             by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
     return {key: float(np.median(medians)) for key, medians in by_way.items()}

@@ -73,8 +73,8 @@ class Launcher:
         others = serve(self.ledger, self.session.id, self.preload)
         self.loaded: dict[str, tuple[ForkServer, ForkServer]] = {}
         for preload in self.preloads:
-            first, second = (serve(self.ledger, self.session.id, preload) for _ in range(2))
-            self.loaded[preload] = first, second
+            first = serve(self.ledger, self.session.id, preload)
+            self.loaded[preload] = first, serve(self.ledger, self.session.id, preload)
         before = [others, *chain.from_iterable(self.loaded.values())]
         self.servers = serve(self.ledger, self.session.id, self.preload, after=before), others
         self.served = time.monotonic()

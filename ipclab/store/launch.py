@@ -42,6 +42,17 @@ class Launch:
         batch = self.per.get(op, 1)
         return self.samples[op] if batch == 1 else self.samples[op] / batch
 
+    def median(self, op: str) -> float:
+        """Return the median of one operation (ns) over all samples of `op`: the mean of both where
+        two are in the middle.
+        """
+        if op in self.whole:
+            return self.whole[op]["median"]
+        ordered = np.sort(self.times(op))
+        lower = ordered[(len(ordered) - 1) // 2]
+        upper = ordered[len(ordered) // 2]
+        return (float(lower) + float(upper)) / 2
+
     def turn_medians(self, op: str) -> list[float]:
         """Return the median of one operation (ns) in each turn of `op`; none of an op that takes no
         turns.

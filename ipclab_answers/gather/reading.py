@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ipclab.errors import LabError
 from ipclab.frames.limits import TOLERANCE
-from ipclab.frames.metrics import median_of, summary
+from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
@@ -196,4 +196,4 @@ def _plain(key: Row) -> bool:
 
 
 def _medians(measured: Measured, op: str) -> list[float]:
-    return [median_of(launch, op) for launch in measured.launches]
+    return [launch.median(op) for launch in measured.launches]

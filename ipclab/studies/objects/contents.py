@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ipclab.spawn.proof import PayloadError
+from ipclab.studies.objects import KINDS
 
-ARRAY, FRAME, DICTIONARY = "array", "frame", "dictionary"
+ARRAY, FRAME, DICTIONARY = KINDS
 # a dictionary has fewer entries where its size has no room for so many
 ENTRIES, ENTRY_BYTES = 1_000, 100
 # which letter of a text a random byte stands for
