@@ -4,6 +4,7 @@
 #SBATCH --exclusive
 #SBATCH --requeue
 #SBATCH --output=%x-%A_%a.log
+#SBATCH --open-mode=append
 # One run on the node of each task: sbatch --array=1-3 cluster/array.sh --profile quick
 set -eu
 node=${SLURMD_NODENAME:-$(hostname -s)}
