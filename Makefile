@@ -26,6 +26,8 @@ IPCLAB := $(RUN_PYTHON) -m ipclab
 # One process more than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
 PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 1 : 4 )))
 IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+# Each process would compile the package, and pytest would rewrite every test, anew.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(RUN_PYTHON) -m pytest
 export IPCLAB_UNDER_MAKE := 1
 
 .PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery artifact words
@@ -53,10 +55,10 @@ measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
 
 test: setup check-code ## check the code, run the tests
-	@$(RUN_PYTHON) -m pytest $(IN_PARALLEL)
+	@$(PYTEST) $(IN_PARALLEL)
 
 test-fast: setup ## the quick tests, for daily work
-	@$(RUN_PYTHON) -m pytest $(IN_PARALLEL) -m 'not slow'
+	@$(PYTEST) $(IN_PARALLEL) -m 'not slow'
 
 check-code: setup ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .

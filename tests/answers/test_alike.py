@@ -53,6 +53,7 @@ def test_a_choice_says_what_was_shown(
     assert re.fullmatch(choice, row.choice), row.choice
 
 
+@pytest.mark.slow
 def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(
     lab: Lab,
 ) -> None:

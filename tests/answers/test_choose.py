@@ -258,6 +258,7 @@ def test_what_a_short_message_survives_can_be_measured() -> None:
     assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]
 
 
+@pytest.mark.slow
 def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     monkeypatch.setattr(course, "EXERCISES", course.EXERCISES[:2])

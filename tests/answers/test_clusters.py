@@ -76,10 +76,12 @@ def cluster(seed: int, slow: float = 1.0, odd: dict[str, Any] | None = None) -> 
     return Index(pd.DataFrame(bundles), pd.DataFrame(values), NODES)
 
 
+@pytest.mark.slow
 def test_of_equal_nodes_nobody_is_named_in_twenty_clusters() -> None:
     assert [len(equals.differing(cluster(seed))) for seed in range(20)] == [0] * 20
 
 
+@pytest.mark.slow
 def test_a_node_that_is_ten_percent_slower_is_named_with_its_ratio_and_nobody_else() -> None:
     named = 0
     for seed in range(20):

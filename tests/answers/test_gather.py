@@ -47,6 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
     lab = lab_of(opened(PATHS, PATHS.reference), PATHS, "en")
     medians = lab.points(

@@ -172,6 +172,7 @@ def test_a_kernel_is_no_other_machine() -> None:
     assert not same_machine(one, one | {"cores": 4})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

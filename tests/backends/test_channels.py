@@ -78,6 +78,7 @@ def test_messages_of_every_length_come_back_whole_and_in_order(
     assert [end.facts["left"] for end in ends.values()] == [[], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "wait"), WAITS)
 def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait: str) -> None:
     ends = talk(launcher, "late", backend, wait=wait)
@@ -227,6 +228,7 @@ def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(
         os.close(end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", ["server", "client"])
 @pytest.mark.parametrize(("backend", "wait"), MORTAL)
 def test_a_dead_peer_is_noticed_while_waiting(
@@ -237,6 +239,7 @@ def test_a_dead_peer_is_noticed_while_waiting(
     assert survivor.facts == {"first": "first", "error": "BrokenPipeError"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", ["server", "client"])
 @pytest.mark.parametrize(
     "backend", [each for each in CHANNELS if each.ranks], ids=lambda backend: backend.name

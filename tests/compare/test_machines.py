@@ -353,6 +353,7 @@ def test_a_comparison_that_itself_fails_is_not_a_verdict(
         assert (str(done.exception), done.exception.exit_code) == ("the disk is full", code)
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_are_neither_compared_nor_chosen(
     ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:

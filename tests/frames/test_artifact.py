@@ -2,11 +2,14 @@
 
 import re
 
+import pytest
+
 from ipclab.paths import Paths
 from ipclab.render import artifact
 from tests.support.commands import ROOT
 
 
+@pytest.mark.slow
 def test_the_list_of_claims_is_current() -> None:
     paths = Paths(ROOT)
     told = (ROOT / artifact.NAME).read_text("utf-8")

@@ -204,6 +204,7 @@ def altered(run: RunFolder, kind: str, frame: pd.DataFrame) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["points", "launches"])
 def test_an_altered_frame_is_never_shown_though_its_digest_fits(run: RunFolder, kind: str) -> None:
     whole = derived.read(run, "payload", kind)

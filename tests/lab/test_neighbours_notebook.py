@@ -15,6 +15,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "ko", "zh"])
 def test_no_word_of_the_figure_is_cut(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = Lab.open(str(ROOT / "data" / "reference.ipclab"), lang, "neighbours")

@@ -105,6 +105,7 @@ def test_every_figure_of_a_report_is_told_in_words(path: Path) -> None:
             assert "alt" in [keyword.arg for keyword in node.keywords], ast.unparse(node)
 
 
+@pytest.mark.slow
 def test_words_are_complete_and_carry_no_digit() -> None:
     assert words.gate() == []
 

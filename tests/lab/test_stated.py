@@ -36,6 +36,7 @@ def lab() -> Lab:
     return lab_of(reference(), checkout(), "en")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", SAID_AGAIN)
 def test_a_ratio_has_one_definition_in_all_documents(lab: Lab, claim: str) -> None:
     """The appendix compares transfers as v1.0 makes them; the corrected sentences once took another
@@ -62,6 +63,7 @@ def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(
     assert Formatter("en").format(value, "x,interval" if value.unit == "1" else "interval") == text
 
 
+@pytest.mark.slow
 def test_no_verdict_has_an_empty_interval_or_saves_less_than_nothing(lab: Lab) -> None:
     found = claims(lab)
     told = pd.concat([found.own_told, found.here_told, found.fair_told])
@@ -92,6 +94,7 @@ def test_shares_differ_by_points() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
     """The values of each heat once doubled what is attached to the appendix."""
     run = reference()

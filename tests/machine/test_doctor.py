@@ -226,6 +226,7 @@ class Refusing(Fake):
         raise AbsentError("failed")
 
 
+@pytest.mark.slow
 def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
     stat = (
         "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt"

@@ -77,6 +77,7 @@ def test_the_example_of_an_event_loop_answers(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").iterdir())
 
 
+@pytest.mark.slow
 def test_the_example_command_is_found_and_run(tmp_path: Path) -> None:
     env, run = (
         plugged(tmp_path, "docs/commands.md", "slowest", "ipclab.commands"),

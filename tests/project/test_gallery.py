@@ -52,6 +52,7 @@ def test_what_is_not_as_it_was_made_is_named(folder: Path) -> None:
     assert gallery.stale(checkout()) == ["gallery: it was not made: make gallery"]
 
 
+@pytest.mark.slow
 def test_pictures_are_small_and_still_show_what_they_did() -> None:
     drawn = np.random.default_rng(0).integers(0, 255, (400, 1800, 3), np.uint8) // 64 * 64
     raw = io.BytesIO()

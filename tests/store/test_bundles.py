@@ -112,6 +112,7 @@ def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, pa
         unpack(paths, file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reference", "compared"])
 def test_a_committed_run_is_small_whole_and_holds_nothing_derived(name: str, paths: Paths) -> None:
     bundle = ROOT / f"data/{name}.ipclab"

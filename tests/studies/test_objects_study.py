@@ -100,6 +100,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
         yield started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MADE)
 def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
     points, anywhere = small(kind), Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
@@ -146,6 +147,7 @@ def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
     assert (facts["own_bytes"], facts["copies"]) == (1, 4)
 
 
+@pytest.mark.slow
 def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(
     launcher: Launcher,
 ) -> None:

@@ -147,6 +147,7 @@ def test_other_arms_lose_nothing_either(launcher: Launcher, levels: dict[str, An
     assert last == launch.samples["connect"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", STREAMING)
 def test_a_stall_shows_in_the_open_loop_and_not_in_a_closed_one(
     launcher: Launcher, backend: str
@@ -161,6 +162,7 @@ def test_a_stall_shows_in_the_open_loop_and_not_in_a_closed_one(
     assert launch.facts["offered_per_second"] == pytest.approx(10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("backend", STREAMING)
 def test_a_planted_fault_is_caught_on_every_mechanism(

@@ -154,9 +154,9 @@ def kernel_objects() -> set[str]:
     return found
 
 
-def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:
+def left_of(prefix: str, folder: str, before: set[str], seconds: float = 10.0) -> list[str]:
     """Return what is left of a launch: in shared memory, in the session's folder, and elsewhere
-    since `before`.
+    since `before` for `seconds`.
     """
     starts = (f"{prefix}-", f"sem.{prefix}-", f"{prefix.rpartition('-')[2]}-")
     places = [*SHARED_MEMORY.iterdir(), *Path(folder).rglob("*")]
@@ -167,9 +167,9 @@ def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:
     ]
     # Other tests may make some at the same time, and take them away again.
     stays = kernel_objects() - before
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + seconds
     while stays and time.monotonic() < deadline:
-        time.sleep(0.2)
+        time.sleep(0.02)
         stays &= kernel_objects()
     return sorted([*lying, *stays])
 
