@@ -53,6 +53,7 @@ with Launcher(Path(sys.argv[1])) as launcher:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", CHANNELS, ids=lambda backend: backend.name)
 def test_planted_faults_are_caught(launcher: Launcher, backend: Backend) -> None:
     ends = talk(launcher, "faulty", backend, size=SIZE, seed=SEED)

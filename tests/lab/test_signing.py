@@ -180,6 +180,7 @@ def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
     assert "? payload.truncated_over_kept : 1" in kept
 
 
+@pytest.mark.slow
 def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
     from ipclab.lab.quotes import notebooks
     from ipclab.render.report import notebooks_of
