@@ -22,10 +22,11 @@ from ipclab.measure.progress import Progress
 from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher
 from ipclab.stats.compare import EQUIVALENCE, SAME, SLOWER, UNDECIDED
-from ipclab_answers.ab.arms import Asked, tried
+from ipclab_answers.ab.asked import Asked
 from ipclab_answers.ab.point import Wanted
 from ipclab_answers.ab.report import Report, ratio
 from ipclab_answers.ab.sessions import combined, save
+from ipclab_answers.ab.side_by_side import tried
 from ipclab_answers.ab.trial import AGAIN, A, Answer, B
 
 IDENTICAL, PLANTED = ("echo-a", "echo-b"), ("echo-a", "echo-slower")

@@ -80,6 +80,7 @@ def choose(
     from ipclab.measure.session import measure
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
+    from ipclab_answers.choose.runs import runs_for
 
     paths = checkout()
     if reporting:
@@ -87,7 +88,7 @@ def choose(
     if measuring:
         runs = [measure(paths, asked.request(need, profile or "quick"), Bar())]
     else:
-        runs = asked.runs_for(paths, need, str(run or ""))
+        runs = runs_for(paths, need, str(run or ""))
     # Only now: what measures is not to hold what draws.
     from ipclab.lab.lab import lab_of
 

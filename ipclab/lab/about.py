@@ -29,7 +29,7 @@ from ipclab.studies.profile import profile
 GIB = 1 << 30
 MOST_TOLD = 3  # results that a notice names
 LIMITS = labels.WORDS["limits"]
-# at the start of limits of which the least size is told
+# How limits begin of which the least size alone is shown.
 TWINS = "flow-", "map-", "transfer-"
 
 
@@ -132,11 +132,11 @@ def about_limits(lab: Data) -> pd.DataFrame:
     their least.
     """
     points = lab.points("limits", metric="p50")
-    names = [called(*each) for each in zip(points.backend, points.op, strict=True)]
+    names = [called(backend, op) for backend, op in zip(points.backend, points.op, strict=True)]
     points = points.assign(limit=pd.Series(names, points.index, dtype=object))
     medians = floors(lab.launches("limits")).medians
     cells = []
-    for row in _told(points):
+    for row in _rows_shown(points):
         best = _best(medians[row.limit, row.size_bytes, row.placement], row)
         cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
     table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
@@ -144,7 +144,7 @@ def about_limits(lab: Data) -> pd.DataFrame:
     return best_of.reindex(table.what.unique())
 
 
-def _told(points: pd.DataFrame) -> Iterator[Any]:
+def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
     """Yield the rows of the limits (column `limit`) whose sizes are told, in the order of `LIMITS`."""
     echoed = points[points.limit.str.startswith("echo-")].size_bytes
     for name in LIMITS:
@@ -175,8 +175,8 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
         " {which}. It is no limit there; do not rely on “× limit” of these."
     )
     sentences = [lab.say(paired)] if study else []
-    for each in runs or (lab.run,):
-        faster = beaten(replace(lab, run=each))
+    for run in runs or (lab.run,):
+        faster = beaten(replace(lab, run=run))
         if study and len(faster):
             faster = faster[faster.study == study]
         if len(faster):

@@ -21,7 +21,7 @@ from ipclab.stats.quantity import Quantity, missing
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
-# of the strong ones: of one rival, and where no rival was shown to be slower
+# Two kinds of strong: there is one rival alone, and no rival was shown to be slower.
 ONLY, ALIKE = "only", "alike"
 GUESS_NOTES = tuple(labels.WORDS["advice"].values())
 ADVICE = (
@@ -165,8 +165,8 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
     numbers = lab.words.numbers
     bounded = pd.notna([row.low, row.high]).all()
     if bounded and not row.slower:
-        within = Quantity(max(row.high, 1 / row.low))
-        ratio = lab.say(N_("within {within:x}"), within=within)
+        factor = Quantity(max(row.high, 1 / row.low))
+        ratio = lab.say(N_("within {within:x}"), within=factor)
     else:
         ends = (row.low, row.high) if bounded else ()
         ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
@@ -235,8 +235,8 @@ def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
     tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
     slower = [named_entrant(lab, name) for name in left_behind.other]
     factor = _factor(equal)
-    next_one = _next(left_behind)
-    return tied, slower, factor, next_one, _choice(lab, tied, slower, factor, next_one)
+    nearest = _nearest(left_behind)
+    return tied, slower, factor, nearest, _choice(lab, tied, slower, factor, nearest)
 
 
 def _factor(equal: pd.DataFrame) -> Quantity:
@@ -248,7 +248,7 @@ def _factor(equal: pd.DataFrame) -> Quantity:
     return within(Quantity(1.0, "1", low, high), 1)
 
 
-def _next(slower: pd.DataFrame) -> Quantity:
+def _nearest(slower: pd.DataFrame) -> Quantity:
     """Return how many times as long the nearest of the slower ones takes."""
     if slower.empty:
         return missing()
@@ -261,7 +261,7 @@ def _choice(
     tied: list[str],
     slower: list[str],
     factor: Quantity,
-    next: Quantity,
+    nearest: Quantity,
 ) -> str:
     if len(tied) <= NAMED:
         has_comma = any("," in name for name in tied)
@@ -273,12 +273,7 @@ def _choice(
     return lab.say(
         N_("{names} ({why})"),
         names=names,
-        why=_why(
-            lab,
-            tied,
-            factor,
-            next,
-        ),
+        why=_why(lab, tied, factor, nearest),
     )
 
 
@@ -286,10 +281,10 @@ def _why(
     lab: Data,
     tied: list[str],
     factor: Quantity,
-    next: Quantity,
+    nearest: Quantity,
 ) -> str:
     if len(tied) == 1:
-        return lab.say(N_("the next takes {ratio:x}"), ratio=next)
+        return lab.say(N_("the next takes {ratio:x}"), ratio=nearest)
     if not factor:
         return lab.say(N_("too few launches to tell"))
     if factor.value > LOOSE:

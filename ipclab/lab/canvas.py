@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
-from ipclab.lab import style
+from ipclab.lab import formats, style
 from ipclab.lab.data import Data, why_empty
 from ipclab.store.files import write_whole
 
@@ -24,6 +24,8 @@ Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those ca
 MIME = "image/svg+xml"
 LEGEND_COLUMNS = 6
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
+_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
+_HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,6 @@ class Figure:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         words = asdict(self)
         return {MIME: words.pop("svg"), "text/plain": self.caption}, {MIME: words}
-
-
-_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
-APART = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 
 
 def named(names: Names) -> Mapping[Any, str]:
@@ -97,11 +95,11 @@ def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         svg = complete(canvas)
-        png = style.png(canvas)
+        png = formats.png(canvas)
     nothing = canvas.bare and not canvas.drawn
     alt_text = why_empty(lab) if nothing else lab.say(alt)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
-    contents = {"svg": svg.encode(), "png": png, "pdf": style.pdf(svg)}
+    contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
     return Figure(svg, alt_text, lab.say(title), name, canvas.drawn)
@@ -129,7 +127,7 @@ def complete(canvas: Any) -> str:
         draw()
     if canvas.lab.words.lang == "zh":
         _space(canvas)
-    return style.svg(canvas)
+    return formats.svg(canvas)
 
 
 def _translate(canvas: Any) -> None:
@@ -145,10 +143,12 @@ def _translate(canvas: Any) -> None:
 def _space(canvas: Any) -> None:
     """Set Chinese apart from Latin letters and digits, as pages and print do by themselves."""
     for text in canvas.findobj(Text):
-        text.set_text(APART.sub(" ", text.get_text()))
+        text.set_text(_HAN_BESIDE_LATIN.sub(" ", text.get_text()))
     for axis in canvas.findobj(Axis):
         # whose labels are written anew at each drawing
         if isinstance(axis.get_major_locator(), FixedLocator):
-            labels = [APART.sub(" ", label.get_text()) for label in axis.get_ticklabels()]
+            labels = [
+                _HAN_BESIDE_LATIN.sub(" ", label.get_text()) for label in axis.get_ticklabels()
+            ]
             if any(labels):  # panels that share an axis share its labels, which one of them shows
                 axis.set_ticklabels(labels)

@@ -15,11 +15,11 @@ from ipclab.lab.drawing import dots
 from ipclab.lab.marks import (
     INTERVAL,
     NAMELESS,
+    add_hover,
     drawable,
     groups,
     interval_ends,
     label_of,
-    tell,
 )
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
@@ -60,7 +60,7 @@ def lines(
     for place, (level, rows) in enumerate(groups(frame, hue)):
         part = rows.sort_values(x)
         label = label_of(ax, hue, level)
-        tell(ax, part, part[x], part[y], label)
+        add_hover(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:
             stroke = style.stroke(ax, level, place, leading)
             ax.plot(
@@ -225,10 +225,10 @@ def _apart(places: list[float], gap: float) -> list[float]:
     before.
     """
     # Groups of places less their number of gaps: those that touch stand around their mean.
-    groups: list[list[float]] = []
+    touching: list[list[float]] = []
     for number, place in enumerate(places):
-        groups.append([place - number * gap])
-        while len(groups) > 1 and np.mean(groups[-1]) < np.mean(groups[-2]):
-            groups[-2:] = [groups[-2] + groups[-1]]
-    means = [float(np.mean(group)) for group in groups for _ in group]
+        touching.append([place - number * gap])
+        while len(touching) > 1 and np.mean(touching[-1]) < np.mean(touching[-2]):
+            touching[-2:] = [touching[-2] + touching[-1]]
+    means = [float(np.mean(group)) for group in touching for _ in group]
     return [mean + number * gap for number, mean in enumerate(means)]

@@ -12,8 +12,9 @@ from ipclab.claims.published import published, worded
 from ipclab.errors import LabError
 from ipclab.frames import address, derived, judged
 from ipclab.frames.points import VALUES
-from ipclab.lab import asked, prose
+from ipclab.lab import prose
 from ipclab.lab.catalogue import N_
+from ipclab.lab.factors import check_levels, levels_of
 from ipclab.lab.questions import Question, Variables, within
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
@@ -103,25 +104,21 @@ class Data:
         """
         return address.narrowed(published(self.paths, study), levels)
 
-    def _frame(
-        self,
-        study: str,
-        kind: str,
-        levels: Mapping[str, Any],
-    ) -> pd.DataFrame:
+    def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the rows of a study's frame (of points, launches or contests) that have `levels`."""
         frame = derived.read(self.run, study, kind)
-        factors = asked.factors(study)
-        asked.check(study, frame, levels)
+        factors = levels_of(study)
+        check_levels(study, frame, levels)
         absent = levels.keys() - set(frame)
-        # factors that no point of this run has
-        if frame.empty or (absent and absent <= factors.keys()):
+        only_factors = absent and absent <= factors.keys()  # which no point of this run has
+        if frame.empty or only_factors:
             rows = frame.iloc[:0].astype(object)
         else:
             rows = address.narrowed(frame, levels).reset_index(drop=True)
         if len(rows):
             unused = [name for name in factors if name in rows and rows[name].isna().all()]
             return rows.drop(columns=unused)
-        # a cell finds each factor
+        # Without rows too, a cell of a notebook finds a column for each factor.
         lacking = [name for name in (*factors, *levels) if name not in rows]
         return rows.assign(**{name: pd.Series(dtype=object) for name in lacking})
 

@@ -18,13 +18,13 @@ from ipclab.lab.catalogue import N_
 from ipclab.lab.marks import (
     INTERVAL,
     NAMELESS,
+    add_hover,
     check_columns,
     drawable,
     groups,
     interval_ends,
     label_of,
     name_rows,
-    tell,
 )
 from ipclab.stats.quantity import Quantity
 
@@ -69,7 +69,7 @@ def dots(
                 **INTERVAL,
             )
             names = [label_of(ax, y, name)] + ([label_of(ax, hue, level)] if hue else [])
-            tell(
+            add_hover(
                 ax,
                 mine,
                 mine.value,

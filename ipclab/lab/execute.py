@@ -21,9 +21,15 @@ LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 1
 
 
 def execute(
-    notebook: Path, parameters: Mapping[str, Any], output: Path, *,
-    timeout_s: float, metadata: Mapping[str, Any] | None = None, kernel: "Kernel | None" = None, say: Any = None,
-) -> None:  # fmt: skip
+    notebook: Path,
+    parameters: Mapping[str, Any],
+    output: Path,
+    *,
+    timeout_s: float,
+    metadata: Mapping[str, Any] | None = None,
+    kernel: "Kernel | None" = None,
+    say: Any = None,
+) -> None:
     """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells
     are done.
 
@@ -129,11 +135,20 @@ class Kernel:
         # every error becomes one line of ours
         logging.getLogger("papermill").setLevel(logging.CRITICAL)
         return execute_notebook(
-            source, None, values, kernel_name="python3", language="python", km=self._managed(), start_timeout=60,
-            progress_bar=False, autosave_cell_every=0, request_save_on_cell_execute=False, stderr_file=said,
+            source,
+            None,
+            values,
+            kernel_name="python3",
+            language="python",
+            km=self._managed(),
+            start_timeout=60,
+            progress_bar=False,
+            autosave_cell_every=0,
+            request_save_on_cell_execute=False,
+            stderr_file=said,
             resources={"metadata": {"path": str(notebook.parent.resolve())}},
             timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
-        )  # fmt: skip
+        )
 
     def _managed(self) -> Any:
         from jupyter_client.manager import AsyncKernelManager

@@ -20,19 +20,19 @@ LEVELS = (
 # What has a unit is written with it, what is counted without.
 UNITS = {name: unit for unit, names in LEVEL_TABLES["units"].items() for name in names}
 COUNTED = LEVEL_TABLES["counted"].split()
-KNOWN = {  # words that mean something
+KNOWN = {  # levels, operations and metrics that some run has
     *NAMES,
     *LEVELS,
     *LEVEL_TABLES["known"]["op"].split(),
     *LEVEL_TABLES["known"]["metric"].split(),
 }
-# others are in the order of the frame
+# The usual order of levels by factor; other levels are in the order of their frame.
 ORDER = LEVEL_TABLES["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     """Return levels in their usual order: known ones first, the others as they come."""
-    usual = [*ORDER.get(factor, ())]
+    usual = list(ORDER.get(factor, ()))
     return sorted(levels, key=lambda level: usual.index(level) if level in usual else len(usual))
 
 

@@ -88,7 +88,7 @@ def groups(
         yield level, frame[frame[by] == level]
 
 
-def tell(
+def add_hover(
     ax: Any,
     part: pd.DataFrame,
     xs: Any,

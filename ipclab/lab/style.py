@@ -1,12 +1,7 @@
-"""One visual language for all figures: fonts by language, colours and markers by mechanism, equal
-bytes each time.
-"""
+"""One visual language for all figures: fonts by language, colours and markers by mechanism."""
 
-import io
-import re
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,7 +10,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure as Canvas
 
 from ipclab.backends.installed import backends
 from ipclab.paths import table_beside
@@ -46,8 +40,6 @@ DASHES = ("-", "--", ":", "-.")
 # by marker; others are whole
 DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
-PNG_DPI = 150
-_TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 
 @cache
@@ -131,70 +123,3 @@ def _own_look(level: object) -> tuple[str, str] | None:
     backend = backends().get(str(level))
     own = backend.look if backend and backend.look[0] else LOOKS.get(str(level))
     return own and (own[0], own[1])
-
-
-def svg(drawn: Canvas) -> str:
-    """Return a canvas as SVG and fix its layout; equal drawings give equal text.
-
-    Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
-    unseen, as text that can be searched and selected.
-    """
-    shapes = _saved(drawn)
-    # what is drawn next keeps this layout, which takes as long as the drawing
-    drawn.set_layout_engine("none")
-    with mpl.rc_context({"svg.fonttype": "none"}):
-        texts = "\n".join(_TEXT.findall(_saved(drawn)))
-    hovered = "".join(map(_hovered, getattr(drawn, "hover", ())))
-    unseen = f'<g fill-opacity="0">{texts}{hovered}</g>'
-    return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
-
-
-def _hovered(mark: tuple[Any, float, float, str]) -> str:
-    """Return an unseen circle over a mark (axes, x, y, words) that tells its words when pointed at."""
-    ax, x, y, words = mark
-    right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
-    down = ax.figure.get_figheight() * 72 - up
-    return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
-
-
-def _saved(drawn: Canvas) -> str:
-    text = io.StringIO()
-    drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
-
-
-def png(drawn: Canvas) -> bytes:
-    """Return a canvas as PNG; equal drawings give equal bytes."""
-    content = io.BytesIO()
-    drawn.savefig(content, format="png", dpi=PNG_DPI, metadata={"Software": None})
-    return content.getvalue()
-
-
-def pdf(svg_text: str) -> bytes:
-    """Return a drawing as a PDF page of its own size; equal drawings give equal bytes."""
-    import typst
-
-    quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
-    page = "#set page(width: auto, height: auto, margin: 0pt)"
-    source = f'{page}\n#image(bytes("{quoted}"), format: "svg")'
-    return bytes(
-        typst.compile(
-            source.encode(),
-            format="pdf",
-            timestamp=0,
-            font_paths=print_fonts(),
-            ignore_system_fonts=True,
-        )
-    )
-
-
-@cache
-def print_fonts() -> Any:
-    """Return the fonts that PDF files are set in."""
-    import manimgx_fonts_cjk
-    from typst import Fonts
-
-    return Fonts(
-        include_system_fonts=False,
-        font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)],
-    )

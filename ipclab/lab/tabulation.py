@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,16 +108,16 @@ def _columns(
     """Return the columns of a frame as they are shown, its index levels first."""
     index = _index(frame)
     shown = frame.reset_index() if index else frame
-    parts: list[tuple[Any, ...]] = [(level,) for level in index]
+    labels_of: list[tuple[Any, ...]] = [(level,) for level in index]
     for label in frame.columns:
-        parts.append(label if isinstance(label, tuple) else (label,))
+        labels_of.append(label if isinstance(label, tuple) else (label,))
     shown_columns = []
-    for place, part in enumerate(parts):
+    for place, parts in enumerate(labels_of):
         in_index = place < len(index)
-        head = _head(lab, part, [None] if in_index else frame.columns.names, names)
+        head = _head(lab, parts, [None] if in_index else frame.columns.names, names)
         values = shown.iloc[:, place]
-        column = str(part[-1])
-        how = spec if isinstance(spec, str) else _spec(part, spec)
+        column = str(parts[-1])
+        how = spec if isinstance(spec, str) else _spec(parts, spec)
         cells = [_text(lab, column, value, how, names) for value in values]
         has_cells = bool({*cells} - {"", DASH})
         stays = has_cells or in_index or len(shown) <= 1 or not head.strip()
@@ -191,21 +192,19 @@ def _text(
         return lab.say(names[value])
     if isinstance(value, Quantity):
         return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
-    if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
+    if isinstance(value, float) and not isnan(value) and column not in labels.UNITS:
         words = spec.split(",")
         unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
         return lab.words.numbers.format(Quantity(value, unit), "int" if "int" in words else "")
     return lab.level(column, value)
 
 
-def _spec(
-    parts: tuple[Any, ...],
-    specs: Mapping[str, str],
-) -> str:
+def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
+    """Return how a column is printed: as its first part that has a spec."""
     return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
 
 
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:
     """Tell whether a column has numbers, be it beside words."""
     kinds = Quantity | int | float | np.number
-    return name not in labels.UNITS and any(isinstance(each, kinds) for each in column.dropna())
+    return name not in labels.UNITS and any(isinstance(value, kinds) for value in column.dropna())

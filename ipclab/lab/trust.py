@@ -9,12 +9,13 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames import calibration
+from ipclab.frames import limits as frame_limits
 from ipclab.frames.derived import measured
-from ipclab.frames.limits import beaten, floors, lines
 from ipclab.lab import labels, limits
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
+from ipclab.lab.words import DASH
 from ipclab.paths import typed
 from ipclab.stats.quantity import Quantity
 from ipclab.store import referees
@@ -72,19 +73,19 @@ def facts(
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
         differ = asked.differ
-    flags = one_by_one(lab, study, **levels)["flags"]
+    flags = each_launch(lab, study, **levels)["flags"]
     shares = {
         "disturbed": flags.ne("").mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
         "false_alarms": alarms / compared if compared else None,
         "referees": differ / answered if answered else None,
-        "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
+        "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
     known = {name: float(share) for name, share in shares.items() if pd.notna(share)}
     return dict.fromkeys(shares) | known
 
 
-def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return one row for each launch of `study`, whatever its ops and metrics."""
     return lab.launches(study, **levels).drop_duplicates(["point", "launch"])
 
@@ -132,7 +133,7 @@ def trusted(
         "disturbed": shares["disturbed"],
         "width": shares["width"],
         "trust": lab.words.translate(LEVEL_NAMES[level]),
-        "lowered": lab.words.joined(reasons, N_("; ")) or "–",
+        "lowered": lab.words.joined(reasons, N_("; ")) or DASH,
     }
 
 
@@ -148,7 +149,7 @@ def unfit(lab: Data) -> list[str]:
         reasons.append("incomplete: it is not finished, or not of all studies at their own levels")
     for point, why in lab.run.about["failures"].items():
         reasons.append(f"incomplete: {point} failed: {why}")
-    flags = [flag for study in studies for flag in one_by_one(lab, study)["flags"]]
+    flags = [flag for study in studies for flag in each_launch(lab, study)["flags"]]
     disturbed = sum(flag != "" for flag in flags) / max(1, len(flags))
     if disturbed > DISTURBED_MOST:
         most = f"at most {DISTURBED_MOST:.0%} may be"
@@ -157,10 +158,10 @@ def unfit(lab: Data) -> list[str]:
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
-    best = floors(lab.launches("limits"))
+    best = frame_limits.floors(lab.launches("limits"))
     wide = len(best.wide())
     count = len(best.medians)
-    faults = lines(limits.beaten(lab))
+    faults = frame_limits.lines(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")
     faults += limits.impossible(lab)

@@ -31,7 +31,7 @@ TYPES = {
     "host": "B",
 }
 COVERAGE = 2  # the factor of the expanded uncertainty, of some 95 %
-LEAST = 0.0001  # what is smaller is given as that
+LEAST = 0.0001  # what is smaller, but not 0, is given as that
 NORMAL = 1.96  # standard deviations in half of a 95 % interval
 
 
@@ -51,7 +51,7 @@ def budget(
     """
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
     resolution = lab.run.facts.get("clock_resolution")
-    times = [float(each.value) for each in timed if each]
+    times = [float(time.value) for time in timed if time]
     shares = {
         "launches": _between_launches([value] if value.launches else timed),
         "session": _of_sessions(value, len(timed)),
@@ -62,7 +62,9 @@ def budget(
     }
     if not value:
         shares = dict.fromkeys(shares)
-    shares = {name: share and max(share, LEAST) for name, share in shares.items()}
+    for name, share in shares.items():
+        if share:
+            shares[name] = max(share, LEAST)
     known = [share for share in shares.values() if share is not None]
     combined = hypot(*known) if known else None
     more = {

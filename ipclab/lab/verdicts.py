@@ -29,8 +29,10 @@ def bounds(lab: Data, rule: Rule) -> str:
         said = lab.say(N_("{low} to {high}"), low=first, high=more[0])
     elif low == high:
         said = f"= {first}"
+    elif high == inf:
+        said = f"{'>' if rule.open else '≥'} {first}"
     else:
-        said = f"{('≥>' if high == inf else '≤<')[rule.open]} {first}"
+        said = f"{'<' if rule.open else '≤'} {first}"
     return lab.say(N_("{bounds} (rounded)"), bounds=said) if rule.rounded else said
 
 

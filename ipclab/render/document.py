@@ -126,14 +126,13 @@ def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(inline: Token) -> str:
     """Return the text of an inline token without markup."""
-    breaks = {"softbreak": "\n", "hardbreak": "\n"}
-    return prose.join_lines(
-        "".join(
-            breaks.get(t.type, t.content)
-            for t in inline.children or []
-            if t.type != "footnote_reference"
-        )
-    )
+    parts = []
+    for token in inline.children or []:
+        if token.type in ("softbreak", "hardbreak"):
+            parts.append("\n")
+        elif token.type != "footnote_reference":
+            parts.append(token.content)
+    return prose.join_lines("".join(parts))
 
 
 def _blocks(cell: Any, document: Document) -> Iterator[Block]:
@@ -174,12 +173,10 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     """Return a figure or table with its number before its caption; one without a caption has none."""
     if not shown.caption:
         return shown
-    number = (
-        sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
-    )
-    label = document.translate(WORDS["numbered"][type(shown).__name__]).replace(
-        "{number}", str(number)
-    )
+    kind = type(shown)
+    before = [block for block in document.blocks if isinstance(block, kind) and block.caption]
+    numbered = document.translate(WORDS["numbered"][kind.__name__])
+    label = numbered.replace("{number}", str(len(before) + 1))
     if shown.name:
         document.labels[shown.name] = label.rstrip(".：")
     space = "" if label.endswith("：") else " "  # a full-width colon brings its own
@@ -195,7 +192,8 @@ def _prose(source: str, document: Document) -> list[Token]:
             definitions[token.meta["label"]] = next(tokens)
         elif token.type != "footnote_close":
             kept.append(token)
-    for child in [child for token in kept for child in token.children or []]:
+    children = chain.from_iterable(token.children or [] for token in kept)
+    for child in children:
         if child.type == "image":
             raise LabError(
                 "a picture is linked in prose", str(child.attrGet("src")), "show a Figure"
@@ -218,13 +216,14 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
     """
     tokens = _prose(source, document)
     begin = 0
-    first = 0
+    opened = 0
     for place, token in enumerate(tokens):
-        first = place if token.type == "table_open" else first
+        if token.type == "table_open":
+            opened = place
         after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
         if after_table and (caption := _CAPTION.fullmatch(plain(token))):
-            yield tokens[begin:first]
-            yield _labelled(_table(tokens[first : place - 1], *caption.groups()), document)
+            yield tokens[begin:opened]
+            yield _labelled(_table(tokens[opened : place - 1], *caption.groups()), document)
             begin = place + 2
     yield tokens[begin:]
 

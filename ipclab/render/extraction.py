@@ -18,16 +18,15 @@ from ipclab.lab import labels, prose
 from ipclab.studies.multiplexer import NODES
 
 MAGIC = "%%prose"
-# the keys there that are msgids
+# The keys of a file of claims whose values are msgids.
 MSGIDS = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
-# the place of what is translated
+# Which argument, by its place, a call has translated, and which by name.
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
 GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
-# by matplotlib's functions, and by ours that take the same
+# By name, of any other call: matplotlib's, and ours that take the same.
 LABELLED = {"label", "xlabel", "ylabel"}
-# of a text that is shown, and whether it is a msgid: what stands in prose and holds only values is
-# none
+# A text that is shown, and whether it is a msgid: prose that holds only values is none.
 Shown = tuple[str, bool]
 
 
@@ -60,9 +59,8 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
 
 def needs_words(text: str) -> bool:
     """Tell whether a block has a letter outside its placeholders and the targets of its links."""
-    return any(
-        character.isalpha() for character in prose.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
-    )
+    rest = prose.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
+    return any(character.isalpha() for character in rest)
 
 
 class Given:

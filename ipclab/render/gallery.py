@@ -23,9 +23,10 @@ from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.render import document
-from ipclab.render.exporters import ReportHTMLExporter, compiled
+from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.render.report import TONGUES, report
 from ipclab.render.staleness import MANIFEST, digests, inputs, read_manifest
+from ipclab.render.typeset import compiled
 from ipclab.spawn.ledger import private
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
@@ -110,10 +111,11 @@ def sources(paths: Paths) -> dict[str, str]:
 
 def stale(paths: Paths) -> list[str]:
     """Return one line for each cause why the gallery is not what the reference run gives today."""
-    file = folder_of(paths) / MANIFEST
     if paths.user:
         return []  # only a checkout has one
-    if (about := read_manifest(file, _Manifest)) is None:
+    file = folder_of(paths) / MANIFEST
+    about = read_manifest(file, _Manifest)
+    if about is None:
         cause = f"{file} cannot be read" if file.is_file() else "it was not made"
         return [f"gallery: {cause}: make gallery"]
     changed = sources(paths).items() - about.inputs.items()

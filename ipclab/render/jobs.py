@@ -25,6 +25,9 @@ ENVIRONMENT = {
 }
 
 
+_kernel: Any = None  # of this process of the pool
+
+
 @dataclass(frozen=True)
 class Job:
     """One notebook in one language, its other parameters and what else its exporters are told."""
@@ -91,12 +94,9 @@ def _begin(parent: int, figures: Path) -> None:
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
-    global _kernel  # noqa: PLW0603  one for each process of the pool
+    global _kernel  # noqa: PLW0603
     _kernel = Kernel().__enter__()
     Finalize(_kernel, _kernel.end, exitpriority=100)
-
-
-_kernel: Any = None
 
 
 def _render(target: Target, job: Job) -> list[Path] | LabError:

@@ -3,9 +3,8 @@ times.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -21,6 +20,13 @@ MANIFEST = "manifest.json"
 CODE = (*quotes.CODE, ".css", ".js", ".typ", ".md")  # what a page is made with
 
 
+class _Manifest(msgspec.Struct):
+    runs: list[str]
+    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
+    made: dict[str, str]
+    claims: str = ""
+
+
 def inputs(
     paths: Paths, runs: Sequence[Path], claims: Path | None = None
 ) -> dict[str, dict[str, str]]:
@@ -29,8 +35,9 @@ def inputs(
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    made_with = chain.from_iterable(package.rglob("*") for package in paths.packages)
-    code = [file for file in made_with if file.suffix in CODE]
+    code = list[Path]()
+    for package in paths.packages:
+        code += [file for file in package.rglob("*") if file.suffix in CODE]
     measured = dict[str, str]()
     beside = paths.package.parent
     stated = digests(paths.control.parent, [paths.control])
@@ -65,12 +72,14 @@ def write_manifest(
 ) -> None:
     """Note beside the reports in `out` what they were made from."""
     folders = [run.path for run in runs]
-    about = {
+    about: dict[str, Any] = {
         "runs": [*map(str, folders)],
         "inputs": inputs(paths, folders, claims),
         "made": digests(out, made),
     }
-    write_whole(out / MANIFEST, dump_json(about | ({"claims": str(claims)} if claims else {})))
+    if claims:
+        about["claims"] = str(claims)
+    write_whole(out / MANIFEST, dump_json(about))
 
 
 def stale(paths: Paths, out: Path) -> list[str]:
@@ -78,11 +87,13 @@ def stale(paths: Paths, out: Path) -> list[str]:
     all is well.
     """
     file = out / MANIFEST
-    if (about := read_manifest(file, _Manifest)) is None:
+    about = read_manifest(file, _Manifest)
+    if about is None:
         said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
         return [f"{said}: {typed('report')}"]
     runs = [Path(run) for run in about.runs]
-    if gone := [run for run in runs if not (run / INDEX).is_file()]:
+    gone = [run for run in runs if not (run / INDEX).is_file()]
+    if gone:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
     causes: list[str] = []
@@ -113,13 +124,6 @@ def current(
         return False
     names = {str(file.relative_to(out)) for file in wanted}
     return names <= about.made.keys() and not stale(paths, out)
-
-
-class _Manifest(msgspec.Struct):
-    runs: list[str]
-    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
-    made: dict[str, str]
-    claims: str = ""
 
 
 def read_manifest(file: Path, kind: type[T]) -> T | None:

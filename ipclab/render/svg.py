@@ -20,11 +20,15 @@ def inline(svg: str, prefix: str, title: str) -> str:
     """
     root = _parse(svg)
     for parent in root.iter():
-        for child in [c for c in parent if c.tag in _DROPPED or not isinstance(c.tag, str)]:
-            parent.remove(child)
-        parent.attrib = {
-            k: _renamed(k, v, prefix) for k, v in parent.attrib.items() if _is_harmless(k, v)
-        }
+        for child in list(parent):
+            is_comment = not isinstance(child.tag, str)
+            if is_comment or child.tag in _DROPPED:
+                parent.remove(child)
+        attributes = {}
+        for name, value in parent.attrib.items():
+            if _is_harmless(name, value):
+                attributes[name] = _renamed(name, value, prefix)
+        parent.attrib = attributes
     width = width_pt(svg)
     if "viewBox" not in root.attrib:
         root.set("viewBox", f"0 0 {width:g} {_points(root.get('height', '')):g}")

@@ -28,8 +28,9 @@ CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
 # then said.
 RULES = table_beside(__file__, "words.toml")
-ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
+ALLOWED = re.compile(RULES["allowed"], re.VERBOSE)
 _CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
+_FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
@@ -74,15 +75,15 @@ def title(notebook: Path, lang: str) -> str:
     name.
     """
     heading = f"{MAGIC}\n# "
-    sources = (cell["source"] for cell in read_notebook(notebook)["cells"])
-    first = next(
-        (source.removeprefix(heading) for source in sources if source.startswith(heading)),
-        notebook.stem,
-    )
-    return Catalogue.load(lang).translate(first.split("\n")[0])
+    words = notebook.stem
+    for cell in read_notebook(notebook)["cells"]:
+        if cell["source"].startswith(heading):
+            words = cell["source"].removeprefix(heading).split("\n")[0]
+            break
+    return Catalogue.load(lang).translate(words)
 
 
-SHOWN_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
+EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
 def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
@@ -91,7 +92,7 @@ def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
     """
     for path in sources.files():
         with path.open("rb") as file:
-            for text, translated in SHOWN_BY[path.suffix](file):
+            for text, translated in EXTRACTORS[path.suffix](file):
                 if text:
                     yield text, path, translated
 
@@ -135,34 +136,32 @@ def gate(sources: Sources | None = None) -> list[str]:
     """
     sources = sources or Sources()
     wanted = msgids(sources)
-    problems = [
-        f"{file.name}: {p}"
-        for text, file, _ in dict.fromkeys(_shown(sources))
-        for p in digits(text)
-    ]
+    problems = []
+    for text, file, _ in dict.fromkeys(_shown(sources)):
+        problems += [f"{file.name}: {problem}" for problem in digits(text)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
-        problems += [
-            f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words
-        ]
-        problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in words if msgid not in wanted]
-        problems += [
-            f"{lang}: {p}" for msgid, msgstr in words.items() for p in faults(lang, msgid, msgstr)
-        ]
+        untranslated = [msgid for msgid in wanted if msgid not in words]
+        obsolete = [msgid for msgid in words if msgid not in wanted]
+        problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in untranslated]
+        problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in obsolete]
+        for msgid, msgstr in words.items():
+            problems += [f"{lang}: {problem}" for problem in faults(lang, msgid, msgstr)]
     return problems
 
 
 def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     """Return what is wrong with one translation."""
-    number = digits(msgstr)
+    problems = digits(msgstr)
     if prose.placeholders(msgid) != prose.placeholders(msgstr):
-        number.append(f"other placeholders than the English: {msgstr[:60]!r}")
+        problems.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
-        number.append(f"no caption of the English one's address: {msgstr[:60]!r}")
+        problems.append(f"no caption of the English one's address: {msgstr[:60]!r}")
     shown = LINK_TARGET.sub("", msgstr)
-    rules = RULES.get(lang, {}).items()
-    hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
-    return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
+    for pattern, said in RULES.get(lang, {}).items():
+        if bad := re.search(pattern, shown):
+            problems.append(said.format(bad=bad[0], text=msgstr[:60]))
+    return problems
 
 
 def _caption(text: str) -> str:
@@ -175,9 +174,11 @@ def digits(text: str) -> list[str]:
     """Return a problem when `text` has a digit outside placeholders, link targets and allowed
     names.
     """
-    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", LINK_TARGET.sub("", text)))
-    match = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
-    return [f"a digit is typed into prose, {match[0]!r} in {text[:60]!r}"] if match else []
+    rest = LINK_TARGET.sub("", text)
+    for free in (_FOOTNOTE, prose.PLACEHOLDER, ALLOWED):
+        rest = free.sub("", rest)
+    word = re.search(r"\S*\d\S*", rest)
+    return [f"a digit is typed into prose, {word[0]!r} in {text[:60]!r}"] if word else []
 
 
 def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:

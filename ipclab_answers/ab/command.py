@@ -79,9 +79,9 @@ def ab(
     from ipclab.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
-    from ipclab_answers.ab.arms import tried
     from ipclab_answers.ab.report import Report
     from ipclab_answers.ab.sessions import save
+    from ipclab_answers.ab.side_by_side import tried
     from ipclab_answers.ab.trial import AGAIN, EXIT, A, B
 
     # A setting is undone, unless nohup says to go on.
@@ -157,7 +157,7 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     from ipclab.machine.placement import placements
     from ipclab.measure.request import levels
     from ipclab.plugins import chosen
-    from ipclab_answers.ab.arms import Asked
+    from ipclab_answers.ab.asked import Asked
     from ipclab_answers.ab.point import Wanted
 
     possible = placements(Topology.read(Source()))

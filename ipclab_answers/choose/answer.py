@@ -26,7 +26,7 @@ from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.candidates import (
     BEST,
-    BOUNDS,
+    MEASURED_DEMANDS,
     STATUSES,
     WORSE,
     Candidate,
@@ -71,7 +71,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     candidates = [candidate_of(need, frames, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
-    measured.sort(key=lambda candidate: candidate.median)
+    measured.sort(key=lambda candidate: candidate.middle)
     _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
@@ -84,7 +84,9 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
-    able = [candidate.backend for candidate in candidates if BOUNDS.issuperset(candidate.why)]
+    able = [
+        candidate.backend for candidate in candidates if MEASURED_DEMANDS.issuperset(candidate.why)
+    ]
     changes = _changes(need, best[0], candidates, frames.bound) if best else []
     rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
     return Answer(
@@ -143,7 +145,7 @@ def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
     compared = candidate.compared
     if candidate.open:
         more = have * (candidate.times_more - 1)
-        return max(1.0, more) if BOUNDS.issuperset(candidate.open) else inf
+        return max(1.0, more) if MEASURED_DEMANDS.issuperset(candidate.open) else inf
     if compared is None or compared.verdict == SAME:
         return 0.0
     if compared.verdict == NOT_TESTED or not (compared.ratio and compared.low and compared.high):

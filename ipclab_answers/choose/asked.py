@@ -1,20 +1,18 @@
-"""What a need asks of this machine: the run that tells of it, the mechanisms, its points."""
+"""What a need asks of this machine or of a run: mechanisms, points, and the answer."""
 
-import re
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 
-from ipclab.backends.codecs import encoded_bytes
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import keeps
-from ipclab.lab.runs import best, choose
+from ipclab.lab.runs import best
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
 from ipclab.store.point import Point
@@ -39,18 +37,19 @@ def request(need: Need, effort: str) -> Request:
     """
     usual = profile(effort)
     sweep = _sweep(need)
-    own = study(need.study).effort(usual)
+    effort_of_need = study(need.study).effort(usual)
     if need.deadline_us:
-        own = own.tailed()
-    own = replace(own, most_launches=usual.most_launches)  # one question is asked
-    wanted = points(need, own)
+        effort_of_need = effort_of_need.tailed()
+    # one question is asked: it may have as many launches as a whole run has
+    effort_of_need = replace(effort_of_need, most_launches=usual.most_launches)
+    wanted = points(need, effort_of_need)
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
     effort_of_limits = study(LIMITS).effort(usual)
     bounds = study(LIMITS).points(effort_of_limits, sweep)
     bounds = [point for point in bounds if point.placement == need.placement]
-    given = {LIMITS: (effort_of_limits, bounds), need.study: (own, wanted)}
+    given = {LIMITS: (effort_of_limits, bounds), need.study: (effort_of_need, wanted)}
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
@@ -62,7 +61,7 @@ def request(need: Need, effort: str) -> Request:
 
 
 def points(need: Need, effort: Profile) -> list[Point]:
-    """Return the points that tell of `need`, of each mechanism that nothing excludes before."""
+    """Return the points that tell of `need`, of each mechanism that may be taken."""
     demands = {DEMANDS[must] for must in need.must if must in DEMANDS}
     names = []
     for offer in offers(need).values():
@@ -80,8 +79,8 @@ def points(need: Need, effort: Profile) -> list[Point]:
                 levels["fill"] = 0 if need.rate else 1
             else:
                 levels["wait"] = backends()[name].waits[0]
-            key = need.study, name, size, placement, levels
-            wanted.append(Point(*key, f"need-{size}", (need.op,)))
+            block = f"need-{size}"
+            wanted.append(Point(need.study, name, size, placement, levels, block, (need.op,)))
     return wanted
 
 
@@ -132,91 +131,40 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     return answer(need, frames, on_offer.values())
 
 
-def run_for(paths: Paths, need: Need, name: str = "") -> RunFolder:
-    """Return the first of `runs_for`."""
-    return runs_for(paths, need, name)[0]
-
-
-def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
-    """Return the run called `name`; else those here that tell of `need`, or the reference.
-
-    The best stands first: runs that were measured for the need, else those that hold its study; of
-    these one with more of its points of the need's sizes and placement is better. Raises
-    `UsageError` when there is none.
-    """
-    here = [] if name else _here(paths, need)
-    if here:
-        return here
-    named = choose(paths, name, need.study)
-    if need.study not in derived.measured(named):
-        what = f"{named.id} holds nothing of {need.study}"
-        raise UsageError(what, "", "measure it: ipclab choose --measure")
-    return [named]
-
-
-def file_names(need: Need) -> re.Pattern[str]:
-    """Return what the names of the files of points of the need's sizes and placement match."""
-    sizes: list[int] = list(need.size)
-    if need.way == STATE:  # whose points are named by the bytes of their entries
-        sizes = [encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes]
-    some = "|".join(map(str, sizes))
-    return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
-
-
-def _here(paths: Paths, need: Need) -> list[RunFolder]:
-    exact = file_names(need)
-
-    def answering(run: RunFolder) -> int:
-        return sum(bool(exact.search(name)) for name in run.points(need.study))
-
-    own = []
-    others = []
-    for run in best(paths, need.study, answering):
-        measured_for = run.about["parameters"].get("need")
-        if measured_for == need.plain():
-            own.append(run)
-        elif not measured_for:
-            others.append(run)
-    return own or others
-
-
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     """Return the launch frame of faults, of `run` or the best of its machine that has them."""
-    machine = run.about["machine"]["digest"]
     holding = [run] if FAULTS in derived.measured(run) else best(paths, FAULTS)
     for other in holding:
-        if other.about["machine"]["digest"] == machine:
+        if other.machine == run.machine:
             return derived.read(other, FAULTS, "launches")
     return pd.DataFrame()
 
 
 def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> str:
     """Return why `backend` cannot have messages of a size of `need` here; nothing when it can."""
-    asks_channel = need.way != STATE
-    store = None
-    if asks_channel and not backend.channel:
-        store = backend.store
-    if store and need.consumers > 1 and store.fans_out != (need.sharing == EACH):
-        return "every message reaches all" if store.fans_out else "a message reaches one consumer"
+    sends = need.way != STATE
+    if sends and need.consumers > 1 and backend.store and not backend.channel:
+        fans_out = backend.store.fans_out
+        if fans_out != (need.sharing == EACH):
+            return "every message reaches all" if fans_out else "a message reaches one consumer"
+    checks_size = sends and not backend.missing()
     for size in need.size:
-        longest = None
-        if asks_channel and not backend.missing():
-            longest = backend.refuses(size)
-        why = longest or failed.get((backend.name, size))
+        too_long = backend.refuses(size) if checks_size else ""
+        why = too_long or failed.get((backend.name, size))
         if why:
             return why
     return ""
 
 
 def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
-    """Return why points that were to be measured for `need` could not be."""
+    """Return why points that `run` was to measure for `need` have no values, by name and size."""
     if run is None or run.about["parameters"].get("need") != need.plain():
         return {}
-    lost = {**run.about["points"], **run.about["failures"]}
+    by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
-    for point in points(need, profile(run.about["parameters"]["profile"])):
-        if point.id in lost:
-            reasons[point.backend, point.size_bytes] = lost[point.id]
+    for point in points(need, profile(run.profile)):
+        if point.id in by_point:
+            reasons[point.backend, point.size_bytes] = by_point[point.id]
     return reasons
 
 

@@ -17,14 +17,14 @@ from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
 from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
 from ipclab.stats.quantity import Quantity, missing, of, total
-from ipclab_answers.choose.crossings import estimate, most_launched, timed
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
+from ipclab_answers.choose.times import estimate, most_launched, timed
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
 ABSENT = missing()
-BOUNDS = {"rate", "deadline", "cpus"}  # demands that more launches can show
+MEASURED_DEMANDS = {"rate", "deadline", "cpus"}  # which more launches can show
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Candidate:
     times_more: float = 1.0  # of its launches would show what is open
 
     @property
-    def median(self) -> float:
+    def middle(self) -> float:
         """Return the median of its launches in ns, infinite without any."""
         return median(self.side.medians) if self.side else inf
 
@@ -78,15 +78,15 @@ class Candidate:
         """Tell whether all that is asked of it was shown."""
         return not self.open and self.verdict in ("", SAME)
 
-    def hold(self, demand: str, quantities: Sequence[Quantity], bound: float) -> None:
-        """Note what was shown of `quantities` that must all lie below `bound`."""
+    def require(self, demand: str, quantities: Sequence[Quantity], bound: float) -> None:
+        """Note under `demand` what was shown of `quantities`, which must all lie below `bound`."""
         verdicts = {judge.within(shown, -inf, bound) for shown in quantities}
         if judge.ABOVE in verdicts:
             self.why.append(demand)
         elif verdicts != {judge.INSIDE}:
             self.open.append(demand)
             for shown in quantities:
-                self.times_more = max(self.times_more, _nearer(shown, bound))
+                self.times_more = max(self.times_more, _launches_factor(shown, bound))
 
 
 def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
@@ -102,66 +102,66 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
     """Return what the frames tell of one mechanism; it is not compared yet."""
     faults = frames.faults
     if len(faults):
-        faults = _of(offer.name, faults[faults.fault == need.fault])
-    promises = promised(_of(offer.name, frames.points), faults)
-    made = Candidate(offer.name, **promises)
+        faults = _rows_of(offer.name, faults[faults.fault == need.fault])
+    promises = promised(_rows_of(offer.name, frames.points), faults)
+    candidate = Candidate(offer.name, **promises)
     for must in need.must:
         holds = kept(must, offer, promises)
         if holds is None:
-            made.open.append(must)
+            candidate.open.append(must)
         elif not holds:
-            made.why.append(must)
-    times = timed(need, _of(offer.name, narrowed_to(need, frames.launches)))
-    made.lacking = sorted(need.size.keys() - {*times[need.sized]})
+            candidate.why.append(must)
+    times = timed(need, _rows_of(offer.name, narrowed_to(need, frames.launches)))
+    candidate.lacking = sorted(need.size.keys() - {*times[need.size_column]})
     if offer.refused:
-        made.why.append(offer.refused)
-    elif not made.lacking:
-        made.side = _side(need, times)
-    _measure(need, frames, made)
-    if made.side is None:
-        made.estimate = estimate(need, times)
-    if made.why:
-        made.status = EXCLUDED
-    return made
+        candidate.why.append(offer.refused)
+    elif not candidate.lacking:
+        candidate.side = _launches_of(need, times)
+    _measure(need, frames, candidate)
+    if candidate.side is None:
+        candidate.estimate = estimate(need, times)
+    if candidate.why:
+        candidate.status = EXCLUDED
+    return candidate
 
 
-def _of(backend: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _rows_of(backend: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame.backend == backend]
 
 
-def _side(need: Need, times: pd.DataFrame) -> Side | None:
+def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
     """Return the launches of one mechanism, a mix as one time for each round that all sizes have.
 
     None where they share no round.
     """
-    parts = [most_launched(times[times[need.sized] == size]) for size in need.size]
+    parts = [most_launched(times[times[need.size_column] == size]) for size in need.size]
     if len(parts) == 1:
         return side_of(parts[0])
-    by_round = pd.concat(parts).pivot_table("value", ROUND, need.sized, aggfunc="last")
+    by_round = pd.concat(parts).pivot_table("value", ROUND, need.size_column, aggfunc="last")
     mixed = by_round.dropna() @ pd.Series(need.size)
     return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
 
 
-def _measure(need: Need, frames: Frames, made: Candidate) -> None:
+def _measure(need: Need, frames: Frames, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
-    points = _of(made.backend, narrowed_to(need, frames.points))
-    made.value = _mixed(need, _by_size(need, points, need.op, "p50"))
-    made.cpus = _busy(need, points, made.value)
-    made.limit = _over_limit(need, timed(need, points), frames.limits, made.value)
+    points = _rows_of(candidate.backend, narrowed_to(need, frames.points))
+    candidate.value = _mixed(need, _by_size(need, points, need.op, "p50"))
+    candidate.cpus = _busy(need, points, candidate.value)
+    candidate.limit = _over_limit(need, timed(need, points), frames.limits, candidate.value)
     rates = _by_size(need, points, "launch", "closed_per_second")
     took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
-        closed = _of(made.backend, narrowed_to(need, frames.points, 0.0))
+        closed = _rows_of(candidate.backend, narrowed_to(need, frames.points, 0.0))
         took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
-    made.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
+    candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
         quantiles = _by_size(need, points, need.op, tails.metric(need.quantile))
-        made.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
-        made.hold("deadline", quantiles, need.deadline_us * US)
+        candidate.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
+        candidate.require("deadline", quantiles, need.deadline_us * US)
     if need.rate:
-        made.hold("rate", [took], 1e9 / need.rate)
+        candidate.require("rate", [took], 1e9 / need.rate)
     if need.cpus:
-        made.hold("cpus", [made.cpus], need.cpus)
+        candidate.require("cpus", [candidate.cpus], need.cpus)
 
 
 def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
@@ -176,14 +176,16 @@ def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Qu
     """Return the time over what the hardware allows for the mix."""
     if limits.empty or not value:
         return ABSENT
-    by_size = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized)
+    by_size = (
+        with_limits(times, limits).drop_duplicates(need.size_column).set_index(need.size_column)
+    )
     bounds = by_size.limit.reindex(list(need.size))
     shares = list(need.size.values())
     return value / of(float(np.dot(bounds, shares))).as_unit("ns")
 
 
-def _nearer(shown: Quantity, bound: float) -> float:
-    """Return how many times as many launches would move the interval of `shown` off a bound."""
+def _launches_factor(shown: Quantity, bound: float) -> float:
+    """Return by what to multiply the launches to move the interval of `shown` off a bound."""
     low, high = shown.ends if shown else (0.0, inf)
     if not 0 < low <= high < inf:
         return 2.0
@@ -204,6 +206,6 @@ def _by_size(need: Need, points: pd.DataFrame, op: str, metric: str) -> list[Qua
     rows = rows.sort_values("launches", ascending=False, kind="stable")
     values = []
     for size in need.size:
-        of_size = rows[rows[need.sized] == size]
+        of_size = rows[rows[need.size_column] == size]
         values.append(ABSENT if of_size.empty else quantity(next(of_size.itertuples())))
     return values

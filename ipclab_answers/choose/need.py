@@ -55,9 +55,9 @@ class Need:
     must: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for what cannot be, or no study can be asked."""
-        for name, known in WORDS.items():
-            _check_word(name, getattr(self, name), known)
+        """Raise `UsageError` for values that cannot be, or that no study measures."""
+        for name, words in WORDS.items():
+            _check_word(name, getattr(self, name), words)
         for must in self.must:
             _check_word("must", must, MUSTS)
         if self.consumers < 1:
@@ -69,15 +69,16 @@ class Need:
                 what = f"{name}={value} is not possible"
                 raise UsageError(what, "", "give a number of 0 or more")
         if self.quantile not in QUANTILES.values():
-            there = ", ".join(map(str, QUANTILES.values()))
+            kept = ", ".join(map(str, QUANTILES.values()))
             what = f"quantile {self.quantile} is not kept"
-            raise UsageError(what, f"there are {there}", "give one of them")
+            raise UsageError(what, f"there are {kept}", "give one of them")
         if min(self.size) < LEAST[self.way]:
             what = f"size {min(self.size)} is not possible"
             raise UsageError(what, "", f"give {LEAST[self.way]} or more")
         self._check_measurable()
 
     def _check_measurable(self) -> None:
+        """Raise `UsageError` for what no study measures."""
         if self.producers != 1:
             fix = "ask for each producer alone"
             raise UsageError("several producers", "every study has one", fix)
@@ -109,7 +110,7 @@ class Need:
         return "killed-locked" if self.way == STATE else "killed-writing"
 
     @property
-    def sized(self) -> str:
+    def size_column(self) -> str:
         """Return the column of a frame that its sizes are levels of."""
         return "entries" if self.way == STATE else "size_bytes"
 
@@ -124,10 +125,7 @@ class Need:
         return "intended" if self.rate and self.way != STATE else self.closed_op
 
     def levels(self, rate: float | None = None) -> dict[str, Any]:
-        """Return the levels, beside size and mechanism, of the points that tell of it.
-
-        At its own or another `rate`.
-        """
+        """Return the levels, beside size and mechanism, of its points, at its own or another `rate`."""
         rate = self.rate if rate is None else rate
         levels: dict[str, Any] = {"placement": self.placement}
         if self.way == STATE:
@@ -167,7 +165,7 @@ def of(plain: Mapping[str, Any]) -> Need:
             if name == "size":
                 sides[name] = _sizes(value, way)
             else:
-                sides[name] = _plain(kinds[name], value)
+                sides[name] = _converted(kinds[name], value)
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
@@ -208,8 +206,8 @@ def _sizes(sizes: Any, way: Any) -> dict[int, float]:
     return {size: weight / total for size, weight in sorted(weights.items())}
 
 
-def _plain(kind: Any, value: Any) -> Any:
-    """Return `value` as what a side of a need is; raises `TypeError` or `ValueError`."""
+def _converted(kind: Any, value: Any) -> Any:
+    """Return `value` as the type of a side of a need; raises `TypeError` or `ValueError`."""
     if kind is str:
         return str(value)
     if kind is float or kind is int:
@@ -222,6 +220,6 @@ def _plain(kind: Any, value: Any) -> Any:
     return tuple(map(str, words))
 
 
-def _check_word(name: str, word: str, known: Iterable[str]) -> None:
-    if word not in known:
-        raise UsageError(f"{name} = {word!r} is not possible", "", hint(word, known))
+def _check_word(name: str, word: str, words: Iterable[str]) -> None:
+    if word not in words:
+        raise UsageError(f"{name} = {word!r} is not possible", "", hint(word, words))

@@ -42,9 +42,9 @@ def promised(points: pd.DataFrame, faults: pd.DataFrame) -> Promises:
     """
     rows = points[points.op == "launch"]
     lost = rows[rows.metric == "lost"]
-    known = len(lost) and not lost["flags"].str.contains(FAILED).any()
+    is_known = len(lost) and not lost["flags"].str.contains(FAILED).any()
     return {
-        "lost": lost.high.max() if known else None,
+        "lost": lost.high.max() if is_known else None,
         "full": _when_full(rows),
         "crash": _after_crash(faults) if len(faults) else None,
     }

@@ -1,10 +1,8 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
-import tomllib
 from collections.abc import Iterable
 from html import escape
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,15 +11,14 @@ from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
+from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED
 from ipclab_answers.choose.need import US, Need
 
 SHOWN = 8  # mechanisms of which more is told than their time
-WORDS: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("labels.toml").read_text("utf-8")
-)
+WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
@@ -133,7 +130,7 @@ def _size(lab: Data, need: Need, size: int) -> str:
 
 
 def _unit(need: Need) -> str:
-    return "B" if need.sized == "size_bytes" else "count"
+    return "B" if need.size_column == "size_bytes" else "count"
 
 
 def _changes(lab: Data, answer: Answer) -> pd.DataFrame:

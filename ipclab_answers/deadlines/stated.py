@@ -1,9 +1,7 @@
 """What a run states of deadlines: a tolerance limit of the launches' p99.9 for each point."""
 
-import tomllib
 from dataclasses import asdict
 from math import ceil, floor, log10
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +15,7 @@ from ipclab.lab.catalogue import N_
 from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import trimmed
 from ipclab.lab.words import DASH
+from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
@@ -39,7 +38,7 @@ VALUES = [
 ]
 USUAL = ["op", "backend", "size_bytes", "placement"]
 DIGITS = 3  # that are shown of a bound, the last rounded up
-WORDS = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
+WORDS = table_beside(__file__, "labels.toml")
 REFUSED = N_("{point}: no deadline is stated, since {why} ({launches}).")
 LAUNCHES = N_("launches: {count}, samples of each: {samples} or more")
 LARGEST = N_(

@@ -20,7 +20,7 @@ from ipclab.stats.intervals import Floats
 from ipclab.stats.ranktest import DRIFT_LEAST
 
 LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed in benchmarks/history.py)
-DRIFT_P = 0.01  # luck that all series of a run share drifts now and then
+DRIFT_P = 0.01  # strict, since the luck of a run, which its series share, may drift by itself
 LUCK_LEAST = 4  # runs from which their luck is known
 HALF_NORMAL = 0.6745 * 2**0.5  # median distance of two normal values, in their deviation
 Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]  # a row a series, a column a run
@@ -111,18 +111,18 @@ class _Walk:
         """
         inner = range(first + 1, last)
         moved = set[int]()
-        for at in inner:
-            moved.update(self.shown(range(first, at), range(at, last)))
+        for border in inner:
+            moved.update(self.shown(range(first, border), range(border, last)))
         if not moved:
             return []
         values = self.medians[sorted(moved), first:last]
-        off = {}
+        distances = {}
         for at in inner:
             before, after = np.hsplit(values, [at - first])
-            off[at] = _off(before) + _off(after)
-        border = min(off, key=off.__getitem__)
+            distances[at] = _distance(before) + _distance(after)
+        border = min(distances, key=distances.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
-        if 2 * len(drifting) > len(moved) and _off_line(values) < off[border]:
+        if 2 * len(drifting) > len(moved) and _distance_from_line(values) < distances[border]:
             return []
         return [*self.borders(first, border), border, *self.borders(border, last)]
 
@@ -206,7 +206,7 @@ def _slope(row: Floats) -> float:
     return float(np.nanmedian(slopes))
 
 
-def _off(values: Table) -> float:
+def _distance(values: Table) -> float:
     """Return how far the runs (columns) of each series lie from its median, in all."""
     series = values[np.isfinite(values).any(axis=1)]
     if not len(series):
@@ -215,7 +215,7 @@ def _off(values: Table) -> float:
     return float(np.nansum(np.abs(series - middle)))
 
 
-def _off_line(values: Table) -> float:
+def _distance_from_line(values: Table) -> float:
     """Return how far the runs of each series lie from the line through them, in all."""
     slopes = np.array([[_slope(row)] for row in values])
-    return _off(values - slopes * np.arange(values.shape[1]))
+    return _distance(values - slopes * np.arange(values.shape[1]))

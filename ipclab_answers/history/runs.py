@@ -46,7 +46,7 @@ def _age(run: RunFolder) -> tuple[Any, str]:
 
 
 def _alike(one: RunFolder, other: RunFolder) -> bool:
-    return same_machine(one.about["machine"]["facts"], other.about["machine"]["facts"])
+    return same_machine(one.facts, other.facts)
 
 
 def _here(paths: Paths) -> list[RunFolder]:

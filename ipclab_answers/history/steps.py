@@ -25,11 +25,21 @@ UNKNOWN = "unknown"
 ONE_RUN, MOVED = "one-run", "differs:relation"
 NO_TIME, FEW = "not-a-time", "few-launches"
 COLUMNS = [
-    *("kind", "run", "began", "what", "points", "slower", "limits", "tested"),
-    *("ratio", "low", "high", "changed"),
+    "kind",
+    "run",
+    "began",
+    "what",
+    "points",
+    "slower",
+    "limits",
+    "tested",
+    "ratio",
+    "low",
+    "high",
+    "changed",
 ]
 STEP, ALONE, DRIFT = "step", "alone", "drift"
-LOAD = 1.0  # runnable tasks: a difference that counts
+LEAST_LOAD = 1.0  # runnable tasks by which the load must differ
 KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
 WHAT = {
     MACHINE: "the machine: {limits} of {tested} limits changed too",
@@ -37,10 +47,10 @@ WHAT = {
     LIMITS_ONLY: "the limits alone: {limits} of {tested} changed, no mechanism is shown to",
     UNKNOWN: "limits were not measured on both sides",
 }
-MOST = 6  # changes that a line names
+MOST_NAMED = 6  # changes that a line names
 APART = " | "  # between changes, whose values hold semicolons
-# of the checkout: ipclab's version tells what matters of it
-AWAY = "git_commit", "git_dirty"
+# Facts of the checkout that are left out: ipclab's version tells what matters of it.
+LEFT_OUT = "git_commit", "git_dirty"
 Row = dict[Any, Any]
 
 
@@ -71,7 +81,7 @@ class History:
         series = []
         for _, of_point in pd.concat(numbered).groupby(KEY):
             rows = of_point.to_dict("records")
-            if why := _refused(rows):
+            if why := _why_unjudged(rows):
                 unjudged[why] += 1
                 continue
             logs = [np.empty(0)] * len(runs)
@@ -150,24 +160,24 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
     """
     changed = []
     for row in differences([before, after]).itertuples():
-        if not row.same and row.name not in AWAY:
+        if not row.same and row.name not in LEFT_OUT:
             changed.append((str(row.fact), str(row.A), str(row.B)))
     facts = {fact for fact, *_ in changed}
-    old = before.about["machine"]["facts"].get("packages") or {}
-    new = after.about["machine"]["facts"].get("packages") or {}
-    for name in sorted(old.keys() | new.keys()):
-        was = str(old.get(name, "–"))
-        now = str(new.get(name, "–"))
-        if was != now and f"{name} version" not in facts:
-            changed.append((name, was, now))
-    was = before.about["parameters"]["profile"]
-    now = after.about["parameters"]["profile"]
-    if was != now:
-        changed.append(("Profile", was, now))
-    earlier = _load(before)
-    later = _load(after)
-    if None not in (earlier, later) and abs(later - earlier) >= LOAD:
-        changed.append(("Load, over a minute", f"{earlier:.1f}", f"{later:.1f}"))
+    old_packages = before.about["machine"]["facts"].get("packages") or {}
+    new_packages = after.about["machine"]["facts"].get("packages") or {}
+    for name in sorted(old_packages.keys() | new_packages.keys()):
+        old = str(old_packages.get(name, "–"))
+        new = str(new_packages.get(name, "–"))
+        if old != new and f"{name} version" not in facts:
+            changed.append((name, old, new))
+    old = before.about["parameters"]["profile"]
+    new = after.about["parameters"]["profile"]
+    if old != new:
+        changed.append(("Profile", old, new))
+    old_load = _load(before)
+    new_load = _load(after)
+    if None not in (old_load, new_load) and abs(new_load - old_load) >= LEAST_LOAD:
+        changed.append(("Load, over a minute", f"{old_load:.1f}", f"{new_load:.1f}"))
     return changed
 
 
@@ -206,15 +216,15 @@ def _line(row: Row) -> str:
         slower = f"{row['points']} points, {row['slower']} slower"
         moved = f"{slower}, on average x {row['ratio']:.2f}"
     changes = row["changed"].split(APART)
-    changed = APART.join(changes[:MOST]) or "nothing that is known"
-    if len(changes) > MOST:
-        changed += f" and {len(changes) - MOST} more"
+    changed = APART.join(changes[:MOST_NAMED]) or "nothing that is known"
+    if len(changes) > MOST_NAMED:
+        changed += f" and {len(changes) - MOST_NAMED} more"
     what = WHAT[row["what"]].format_map(row)
     accepted = f"; accepted: {row['accepted']}" if row["accepted"] else ""
     return f"{row['run']}: {KINDS[row['kind']]}: {moved}; {what}; changed: {changed}{accepted}"
 
 
-def _refused(rows: Sequence[Row]) -> str:
+def _why_unjudged(rows: Sequence[Row]) -> str:
     """Return why the runs of one op of a point cannot be judged, nothing when they can."""
     if len(rows) < 2:  # noqa: PLR2004
         return ONE_RUN

@@ -26,9 +26,9 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
         size = sum(file.stat().st_size for file in files)
         yield {
             "run": run.id,
-            "machine": about["machine"]["digest"],
+            "machine": run.machine,
             "label": parameters.get("label", ""),
-            "profile": parameters["profile"],
+            "profile": run.profile,
             "studies": ",".join(parameters["studies"]),
             "points": str(points),
             "MB": f"{size / MEGABYTE:.1f}",

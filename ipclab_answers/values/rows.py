@@ -17,8 +17,8 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
 SCHEMA = 1  # of the JSON: docs/values.schema.json
-TOLD = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
-COLUMNS = ["run", "machine", "label", *KEY, "levels", *TOLD]
+VALUE_COLUMNS = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
+COLUMNS = ["run", "machine", "label", *KEY, "levels", *VALUE_COLUMNS]
 FILTERS = ("op", "metric", "backend", "placement", "size_bytes")
 Asked = Mapping[str, Sequence[Any]]
 
@@ -26,7 +26,7 @@ Asked = Mapping[str, Sequence[Any]]
 def rows(
     run: RunFolder, studies: Sequence[str], asked: Asked, quantile: float | None
 ) -> pd.DataFrame:
-    """Return the columns `KEY`, levels (a dict) and `TOLD` of what is `asked` of `run`.
+    """Return the columns `KEY`, levels (a dict) and `VALUE_COLUMNS` of what is `asked` of `run`.
 
     All studies where none is named; the `quantile` alone where one is given. Raises `UsageError`
     for a study, a level or a name that the run does not hold, and `LabError` where nothing that is
@@ -39,7 +39,7 @@ def rows(
     parts = [_rows(_points(run, study, quantile)) for study in studies or measured]
     table = pd.concat(parts, ignore_index=True)
     for name, wanted in asked.items():
-        table = _kept(table, name, wanted)
+        table = _narrowed(table, name, wanted)
     if quantile is not None and table.value.isna().all():
         raise tails.too_few(quantile)
     return table
@@ -50,7 +50,7 @@ def _rows(points: pd.DataFrame) -> pd.DataFrame:
     for row in points.drop(columns=[*KEY, *VALUES]).to_dict("records"):
         levels.append({name: level for name, level in row.items() if pd.notna(level)})
     table = points.assign(levels=pd.Series(levels, points.index, object))
-    return table[[*KEY, "levels", *TOLD]]
+    return table[[*KEY, "levels", *VALUE_COLUMNS]]
 
 
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
         return derived.read(run, study, "points")
     metric = tails.metric(quantile)
     if metric not in QUANTILES:
-        return _at(run, study, quantile)
+        return _derived_anew(run, study, quantile)
     points = derived.read(run, study, "points")
     points = points[points.metric == metric]
     # Runs that were thinned of old have values of too few samples.
@@ -69,7 +69,7 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     return points.assign(flags=flags, **ends)
 
 
-def _at(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
+def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     """Return the rows of `study` with a quantile that frames do not hold."""
     made = []
     for file in run.checked(f"points/{study}/").values():
@@ -90,7 +90,7 @@ def _at(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     return frame(made, VALUES)
 
 
-def _kept(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:
+def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:
     """Return the rows whose column or level `name` is one of those that are `wanted`."""
     if name in FILTERS:
         column = table[name]
@@ -107,13 +107,12 @@ def _kept(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame
 
 def head(run: RunFolder) -> dict[str, str]:
     """Return what is told of the run itself."""
-    parameters = run.about["parameters"]
     return {
         "run": run.id,
-        "machine": run.about["machine"]["digest"],
-        "label": parameters.get("label", ""),
+        "machine": run.machine,
+        "label": run.about["parameters"].get("label", ""),
         "begun": run.about["begun"],
-        "profile": parameters["profile"],
+        "profile": run.profile,
     }
 
 

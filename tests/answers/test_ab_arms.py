@@ -22,7 +22,8 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.stats.looks import HEAT_LOOKS
-from ipclab_answers.ab.arms import ARM, Arm, Asked, Program, uninterrupted
+from ipclab_answers.ab.arms import ARM, Arm, Program, uninterrupted
+from ipclab_answers.ab.asked import Asked
 from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import AtPoint, Wanted
 from tests.support.commands import ROOT, environment, eventually, processes_of

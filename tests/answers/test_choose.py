@@ -16,10 +16,11 @@ from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
 from ipclab.studies.profile import profile
 from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
-from ipclab_answers.choose.asked import file_names, points, request
+from ipclab_answers.choose.asked import points, request
 from ipclab_answers.choose.candidates import narrowed_to
 from ipclab_answers.choose.need import MUSTS, of, read
 from ipclab_answers.choose.promises import Offer, kept, promised
+from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import WORDS, tables
 from tests.support.needs import Plant, asked
 

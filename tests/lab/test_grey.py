@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, prose, style
+from ipclab.lab import canvas, formats, prose, style
 from ipclab.lab.canvas import FIGURES
 from ipclab.lab.curves import leading, lines
 from ipclab.lab.drawing import bars, limit
@@ -53,7 +53,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     patch.setattr(prose, "namespace", lambda: values)
     patch.setattr(Lab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
-        patch.setattr(style, saved, lambda *_, content=content: content)
+        patch.setattr(formats, saved, lambda *_, content=content: content)
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
         if cell.cell_type == "code" and not cell.source.startswith(MAGIC):
             exec(cell.source, values)

@@ -25,7 +25,8 @@ from ipclab.lab.signing import (
 from ipclab.lab.uncertainty import COVERAGE, LEAST, NORMAL, TYPES
 from ipclab.paths import Paths, checkout
 from ipclab.render import document
-from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter, data
+from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.render.typeset import data
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.quantity import Quantity
 from tests.support.commands import ROOT

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived
-from ipclab.lab import canvas, style
+from ipclab.lab import canvas, formats
 from ipclab.lab.lab import Lab
 from ipclab.store.run import RunFolder
 from tests.support.commands import ROOT
@@ -75,8 +75,8 @@ class Sweep(Told):
     def _made(self) -> list[tuple[Any, str, Any]]:
         shown = [each for each in super()._made() if each[0] is not Lab]
         unsaved = [
-            (style, "svg", lambda _: "<svg/>"),
-            *((style, kind, lambda _: b"") for kind in ("png", "pdf")),
+            (formats, "svg", lambda _: "<svg/>"),
+            *((formats, kind, lambda _: b"") for kind in ("png", "pdf")),
         ]
         held = [study for study in derived.measured(reference()) if study in (*ALWAYS, self.study)]
         return [

@@ -11,7 +11,8 @@ from ipclab.lab.lab import lab_of
 from ipclab.lab.table import MIME, Column, Table
 from ipclab.paths import Paths
 from ipclab.render.document import read
-from ipclab.render.exporters import ReportHTMLExporter, compiled, data
+from ipclab.render.exporters import ReportHTMLExporter
+from ipclab.render.typeset import compiled, data
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from tests.support.commands import ROOT

@@ -15,7 +15,8 @@ from ipclab.claims.lines import Lines
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.table import Column, Table
 from ipclab.render import document
-from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter, data
+from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.render.typeset import data
 from tests.support.commands import ROOT
 
 OPTIONAL = {"failures", "requirements"}  # shown only where there are any

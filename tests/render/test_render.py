@@ -13,8 +13,9 @@ from nbformat import v4
 from ipclab.errors import LabError
 from ipclab.lab.table import MIME, Column, Table
 from ipclab.render import document
-from ipclab.render.exporters import TypstPDFExporter, data
+from ipclab.render.exporters import TypstPDFExporter
 from ipclab.render.jobs import EXPORTERS
+from ipclab.render.typeset import data
 from ipclab.render.words import Sources
 from tests.render.conftest import LANGUAGES
 from tests.support.commands import ROOT

@@ -1,6 +1,4 @@
-"""What may be asked of a study: its factors and their levels, so that a mistyped one is told and
-not just empty.
-"""
+"""The factors of a study and their levels, by which a mistyped one is told, not just empty."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,14 +13,12 @@ from ipclab.studies.installed import study as study_of
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 
-MOST = 12  # levels that a line names
+MOST_NAMED = 12  # levels that a line names
 
 
 @cache
-def factors(study: str) -> Mapping[str, set[Any]]:
-    """Return every factor that a point of the study can have, with its usual levels; what it times
-    is `op`.
-    """
+def levels_of(study: str) -> Mapping[str, set[Any]]:
+    """Return the usual levels of every factor that a point of the study can have, and of `op`."""
     its_study = study_of(study)
     levels: dict[str, set[Any]] = defaultdict(set)
     for profile in PROFILES.values():
@@ -34,19 +30,14 @@ def factors(study: str) -> Mapping[str, set[Any]]:
     return dict(levels)
 
 
-def check(
-    study: str,
-    frame: pd.DataFrame,
-    levels: Mapping[str, Any],
-) -> None:
-    """Raise `UsageError` with the nearest name for words among `levels` that no run of the study
-    can have.
+def check_levels(study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> None:
+    """Raise `UsageError`, with the nearest name, for words that no run of the study can have.
 
     `frame` holds what this run has. Numbers, such as sizes, are whatever was measured, and so are
     the columns of a contest; an operation or metric that this run lacks is known where it has a
     name (`labels.toml`, `levels.toml`).
     """
-    possible = factors(study)
+    possible = levels_of(study)
     for name, asked in levels.items():
         if name not in (*possible, "op", "metric"):
             continue
@@ -54,7 +45,7 @@ def check(
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 words = sorted(word for word in usual if isinstance(word, str))
-                more = ", ..." if len(words) > MOST else ""
-                why = f"there are {', '.join(words[:MOST])}{more}"
+                more = ", ..." if len(words) > MOST_NAMED else ""
+                why = f"there are {', '.join(words[:MOST_NAMED])}{more}"
                 fix = f"did you mean {nearest(level, words)!r}?"
                 raise UsageError(f"{study} has no {name} {level!r}", why, fix)

@@ -1,0 +1,54 @@
+"""Which runs tell of a need: those that were measured for it, those that hold its study."""
+
+import re
+
+from ipclab.backends.codecs import encoded_bytes
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.lab.runs import best, choose
+from ipclab.paths import Paths
+from ipclab.store.run import RunFolder
+from ipclab_answers.choose.need import STATE, Need
+
+
+def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
+    """Return the run called `name`; else those here that tell of `need`, or the reference.
+
+    The best stands first: runs that were measured for the need, else those that hold its study; of
+    these one with more of its points of the need's sizes and placement is better. Raises
+    `UsageError` when there is none.
+    """
+    here = [] if name else _here(paths, need)
+    if here:
+        return here
+    named = choose(paths, name, need.study)
+    if need.study not in derived.measured(named):
+        what = f"{named.id} holds nothing of {need.study}"
+        raise UsageError(what, "", "measure it: ipclab choose --measure")
+    return [named]
+
+
+def file_names(need: Need) -> re.Pattern[str]:
+    """Return what the names of the files of points of the need's sizes and placement match."""
+    sizes: list[int] = list(need.size)
+    if need.way == STATE:  # whose points are named by the bytes of their entries
+        sizes = [encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes]
+    some = "|".join(map(str, sizes))
+    return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
+
+
+def _here(paths: Paths, need: Need) -> list[RunFolder]:
+    exact = file_names(need)
+
+    def answering(run: RunFolder) -> int:
+        return sum(bool(exact.search(name)) for name in run.points(need.study))
+
+    own = []
+    others = []
+    for run in best(paths, need.study, answering):
+        measured_for = run.about["parameters"].get("need")
+        if measured_for == need.plain():
+            own.append(run)
+        elif not measured_for:
+            others.append(run)
+    return own or others

@@ -1,0 +1,35 @@
+"""The times of mechanisms at the sizes of a need: measured, or estimated between measured sizes."""
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+from ipclab.stats.quantity import Quantity, missing
+from ipclab_answers.choose.need import Need
+
+
+def timed(need: Need, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a frame that are medians of the op which ranks mechanisms."""
+    return rows[(rows.op == need.op) & (rows.metric == "p50")]
+
+
+def estimate(need: Need, times: pd.DataFrame) -> Quantity:
+    """Return the time of one mechanism by straight lines between the medians of measured sizes.
+
+    Both axes are logarithmic. Nothing is estimated beyond the smallest and the largest size.
+    """
+    medians = times.groupby(need.size_column).value.median().astype(float)
+    if medians.empty:
+        return missing("ns")
+    sizes = np.log(medians.index.astype(float))
+    wanted = np.log(list(need.size))
+    logs = np.interp(wanted, sizes, np.log(medians), left=nan, right=nan)
+    time = float(np.exp(logs) @ list(need.size.values()))
+    return missing("ns") if np.isnan(time) else Quantity(time, "ns", kind="estimate")
+
+
+def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the point that has most launches."""
+    most: pd.DataFrame = rows[rows.point == rows.point.value_counts().index[0]]
+    return most
