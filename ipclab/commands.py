@@ -125,7 +125,7 @@ lang_option = click.option(
     "--lang",
     "langs",
     type=words,
-    default="ko,zh,en",
+    default=",".join(LANGUAGES),
     help="Languages.",
     callback=one_of("language", lambda: LANGUAGES, needed=True),
 )

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Self
 
 from ipclab.errors import LabError
-from ipclab.paths import checkout
+from ipclab.paths import checkout, table_beside
 from ipclab.plugins import chosen
 
 SOURCE = "en"
-LANGUAGES = ("ko", "zh", "en")
+LANGUAGES = table_beside(__file__, "languages.toml")
 PACKAGE = "ipclab"
-# What stands between values where a text has no words of its own, such as `{name}: {time}`
-PUNCTUATION = {"zh": {": ": "：", "; ": "；"}}
 _VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
 
@@ -40,7 +38,7 @@ class Catalogue:
         """
         if lang == SOURCE:
             return cls(lang)
-        chosen("language", lang, dict.fromkeys(LANGUAGES))
+        chosen("language", lang, LANGUAGES)
         folder = catalogue_path(lang, locale or checkout().locale).parent
         files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
         if not files:
@@ -58,7 +56,8 @@ class Catalogue:
         """
         said = self.words.get(msgid) or msgid
         if said == msgid and _VALUES.fullmatch(msgid):
-            for mark, other in PUNCTUATION.get(self.lang, {}).items():
+            punctuation = LANGUAGES[self.lang].get("punctuation", {})
+            for mark, other in punctuation.items():
                 said = said.replace(mark, other)
         return said
 

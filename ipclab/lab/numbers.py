@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.lab.catalogue import N_
+from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
 from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 
@@ -32,8 +32,6 @@ _SYMBOL = {
     "x": "×",
     **dict.fromkeys(("1", "count", "text", "date", ""), ""),
 }
-_OWN_SYMBOL = {"ko": {"x": "배", "pp": "%p"}, "zh": {"x": "倍", "pp": "个百分点"}}
-_BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = r"배(95% 구간 \1~\2배)"
 _USUAL = {"share": "pct", "points": "pp"}
@@ -122,7 +120,7 @@ class Formatter:
         places = shown_decimals(value / scale) + 2 * ("fine" in words)
         if "int" in words or is_whole:
             places = 0
-        symbols = _SYMBOL | _OWN_SYMBOL.get(self.lang, {})
+        symbols = _SYMBOL | LANGUAGES[self.lang].get("symbols", {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
         if "interval" not in words or quantity.low is None or quantity.high is None:
@@ -131,7 +129,7 @@ class Formatter:
         if {*ends} == {self.number(value / scale, places)}:
             return text  # the interval lies within the value's last digit
         if isfinite(quantity.low) and isfinite(quantity.high):
-            return f"{text} [{_BETWEEN.get(self.lang, '–').join(ends)}]"
+            return f"{text} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
         return f"{text} [{self.translate(_UNBOUNDED)}]"
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:

@@ -12,9 +12,9 @@ from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from ipclab.backends.installed import backends
+from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import table_beside
 
-FAMILY = {"ko": "Noto Sans CJK KR", "zh": "Noto Sans CJK SC", "en": "Noto Sans CJK KR"}
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -52,8 +52,8 @@ def load_fonts() -> None:
     for entry in files(noto_cjk_sans_otc).iterdir():
         if entry.name.endswith(".ttc"):
             font_manager.fontManager.addfont(str(entry))
-    for family in FAMILY.values():
-        font_manager.findfont(family, fallback_to_default=False)
+    for language in LANGUAGES.values():
+        font_manager.findfont(language["font"], fallback_to_default=False)
 
 
 @cache
@@ -66,7 +66,7 @@ def settings(lang: str) -> dict[str, Any]:
     ours: Any = mpl.rc_params_from_file(
         Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False
     )
-    return {**ours, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
+    return {**ours, "font.family": [LANGUAGES[lang]["font"]], "axes.prop_cycle": cycle}
 
 
 def look(level: object, place: int) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def make(paths: Paths, progress: Any) -> list[Path]:
     run = opened(paths, paths.reference)
     folder = folder_of(paths)
     with private(paths.ledger) as out:
-        report(paths, run, LANGUAGES, ("pdf", "ipynb"), out, progress)
+        report(paths, run, [*LANGUAGES], ("pdf", "ipynb"), out, progress)
         files: dict[str, bytes] = {}
         for lang in LANGUAGES:
             files[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()

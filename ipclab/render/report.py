@@ -23,7 +23,7 @@ from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 
 LONGEST_MEASURING_S = 7 * 86_400.0
-TONGUES = {"ko": "한국어", "zh": "中文", "en": "English"}
+TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
 DATA = "data"  # beside the reports: the frames as CSV
 
 

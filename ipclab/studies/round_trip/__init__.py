@@ -34,19 +34,6 @@ from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
-# What the quick profile measures at the smallest size alone: the study of streams measures these
-# over size.
-BRIEF = (
-    "fifo",
-    "mpi-p2p",
-    "nng-ipc",
-    "posix-mq",
-    "shm-ring",
-    "sysv-mq",
-    "unix-dgram",
-    "unix-seqpacket",
-    "zenoh",
-)
 HERE = "ipclab.studies.round_trip"
 
 
@@ -75,7 +62,8 @@ class RoundTripStudy(Study):
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
         pinned, short = profile.pinned, profile.name in ("smoke", "quick")
-        brief = [name for name in mechanisms if name in BRIEF and short and sweep == Sweep()]
+        small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
+        brief = [name for name in mechanisms if name in small]
 
         def own(levels: Levels) -> Levels:
             """Return `levels` with the backend's own for its `usual` wait and its `last` way to
