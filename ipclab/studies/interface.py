@@ -215,10 +215,10 @@ class Study(ABC):
         by_id = dict[str, Point]()
         for row in self.table()["arm"]:
             for row_levels in expanded(row, known):
-                levels = usual | row_levels
-                if levels["backend"] in backends:
-                    point = self._point(whole(levels))
-                    by_id[point.id] = point
+                for levels in expanded(usual | row_levels, known):
+                    if levels["backend"] in backends:
+                        point = self._point(whole(levels))
+                        by_id[point.id] = point
         blocks = list(dict.fromkeys(point.block for point in by_id.values()))
         return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
 

@@ -106,7 +106,7 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
     roles = levels["roles"].format(n=count, r=readers, c=count - readers).replace("+0C", "")
     usual = {
         "direct": "yes" if levels["cache"] == COLD and not mapped else "no",
-        "depth": 64 if levels["backend"] == "overlapped" else 1,
+        "depth": 256 if levels["backend"] == "overlapped" else 1,
         "buffer": "none" if mapped else "fresh",
     }
     own = {name: level for name, level in usual.items() if levels[name] == "usual"}
