@@ -91,10 +91,10 @@ def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -
     """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
     with _refusing(named):
         validity.footer(source)
-        with pq.ParquetFile(source, read_dictionary=["op"]) as file:
+        with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
             validity.columns(file, most)
             measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
-            _fill(measured.launches, file.read())
+            _fill(measured.launches, file.read(use_threads=False))
         validity.possible(measured.point, measured.launches, named)
     return measured
 

@@ -38,13 +38,13 @@ def differing(index: Index) -> pd.DataFrame:
 
     One row for a node whose ops differ together (`point` is `ALL`), else one for each op that does.
     """
-    rows = []
-    for _, equals in nodes(index).groupby("machine"):
-        if len(equals) >= LEAST_EQUALS:
-            known = equals.set_index("file", drop=False)
-            for row in _of_equals(known, index.values):
-                node = known.loc[row["file"], NODE].to_dict()
-                rows.append(row | node | {"fact": facts(known, row["file"])})
+    rows, every = [], nodes(index)
+    counts = every.machine.map(every.machine.value_counts())
+    for _, equals in every[counts >= LEAST_EQUALS].groupby("machine"):
+        known = equals.set_index("file", drop=False)
+        for row in _of_equals(known, index.values):
+            node = known.loc[row["file"], NODE].to_dict()
+            rows.append(row | node | {"fact": facts(known, row["file"])})
     return pd.DataFrame(rows, columns=DIFFERS)
 
 

@@ -158,17 +158,27 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     dataset = ds.dataset(parts, schema=COLUMNS, format="parquet")
     is_head = ds.field("point").is_null()
     heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
-    bundles = heads.to_pandas().merge(present, on=KEY).drop_duplicates("file")
-    bundles = bundles.sort_values("file", ignore_index=True)
+    found = heads.to_pandas().merge(present, on=KEY)
+    bundles = found.drop_duplicates("file").sort_values("file", ignore_index=True)
     texts = bundles.select_dtypes(["object", "str"]).columns
     bundles[texts] = bundles[texts].fillna("")
-    columns = [*SHARED, *NUMBERS, "mtime_ns", "size_bytes", "launches", "plain"]
+    columns = [*SHARED, *NUMBERS, *COUNTS, "plain"]
     once = ds.ParquetReadOptions(dictionary_columns=set(SHARED))  # each text, however many bundles
     dataset = ds.dataset(parts, schema=ENCODED, format=ds.ParquetFileFormat(read_options=once))
     table = dataset.to_table(columns=columns, filter=~is_head).unify_dictionaries()
     values = table.to_pandas(self_destruct=True, split_blocks=True)
-    today = dict(zip(bundles.file, bundles.mtime_ns, strict=True))
-    times = np.array([today.get(name, -1) for name in values.file.cat.categories])
-    values = values[times[values.file.cat.codes] == values.mtime_ns]
-    values = values.drop_duplicates(["file", "point", "op"], ignore_index=True)
-    return Index(bundles, values, count)
+    values = _of_today(values, bundles)
+    if len(bundles) < len(found):  # a kill came before the files that were made one went
+        values = values.drop_duplicates(["file", "point", "op"])
+    return Index(bundles, values.reset_index(drop=True), count)
+
+
+def _of_today(values: pd.DataFrame, bundles: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `bundles` as they are now, not of those that they replaced."""
+    today = bundles.set_index("file")[["bytes", "mtime_ns"]]
+    today = today.reindex(values.file.cat.categories, fill_value=-1)
+    codes = values.file.cat.codes.to_numpy()
+    same = np.ones(len(values), bool)
+    for name in today:
+        same &= today[name].to_numpy()[codes] == values[name].to_numpy()
+    return values[same].drop(columns=list(today))

@@ -19,10 +19,12 @@ VALUES += ["ns", "low", "high", "launches", "over_limit"]
 def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
     chosen, answers = nodes.nodes(index), nodes.answers(index)
-    values = index.values.astype({"file": str}).merge(chosen[nodes.NODE], on="file")
+    values = index.values[index.values.file.isin(chosen.file)]
+    of_file = chosen.set_index("file")
+    named = {name: values.file.map(of_file[name]) for name in ("machine", "label")}
     frames = {
         "bundles": index.bundles.drop(columns=["bytes", "mtime_ns"]),
-        "values": values[VALUES],
+        "values": values.assign(**named)[VALUES],
         "differing": differing,
         "answers": answers,
         "matrix": nodes.matrix(answers),

@@ -1,8 +1,9 @@
 """Round trips of one size by node, mechanism and placement, as the page of many machines has them."""
 
-import json
 from dataclasses import replace
+from typing import Any
 
+import msgspec
 import pandas as pd
 
 from ipclab.frames.limits import LEAST
@@ -23,8 +24,8 @@ def trips(index: Index, size: int) -> Index:
     values = index.values
     asked = values.plain.astype(bool) & (values.size_bytes == size) & (values.op == OP)
     values = values[asked & values.placement.isin(PLACEMENTS)]
+    absent = (index.bundles.why == "") & ~index.bundles.file.isin(values.file.unique())
     values = values.astype(dict.fromkeys(TEXTS, str))
-    absent = (index.bundles.why == "") & ~index.bundles.file.isin(values.file)
     why = index.bundles.why.mask(absent, f"it holds no round trip of {size} bytes")
     return replace(index, bundles=index.bundles.assign(why=why), values=values)
 
@@ -32,7 +33,10 @@ def trips(index: Index, size: int) -> Index:
 def machines(trips: Index) -> pd.DataFrame:
     """Return the bundle that stands for each node and the `FACTS` of its machine, sorted by them."""
     chosen = nodes(trips)
-    facts = list(map(json.loads, chosen.facts))
+    of_machine = msgspec.json.Decoder(
+        msgspec.defstruct("Facts", [(name, Any, None) for name in FACTS])
+    )
+    facts = [msgspec.structs.astuple(of_machine.decode(known)) for known in chosen.facts]
     chosen = chosen.join(pd.DataFrame(facts, chosen.index, FACTS, dtype=object))
     order = [*FACTS, "machine", "label"]
     return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
