@@ -33,8 +33,8 @@ from ipclab.studies.faults.seen import (
     HALF,
     SILENCE,
     WELL,
-    became,
     left,
+    losses,
     message,
     number_of,
     outcome,
@@ -140,9 +140,9 @@ def test_messages_are_accounted_for() -> None:
     assert number_of(message(7, SIZE), SIZE) == 7
     assert number_of(message(7, SIZE)[:-1], SIZE) is None
     assert number_of(message(7, SIZE)[:8] + message(8, SIZE)[8:], SIZE) is None
-    assert became(5, [0, 2, 1, 1, None]) == {"lost": 2, "doubled": 1, "reordered": 1, "torn": 1}
+    assert losses(5, [0, 2, 1, 1, None]) == {"lost": 2, "doubled": 1, "reordered": 1, "torn": 1}
     # the last one was on its way when its writer was killed
-    assert not any(became(3, [0, 1, 2, 3]).values())
+    assert not any(losses(3, [0, 1, 2, 3]).values())
 
 
 def test_ends_are_counted_with_their_interval() -> None:

@@ -17,7 +17,7 @@ from ipclab.studies.interface import (
     Study,
     Sweep,
     named,
-    rings,
+    ring_bytes,
     spread,
 )
 from ipclab.studies.stream.ways import carrier, roles_of
@@ -81,7 +81,7 @@ class FaultsStudy(Study):
 
     def shared_memory(self, point: Point) -> int:
         """Return room for the rings of two consumers, and for those of the new peer."""
-        return 3 * rings(point.size_bytes)
+        return 3 * ring_bytes(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""

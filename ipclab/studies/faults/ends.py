@@ -17,85 +17,85 @@ from ipclab.studies.stream.end import keep_times
 from ipclab.studies.stream.ways import PRODUCER
 
 
-def run(worker: Worker, **plan: Any) -> None:
+def run(worker: Worker, **levels: Any) -> None:
     """Be one process of a launch in which the fault of the plan is planted."""
-    how = Plan(**plan)
-    worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    hit = PRODUCER if how.writes else FIRST
+    plan = Plan(**levels)
+    worker.outcome.facts["deadline_ns"] = plan.deadline_ns
+    hit = PRODUCER if plan.writes else FIRST
     if worker.role == hit:
-        _plant(worker, how)
+        _plant(worker, plan)
     else:
-        with closing(how.joined(worker)) as way:
-            LIVING[how.fault, worker.role](Survivor(worker, how, way))
+        with closing(plan.joined(worker)) as way:
+            LIVING[plan.fault, worker.role](Survivor(worker, plan, way))
     worker.meet()
     if worker.role == hit:
         worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
-    if how.kills:
-        again(worker, how)
+    if plan.kills:
+        again(worker, plan)
 
 
-def _plant(worker: Worker, how: Plan) -> None:
+def _plant(worker: Worker, plan: Plan) -> None:
     """Kill the victim, stop it for a while or leave it slow; say when that was and how many
     messages it has done.
     """
-    victim = Forked(partial(_work, worker, how))
-    chance = how.chance(worker)
-    if how.kills:
+    victim = Forked(partial(_work, worker, plan))
+    chance = plan.chance(worker)
+    if plan.kills:
         at = victim.hit(signal.SIGKILL, chance)
-    elif how.fault == "slow-reading":
+    elif plan.fault == "slow-reading":
         at = clock()
-        time.sleep(how.lasts_ns / 1e9)
+        time.sleep(plan.lasts_ns / 1e9)
     else:
-        at = victim.hit(signal.SIGSTOP, chance, how.lasts_ns)
+        at = victim.hit(signal.SIGSTOP, chance, plan.lasts_ns)
     victim.end()
-    if not how.kills:
+    if not plan.kills:
         worker.outcome.counters["victim"] = {"failed": float(victim.tally[WRONG])}
     worker.meet(at=at, done=victim.tally[DONE])
 
 
-def _work(worker: Worker, how: Plan, tally: memoryview) -> None:
+def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
     """Be the victim: hand over, or take, one message after the other, up to the last one where that
     comes.
     """
 
     def send() -> None:
         over = tally[OVER]
-        way.tell(message(LAST if over else tally[DONE], how.size))
+        way.tell(message(LAST if over else tally[DONE], plan.size))
         if over:
             raise StopIteration
         tally[DONE] += 1
-        if not how.kills:
+        if not plan.kills:
             time.sleep(PACE)
 
     def receive() -> None:
-        if number_of(way.recv(WAIT_NS), how.size) == LAST:
+        if number_of(way.recv(WAIT_NS), plan.size) == LAST:
             raise StopIteration
         tally[DONE] += 1
-        if how.fault == "slow-reading" and not tally[OVER]:
+        if plan.fault == "slow-reading" and not tally[OVER]:
             time.sleep(SLOW)
 
-    with closing(how.joined(worker)) as way:
-        if how.fault == "killed-idle":
+    with closing(plan.joined(worker)) as way:
+        if plan.fault == "killed-idle":
             send()
             time.sleep(LATEST)  # whatever sends it has the time to
         tally[READY] = 1
-        while how.fault == "killed-idle":
+        while plan.fault == "killed-idle":
             time.sleep(1)
-        if outcome(send if how.writes else receive)[0] != WELL:
+        if outcome(send if plan.writes else receive)[0] != WELL:
             tally[WRONG] = 1
             way.close()  # before the others are met, who may wait for it
         worker.meet()
 
 
-def again(worker: Worker, how: Plan) -> None:
+def again(worker: Worker, plan: Plan) -> None:
     """Begin anew with a new peer, which runs already, and keep how long it is until it has the
     first message.
     """
     begun = clock()
-    with closing(how.joined(worker, "again-")) as way:
+    with closing(plan.joined(worker, "again-")) as way:
         if worker.role == PRODUCER:
-            way.tell(message(0, how.size))
-        elif number_of(way.recv(WAIT_NS), how.size) != 0:
+            way.tell(message(0, plan.size))
+        elif number_of(way.recv(WAIT_NS), plan.size) != 0:
             raise ValueError("the first message of the new peer is torn")
         meeting = worker.meet(at=clock())
     if worker.role == FIRST:

@@ -29,45 +29,45 @@ def has_lock(backend: Backend) -> bool:
     return backend.store is not None and issubclass(backend.store, LmdbStore | SegmentStore)
 
 
-def run(worker: Worker, **plan: Any) -> None:
+def run(worker: Worker, **levels: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
-    how = Plan(**plan)
-    worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    kind = find(how.backend).store
-    place = Place(worker.prefix, worker.folder, how.size)
+    plan = Plan(**levels)
+    worker.outcome.facts["deadline_ns"] = plan.deadline_ns
+    kind = find(plan.backend).store
+    place = Place(worker.prefix, worker.folder, plan.size)
     if kind is None:
-        raise TypeError(f"{how.backend} has no store")
-    (_inherit if worker.role == PRODUCER else _read)(worker, how, kind, place)
+        raise TypeError(f"{plan.backend} has no store")
+    (_inherit if worker.role == PRODUCER else _read)(worker, plan, kind, place)
 
 
-def _inherit(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
-    victim = Forked(partial(_hold, worker, how, kind, place))
-    at = victim.hit(signal.SIGKILL, how.chance(worker))
+def _inherit(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
+    victim = Forked(partial(_hold, worker, plan, kind, place))
+    at = victim.hit(signal.SIGKILL, plan.chance(worker))
     victim.end()
     worker.meet(at=at)
     worker.meet()
     begun = clock()
-    _write_after(kind, place, message(1, how.size))
+    _write_after(kind, place, message(1, plan.size))
     worker.meet(begun=begun)
     worker.meet()
     worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
 
 
-def _hold(worker: Worker, how: Plan, kind: type[Store], place: Place, tally: memoryview) -> None:
+def _hold(worker: Worker, plan: Plan, kind: type[Store], place: Place, tally: memoryview) -> None:
     """Write once; begin to write again, and stay halfway."""
     store = kind(place, True)
     worker.meet(address=store.address)
     store.accept(WAIT_NS)
-    store.write(message(0, how.size), WAIT_NS)
+    store.write(message(0, plan.size), WAIT_NS)
     for _ in ("written", "read"):
         worker.meet()
     if isinstance(store, LmdbStore):
         begun = store.environment.begin(write=True)
-        begun.put(KEY, message(1, how.size))
+        begun.put(KEY, message(1, plan.size))
         begun.put(VERSION, (2).to_bytes(8, "little"))
     elif isinstance(store, SegmentStore):
         store.words[SEQUENCE] += 1
-        store.buffer[START : START + how.size // 2] = message(1, how.size)[: how.size // 2]
+        store.buffer[START : START + plan.size // 2] = message(1, plan.size)[: plan.size // 2]
     tally[READY] = 1
     while True:
         time.sleep(1)
@@ -89,7 +89,7 @@ def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
         store.write(data, WAIT_NS)
 
 
-def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
+def _read(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
     address = worker.meet()[PRODUCER]["address"]
     with closing(kind(place, False)) as store:
         store.address = address
@@ -98,9 +98,9 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
         store.read(0, WAIT_NS)
         worker.meet()
         killed = worker.meet()[PRODUCER]["at"]
-        seen, noticed = _looked(store, how, 0, OLD)
+        seen, noticed = _looked(store, plan, 0, OLD)
         worker.meet()
-        wrote, got = _looked(store, how, 1, RECOVERED)
+        wrote, got = _looked(store, plan, 1, RECOVERED)
         begun = worker.meet()[PRODUCER]["begun"]
     worker.meet()
     worker.outcome.counters |= {
@@ -111,7 +111,7 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
     keep_times(worker, RECOVERED, got - begun)
 
 
-def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:
+def _looked(store: Store, plan: Plan, after: int, well: str) -> tuple[str, int]:
     """Return how a read above version `after` ends, `well` when the content is the one expected,
     and when.
     """
@@ -119,8 +119,8 @@ def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:
 
     def look() -> None:
         nonlocal state
-        _, data = store.read(after, how.deadline_ns + SLACK_NS)
-        state = well if number_of(data, how.size) == after else HALF
+        _, data = store.read(after, plan.deadline_ns + SLACK_NS)
+        state = well if number_of(data, plan.size) == after else HALF
         raise StopIteration
 
     kind, at = outcome(look)

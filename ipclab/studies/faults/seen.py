@@ -57,7 +57,7 @@ def shares(kind: str) -> dict[str, float]:
     return {ending: float(ending == kind) for ending in ENDINGS}
 
 
-def became(accepted: int, seen: Numbers) -> dict[str, float]:
+def losses(accepted: int, seen: Numbers) -> dict[str, float]:
     """Return how many of the messages 0 to `accepted` - 1 were lost, and how many came twice, late
     or torn.
     """

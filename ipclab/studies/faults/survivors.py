@@ -23,7 +23,7 @@ from ipclab.studies.faults.plan import (
 from ipclab.studies.faults.seen import (
     SILENCE,
     Numbers,
-    became,
+    losses,
     message,
     number_of,
     outcome,
@@ -39,9 +39,9 @@ WATCH_NS = 200_000_000  # enough for several looks whether the peer's process li
 class Survivor:
     """A process to whose peer something happens, and what it sees of that."""
 
-    def __init__(self, worker: Worker, how: Plan, way: Way) -> None:
+    def __init__(self, worker: Worker, plan: Plan, way: Way) -> None:
         self.worker = worker
-        self.how = how
+        self.plan = plan
         self.way = way
         self.seen: Numbers = []
         self.sent, self.until = 0, 0
@@ -49,17 +49,17 @@ class Survivor:
 
     def receive(self, timeout_ns: int) -> None:
         """Receive the next message."""
-        self.seen.append(number_of(self.way.recv(timeout_ns), self.how.size))
+        self.seen.append(number_of(self.way.recv(timeout_ns), self.plan.size))
 
     def send(self) -> None:
         """Hand the next message over; at `until` the time is over in which a kill shows, or the
         others are done.
         """
         left_ns = self.until - clock()
-        data = message(self.sent, self.how.size)
+        data = message(self.sent, self.plan.size)
         if left_ns <= 0:
-            raise TimeoutError if self.how.kills else StopIteration
-        self.way.offer(data, left_ns) if self.how.kills else self.way.tell(data)
+            raise TimeoutError if self.plan.kills else StopIteration
+        self.way.offer(data, left_ns) if self.plan.kills else self.way.tell(data)
         self.sent += 1
         time.sleep(PACE)
 
@@ -91,83 +91,87 @@ class Survivor:
 
     def account(self, accepted: int, seen: Numbers) -> None:
         """Keep what became of `accepted` messages."""
-        self.worker.outcome.counters[LOSSES] = became(accepted, seen)
+        self.worker.outcome.counters[LOSSES] = losses(accepted, seen)
 
 
-def _beside_idle(one: Survivor) -> None:
-    kind, at = one.face(lambda: one.receive(one.how.deadline_ns + SLACK_NS))
-    one.watch(lambda: one.receive(WATCH_NS), kind, at - one.worker.meet()[PRODUCER]["at"])
-    one.account(1, one.seen)
+def _beside_idle(survivor: Survivor) -> None:
+    kind, at = survivor.face(lambda: survivor.receive(survivor.plan.deadline_ns + SLACK_NS))
+    survivor.watch(
+        lambda: survivor.receive(WATCH_NS), kind, at - survivor.worker.meet()[PRODUCER]["at"]
+    )
+    survivor.account(1, survivor.seen)
 
 
-def _beside_writing(one: Survivor) -> None:
+def _beside_writing(survivor: Survivor) -> None:
     # nothing is received before: what was on its way is all there
-    counted = one.worker.meet()[PRODUCER]
-    kind, at = one.face(lambda: one.receive(one.how.deadline_ns))
-    one.account(counted["done"], one.seen)
-    one.watch(lambda: one.receive(WATCH_NS), kind, at - counted["at"])
+    counted = survivor.worker.meet()[PRODUCER]
+    kind, at = survivor.face(lambda: survivor.receive(survivor.plan.deadline_ns))
+    survivor.account(counted["done"], survivor.seen)
+    survivor.watch(lambda: survivor.receive(WATCH_NS), kind, at - counted["at"])
 
 
-def _beside_reading(one: Survivor) -> None:
-    one.until = clock() + one.how.deadline_ns + SLACK_NS
-    kind, at = one.face(one.send)
-    counted = one.worker.meet()[FIRST]
-    one.account(one.sent, [*range(counted["done"])])
-    one.until = clock() + WATCH_NS
-    one.watch(one.send, kind, at - counted["at"])
+def _beside_reading(survivor: Survivor) -> None:
+    survivor.until = clock() + survivor.plan.deadline_ns + SLACK_NS
+    kind, at = survivor.face(survivor.send)
+    counted = survivor.worker.meet()[FIRST]
+    survivor.account(survivor.sent, [*range(counted["done"])])
+    survivor.until = clock() + WATCH_NS
+    survivor.watch(survivor.send, kind, at - counted["at"])
 
 
-def _beside_stopped(one: Survivor) -> None:
+def _beside_stopped(survivor: Survivor) -> None:
     """Receive up to the last message, waiting half a deadline for each; one that passes is what is
     seen of the stop.
     """
 
     def receive() -> None:
-        one.receive(one.how.deadline_ns // 2)
-        if one.seen[-1] == LAST:
+        survivor.receive(survivor.plan.deadline_ns // 2)
+        if survivor.seen[-1] == LAST:
             raise StopIteration
 
-    kind, at = one.face(receive)
+    kind, at = survivor.face(receive)
     with suppress(OSError):
-        while kind == SILENCE and one.seen[-1:] not in ([LAST], [None]):
-            one.receive(WAIT_NS)
-    if one.seen[-1:] != [LAST]:
-        one.way.close()  # no more of it can be understood: let the sender know
-    one.account(_settled(one, at, PRODUCER), [number for number in one.seen if number != LAST])
+        while kind == SILENCE and survivor.seen[-1:] not in ([LAST], [None]):
+            survivor.receive(WAIT_NS)
+    if survivor.seen[-1:] != [LAST]:
+        survivor.way.close()  # no more of it can be understood: let the sender know
+    survivor.account(
+        _settled(survivor, at, PRODUCER), [number for number in survivor.seen if number != LAST]
+    )
 
 
-def _beside_held_up(one: Survivor) -> None:
+def _beside_held_up(survivor: Survivor) -> None:
     """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the
     last message.
     """
-    one.until = clock() + one.how.lasts_ns + 2 * SLACK_NS
-    _, at = one.face(one.send)
-    one.way.tell(message(LAST, one.how.size))
-    one.account(one.sent, [*range(_settled(one, at, FIRST))])
+    survivor.until = clock() + survivor.plan.lasts_ns + 2 * SLACK_NS
+    _, at = survivor.face(survivor.send)
+    survivor.way.tell(message(LAST, survivor.plan.size))
+    survivor.account(survivor.sent, [*range(_settled(survivor, at, FIRST))])
 
 
-def _settled(one: Survivor, noticed_at: int, hit: str) -> int:
+def _settled(survivor: Survivor, noticed_at: int, hit: str) -> int:
     """Keep when the fault was noticed, with all others done; return how many messages `hit` was
     done with.
     """
-    one.worker.meet()  # with the victim: nothing is closed under it
-    seen_there = one.worker.meet()[hit]
-    keep_times(one.worker, NOTICED, noticed_at - seen_there["at"])
+    survivor.worker.meet()  # with the victim: nothing is closed under it
+    seen_there = survivor.worker.meet()[hit]
+    keep_times(survivor.worker, NOTICED, noticed_at - seen_there["at"])
     return int(seen_there["done"])
 
 
-def _other(one: Survivor) -> None:
+def _other(survivor: Survivor) -> None:
     """Receive beside the one that is stopped or slow; keep the time between two messages."""
     stamps = []
     with suppress(OSError):
-        while one.seen[-1:] != [LAST]:
-            one.receive(WAIT_NS)
+        while survivor.seen[-1:] != [LAST]:
+            survivor.receive(WAIT_NS)
             stamps.append(clock())
-    one.worker.meet()
-    one.worker.meet()
+    survivor.worker.meet()
+    survivor.worker.meet()
     gaps = [late - early for early, late in pairwise(stamps)]
-    keep_times(one.worker, "gap", *gaps)
-    keep_times(one.worker, "longest-gap", max(gaps))
+    keep_times(survivor.worker, "gap", *gaps)
+    keep_times(survivor.worker, "longest-gap", max(gaps))
 
 
 LIVING: dict[tuple[str, str], Callable[[Survivor], None]] = {

@@ -26,7 +26,7 @@ from ipclab.studies.interface import (
     Study,
     Sweep,
     named,
-    rings,
+    ring_bytes,
     spread,
 )
 from ipclab.studies.limits import STREAMED
@@ -98,7 +98,7 @@ class StreamStudy(Study):
 
     def shared_memory(self, point: Point) -> int:
         """Return room for a ring each way of each consumer, each of four messages."""
-        return int(point.levels["consumers"]) * rings(point.size_bytes)
+        return int(point.levels["consumers"]) * ring_bytes(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""

@@ -34,10 +34,10 @@ ANSWER = b"."
 class Consumer(End):
     """An end that receives, and computes on what it got for as long as the plan says."""
 
-    def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
-        super().__init__(worker, way, how)
-        self.digests = worth(how.work_ns) if how.work_ns else 0
-        self.buffer = np.zeros((how.batch, how.size), np.uint8)
+    def __init__(self, worker: Worker, way: Way, plan: Plan) -> None:
+        super().__init__(worker, way, plan)
+        self.digests = worth(plan.work_ns) if plan.work_ns else 0
+        self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
         self.numbers = numbers_of(self.buffer)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
@@ -49,7 +49,7 @@ class Consumer(End):
         self.worker.meet()
         with self.worker.counting(RECEIVED, count) if kept else nullcontext():
             begun = clock()
-            got = self._batches(came) if self.how.batch > 1 else self._messages(came, stamps)
+            got = self._batches(came) if self.plan.batch > 1 else self._messages(came, stamps)
             ended = clock()
         self.worker.meet()
         self.sequences.extend(came[:got])
@@ -68,7 +68,7 @@ class Consumer(End):
         recv = self.way.recv
         stamped = bool(stamps)
         digests = self.digests
-        window = self.how.window
+        window = self.plan.window
         got = 0
         unpack = NUMBER.unpack_from
         while (number := unpack(recv(WAIT_NS))[0]) != END:
@@ -84,7 +84,7 @@ class Consumer(End):
 
     def _batches(self, came: Stamps) -> int:
         take = self.way.channel.recv_many
-        size = self.how.size
+        size = self.plan.size
         got = 0
         seen: Samples = np.frombuffer(came, np.int64)
         while True:

@@ -39,10 +39,10 @@ def numbers_of(messages: Any) -> Any:
 class End:
     """What the two ends have in common. Messages are numbered over all phases."""
 
-    def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
+    def __init__(self, worker: Worker, way: Way, plan: Plan) -> None:
         self.worker = worker
         self.way = way
-        self.how = how
+        self.plan = plan
         self.count = 0  # messages of all phases before this one
         self.period_ns = 0  # of an open loop, from its first turn that is recorded
         self.took: list[float] = []  # by turn: the ns of one message
@@ -55,13 +55,13 @@ class End:
         An open loop follows its schedule in turns that are recorded; the others tell how fast it
         could go.
         """
-        if self.how.opens and self.worker.recording and not self.period_ns:
-            self.period_ns = self.how.period_ns(slowest_ns)
+        if self.plan.opens and self.worker.recording and not self.period_ns:
+            self.period_ns = self.plan.period_ns(slowest_ns)
             facts = self.worker.outcome.facts
             facts["offered_per_second"] = 1e9 / self.period_ns
             facts["closed_per_second"] = 1e9 / slowest_ns
         self.phase(DISCARDED)
-        count = self.how.messages(slowest_ns, self.period_ns)
+        count = self.plan.messages(slowest_ns, self.period_ns)
         begun, ended = self.phase(count, self.period_ns, kept=True)
         self.took.append((ended - begun) / count)
         return median(self.took)

@@ -38,27 +38,27 @@ WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
 
-def run(worker: Worker, **plan: Any) -> Turns:
+def run(worker: Worker, **levels: Any) -> Turns:
     """Be one process of a stream: warm up, stream some messages in each turn, prove the payload,
     fill the mechanism.
 
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
-    how = Plan(**plan)
+    plan = Plan(**levels)
     worker.meet()  # nobody is still to be forked, with whom pages would be shared
     before = resources()
-    way = join(worker, how.backend, how.size, how.consumers, how.sharing)
+    way = join(worker, plan.backend, plan.size, plan.consumers, plan.sharing)
     keep_times(worker, OPENING, way.opening_ns)
-    end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
+    end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, plan)
     keep_times(worker, FIRST, *end.phase(1))
-    slowest = end.slowest_ns(LARGE_WARM_UP if how.size >= LARGE else WARM_UP)
-    slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
+    slowest = end.slowest_ns(LARGE_WARM_UP if plan.size >= LARGE else WARM_UP)
+    slowest = end.slowest_ns(fitting(round(slowest), plan.budget_ns, LARGE_WARM_UP, plan.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in resources().items()}
     while roles := (yield {"each_ns": slowest}):
         slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
     end.prove()
     worker.meet()
-    if how.fill:
+    if plan.fill:
         end.fill()
     begun = clock()
     way.close()
@@ -68,10 +68,10 @@ def run(worker: Worker, **plan: Any) -> Turns:
 class Producer(End):
     """The end that sends."""
 
-    def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
-        super().__init__(worker, way, how)
-        self.message = bytearray(payload(how.seed, 0, how.size))
-        self.words = np.frombuffer(self.message * how.batch, np.uint8).reshape(-1, how.size)
+    def __init__(self, worker: Worker, way: Way, plan: Plan) -> None:
+        super().__init__(worker, way, plan)
+        self.message = bytearray(payload(plan.seed, 0, plan.size))
+        self.words = np.frombuffer(self.message * plan.batch, np.uint8).reshape(-1, plan.size)
         self.numbers = numbers_of(self.words)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
@@ -80,15 +80,15 @@ class Producer(End):
             begun = clock()
             if period_ns:
                 self._paced(count, period_ns)
-            elif self.how.batch > 1:
+            elif self.plan.batch > 1:
                 self._batches(count)
-            elif self.how.window:
+            elif self.plan.window:
                 self._windows(count)
             else:
                 self._messages(self.count, count)
             ended = clock()
             last = NUMBER.pack(END)
-            self.way.tell(last.ljust(self.how.size) if self.how.batch > 1 else last)
+            self.way.tell(last.ljust(self.plan.size) if self.plan.batch > 1 else last)
             self.worker.meet()
         if kept:
             keep_times(self.worker, SENT, begun, ended)
@@ -105,7 +105,7 @@ class Producer(End):
 
     def _windows(self, count: int) -> None:
         """Send windows of messages, each after the answer to the one before."""
-        window = self.how.window
+        window = self.plan.window
         answered = self.way.channel.recv
         for place in range(0, count, window):
             self._messages(self.count + place, min(window, count - place))
@@ -113,8 +113,8 @@ class Producer(End):
                 answered(WAIT_NS)
 
     def _batches(self, count: int) -> None:
-        batch = self.how.batch
-        size = self.how.size
+        batch = self.plan.batch
+        size = self.plan.size
         send = self.way.channel.send_many
         self.numbers[:] = np.arange(self.count, self.count + batch)
         for _ in range(count // batch):
@@ -134,8 +134,8 @@ class Producer(End):
         def step(place: int) -> None:
             NUMBER.pack_into(message, 0, self.count + place)
             send(message)
-            if place == stalled and self.how.stall_ns:
-                time.sleep(self.how.stall_ns / 1e9)
+            if place == stalled and self.plan.stall_ns:
+                time.sleep(self.plan.stall_ns / 1e9)
 
         due, starts, _ = paced(step, count, period_ns)
         keep(self.worker, DUE, due)
@@ -144,7 +144,7 @@ class Producer(End):
     def prove(self) -> None:
         """Send messages of which every byte is known, to each consumer."""
         for sequence in range(PROOF_MESSAGES):
-            self.way.tell(payload(self.how.seed, sequence, self.how.size))
+            self.way.tell(payload(self.plan.seed, sequence, self.plan.size))
         keep_times(self.worker, TOTAL, self.count)
 
     def fill(self) -> None:
@@ -152,8 +152,8 @@ class Producer(End):
         offer = self.way.offer
         accepted = 0
         before = memory("Rss")
-        room = min(max(FILL_LEAST, FILL_PER_US * self.how.budget_ns // 1000), FILL_MOST)
-        most = max(1, room // self.how.size)
+        room = min(max(FILL_LEAST, FILL_PER_US * self.plan.budget_ns // 1000), FILL_MOST)
+        most = max(1, room // self.plan.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.message, FILL_NS)
