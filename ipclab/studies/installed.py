@@ -8,9 +8,8 @@ from ipclab.plugins import chosen, installed
 from ipclab.studies.interface import Study
 
 GROUP = "ipclab.studies"
-# In the order of measuring: the limits first, for every run is read against them. All others, ours
-# and other
-# packages', follow by name.
+# The order of measuring: the limits first, for every run is read against them. All others, ours and
+# other packages', follow by name.
 ORDER = (
     "limits",
     "payload",

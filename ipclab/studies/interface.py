@@ -42,7 +42,7 @@ __all__ = [
     "Study",
     "Sweep",
     "named",
-    "rings",
+    "ring_bytes",
     "spread",
 ]
 
@@ -142,7 +142,7 @@ def named(point: Point, seed: int) -> dict[str, Any]:
     return {"backend": point.backend, "size": point.size_bytes, "seed": seed}
 
 
-def rings(size: int) -> int:
+def ring_bytes(size: int) -> int:
     """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of
     `size` bytes.
     """

@@ -15,13 +15,14 @@ class Profile:
     """The effort of one sweep."""
 
     name: str
-    least_launches: int  # of a point; one that takes part in a contest gets what telling its mechanisms apart needs
-    least_values: (
-        int  # of a point that no contest compares: launches enough for a value with its interval
-    )
+    # of a point; in a contest it gets what telling its mechanisms apart needs
+    least_launches: int
+    # of a point that no contest compares: enough for a value with its interval
+    least_values: int
     most_launches: int
     seconds: float  # of measuring, after which no question that is still open gets more launches
-    same: float  # how much two mechanisms that count as the same may differ (a share): what so many launches resolve
+    # how much two mechanisms that count as the same may differ (a share): what the launches resolve
+    same: float
     turns: int  # of a launch that are recorded
     turn_ns: int  # for how long about a turn samples
     least_samples: int  # of a turn

@@ -244,7 +244,7 @@ def test_checksums_of_all_ways_must_agree() -> None:
 def test_what_a_machine_lacks_is_said_with_its_fix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study, "_asked", lambda question, *arguments: None)
+    monkeypatch.setattr(study, "_native_lacks", lambda question, *arguments: None)
     monkeypatch.setattr(study, "_filesystem", lambda place: "ext4")
     every = STUDY.points(PROFILES["smoke"], Sweep())
     assert {STUDY.missing(point, tmp_path) for point in every} == {None}
@@ -253,7 +253,7 @@ def test_what_a_machine_lacks_is_said_with_its_fix(
     assert why == {"cold": study.NO_COLD, "warm": None}
     monkeypatch.setattr(study, "_filesystem", lambda place: "ext4")
     lacking = {"io_uring_missing": "no io_uring", "direct_missing": "no O_DIRECT"}
-    monkeypatch.setattr(study, "_asked", lambda question, *arguments: lacking[question])
+    monkeypatch.setattr(study, "_native_lacks", lambda question, *arguments: lacking[question])
     assert {
         point.backend: STUDY.missing(point, tmp_path)
         for point in every

@@ -30,16 +30,16 @@ TRIES = 3  # pages that were on their way to the disk may stay for a moment
 MOST_SPANS = 4_000
 STATES = ("execution", "io_wait", "work_wait", "preempted")
 COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
-Told = dict[str, Any]
+Arguments = dict[str, Any]
 FACTS = ("files", "bytes", "peak_rss_bytes", "max_open_files")
 
 
 def run(
     worker: Worker,
     folder: str,
-    files: Told,
+    files: Arguments,
     cache: str,
-    plan: Told,
+    plan: Arguments,
     most: int,
     timeline: bool,
     verify: bool,
@@ -59,7 +59,8 @@ def run(
     whole = {**plan, "folder": folder, "sizes": file_set.native_sizes, "compute_ns": times}
     result = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
     check(result, file_set)
-    facts, after = worker.outcome.facts, resident(native, folder, file_set.native_sizes)
+    after = resident(native, folder, file_set.native_sizes)
+    facts = worker.outcome.facts
     facts |= {"resident_share_before": before, "resident_share_after": after}
     facts |= {name: result[name] for name in FACTS}
     if timeline:

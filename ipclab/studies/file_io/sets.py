@@ -128,10 +128,12 @@ def file_sets(profile: str) -> dict[str, FileSet]:
     published); a profile with no files has no such set. Without a distribution all files have the
     size `mean`.
     """
-    level, by_name = [*PROFILES].index(profile), {}
+    level = [*PROFILES].index(profile)
+    by_name = {}
     with Path(__file__).with_name("sets.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            name, distribution = row.pop("name"), row.pop("distribution")
+            name = row.pop("name")
+            distribution = row.pop("distribution")
             numbers = {column: _of_profile(cell, level) for column, cell in row.items() if cell}
             if count := numbers.pop("count"):
                 one_size = {"low": numbers["mean"], "high": numbers["mean"]}
@@ -169,7 +171,8 @@ def no_room(file_set: FileSet, scratch: Path) -> str | None:
     """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or
     already does.
     """
-    have, need = free_bytes(scratch), file_set.on_disk + SLACK
+    have = free_bytes(scratch)
+    need = file_set.on_disk + SLACK
     if have >= need or _same(path_of(scratch, TAG) / file_set.name, file_set):
         return None
     return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
@@ -212,13 +215,15 @@ def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:
     """
     if not _same(folder, file_set):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
-        have, need = free_bytes(folder.parent), file_set.on_disk + SLACK
+        have = free_bytes(folder.parent)
+        need = file_set.on_disk + SLACK
         if have < need:
             raise LabError("no room", f"{have:,} bytes are free and {need:,} are needed")
         folder.mkdir(mode=0o700)
         write_whole(folder / ABOUT, dump_json(file_set.files()))
     say(f"file set {file_set.name}: {file_set.count:,} files, {file_set.bytes:,} bytes")
-    last, threads = time.monotonic_ns(), os.cpu_count() or 1
+    last = time.monotonic_ns()
+    threads = os.cpu_count() or 1
 
     def tell(done: int) -> None:
         nonlocal last

@@ -46,8 +46,7 @@ from ipclab.studies.interface import (
 )
 
 # How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the
-# text are 50, 5,000
-# and 400 us divided by 1,024 instead of 1,000.
+# text are 50, 5,000 and 400 us divided by 1,024 instead of 1,000.
 DRAWS = {
     400_000: Draw("normal", 50_000, 5_000_000, 400_000, 400_000),
     800_000: Draw("normal", 50_000, 2_500_000, 800_000, 400_000),
@@ -125,14 +124,11 @@ class FileIoStudy(Study):
         place = existing(scratch)
         if point.levels["cache"] == COLD and _filesystem(place) in KNOWN["memory"]:
             return NO_COLD
-        if point.backend == "overlapped" and (why := _asked("io_uring_missing")):
+        if point.backend == "overlapped" and (why := _native_lacks("io_uring_missing")):
             return why
-        if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
+        if point.levels["direct"] == "yes" and (why := _native_lacks("direct_missing", str(place))):
             return why
-        # Its profile follows from its bytes.
-        name, size = str(point.levels["set"]), point.size_bytes
-        every = map(file_sets, LAUNCHES)
-        files = next(sets[name] for sets in every if name in sets and sets[name].bytes == size)
+        files = _files_of(point)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
@@ -146,13 +142,15 @@ class FileIoStudy(Study):
 
         names = dict.fromkeys(str(point.levels["set"]) for point in points)
         sets = [file_sets(profile.name)[name] for name in names]
-        drawn, sums = set[str](), dict[str, str]()
+        drawn = set[str]()  # points whose first launch is done
+        sums = dict[str, str]()  # checksums by set
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
 
             def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:
                 point = contestant.point
-                folder, first = str(there.folder(str(point.levels["set"]))), point.id not in drawn
+                folder = str(there.folder(str(point.levels["set"])))
+                first = point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
                 roles = [
                     replace(role, arguments={**role.arguments, **more}) for role in contestant.roles
@@ -188,13 +186,24 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
         )
 
 
+def _files_of(point: Point) -> FileSet:
+    """Return the files of a point: of the profile in which its set has as many bytes."""
+    name = str(point.levels["set"])
+    for sets in map(file_sets, LAUNCHES):
+        if name in sets and sets[name].bytes == point.size_bytes:
+            return sets[name]
+    raise LookupError(f"no profile has a set {name} of {point.size_bytes} bytes")
+
+
 def _no_memory(point: Point, files: FileSet) -> str | None:
     """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when
     half of it can.
     """
-    sizes: Whole = np.sort(files.sizes)[::-1]
-    need, free = int(sizes[: in_flight(point)].sum()), memory_available(Source())
-    need += files.on_disk if point.levels["cache"] != COLD else 0
+    largest_first: Whole = np.sort(files.sizes)[::-1]
+    need = int(largest_first[: in_flight(point)].sum())
+    if point.levels["cache"] != COLD:
+        need += files.on_disk
+    free = memory_available(Source())
     if need <= free // 2:
         return None
     why = f"it keeps {need:,} bytes in memory and {free:,} are available"
@@ -209,7 +218,7 @@ def _filesystem(place: Path) -> str:
 
 
 @cache
-def _asked(question: str, *arguments: str) -> str | None:
+def _native_lacks(question: str, *arguments: str) -> str | None:
     """Return what the native package says is missing for one of its ways to read."""
     import ipclab_native
 

@@ -25,9 +25,8 @@ FAULT_FROM = 4096
 # the profiles in which a sweep takes further multiples of the cores
 FURTHER = {"more": ("standard", "full"), "most": ("full",)}
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes
-# it, one after the
-# other; makes all the read calls it can before it computes; computes what is there before it reads
-# more.
+# it, one after the other; makes all the read calls it can before it computes; computes what is
+# there before it reads more.
 KINDS = {
     "R": "read",
     "C": "compute",
@@ -73,7 +72,8 @@ def levels_known(
     """Return the levels that depend on the machine, the `profile`, its `sets` of files, or what was
     asked for.
     """
-    own, large = sweep.numbers("threads", ()), sets["large"].count
+    own = sweep.numbers("threads", ())
+    large = sets["large"].count
     levels: dict[str, Sequence[Any]] = {
         name: _threads(own, profile, how) for name, how in table(ARMS)["threads"].items()
     }
@@ -101,8 +101,9 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
     """Return the levels of a point with what follows from its backend, its cache, its threads and
     its set.
     """
-    count, share = levels.pop("n"), levels.pop("share")
-    mapped, readers = levels["backend"] == "mmap", max(1, int(count * share))
+    count = levels.pop("n")
+    readers = max(1, int(count * levels.pop("share")))
+    mapped = levels["backend"] == "mmap"
     roles = levels["roles"].format(n=count, r=readers, c=count - readers).replace("+0C", "")
     usual = {
         "direct": "yes" if levels["cache"] == COLD and not mapped else "no",
@@ -129,7 +130,8 @@ def parse(text: str) -> list[str]:
 
 def in_timeline(point: Point) -> bool:
     """Tell whether `point` is drawn as a timeline of spans."""
-    levels, some = point.levels, min(2 * cores(), MOST_THREADS)
+    levels = point.levels
+    some = min(2 * cores(), MOST_THREADS)
     half = max(1, some // 2)
     wanted = {
         "serial": levels["threads"] == _reference() and levels["compute_ns"] == SHORT_NS,
@@ -143,5 +145,6 @@ def in_timeline(point: Point) -> bool:
 def in_flight(point: Point) -> int:
     """Return how many files may be open and not computed yet, all threads together."""
     roles = parse(str(point.levels["roles"]))
-    reads, computes = len(roles) - roles.count("compute"), len(roles) - roles.count("read")
+    reads = len(roles) - roles.count("compute")
+    computes = len(roles) - roles.count("read")
     return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))

@@ -69,8 +69,9 @@ def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
 
 def limits_of(point: Point) -> list[Point]:
     """Return the limits of the ops of study point `point`, measured or not."""
-    levels, ops = point.key(), study_of(point.study).limits
-    return [limit for op in ops if (limit := native(point.study, op, levels))]
+    levels = point.key()
+    natives = [native(point.study, op, levels) for op in study_of(point.study).limits]
+    return [limit for limit in natives if limit]
 
 
 def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
@@ -186,11 +187,11 @@ class Floors:
         if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
             return None
         copy = self._copy(int(size), copies, place)
-        ns, limits = bound.copies * copy.ns, copy.limits
+        ns = bound.copies * copy.ns
         wake = WAKING, 0, str(levels["placement"])
         if bound.wake and wake in self.medians:
-            ns, limits = ns + self._best(wake, place), (*limits, wake)
-        return Floor(ns, limits)
+            return Floor(ns + self._best(wake, place), (*copy.limits, wake))
+        return Floor(ns, copy.limits)
 
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
         """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond

@@ -35,11 +35,11 @@ def chosen(topology: Topology) -> dict[str, list[Pair]]:
     for pair in combinations(topology.allowed, 2):
         near[topology.relation(*pair)].append(pair)
     if len(topology.allowed) > MOST_CPUS:
-        near = {relation: spread(pairs) for relation, pairs in near.items()}
+        near = {relation: sampled(pairs) for relation, pairs in near.items()}
     return {relation: pairs for relation, pairs in near.items() if pairs}
 
 
-def spread(pairs: Sequence[Pair]) -> list[Pair]:
+def sampled(pairs: Sequence[Pair]) -> list[Pair]:
     """Return `SAMPLED` of `pairs`, evenly spread from the first to the last, or all where there are
     no more.
     """

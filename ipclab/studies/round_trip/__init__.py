@@ -70,8 +70,8 @@ class RoundTripStudy(Study):
             receive.
             """
             backend = every[levels["backend"]]
-            named = {"usual": backend.waits[0], "last": backend.receives[-1]}
-            return {name: named.get(level, level) for name, level in levels.items()}
+            meant = {"usual": backend.waits[0], "last": backend.receives[-1]}
+            return {name: meant.get(level, level) for name, level in levels.items()}
 
         return self.of_arms(
             every,
@@ -95,7 +95,8 @@ class RoundTripStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        arguments, module = named(point, seed) | point.levels | profile.samples, "ends"
+        module = "ends"
+        arguments = named(point, seed) | point.levels | profile.samples
         if point.levels["arm"] == "published":
             module = "published"
             arguments |= profile.whole  # a published program takes no turns
@@ -129,7 +130,8 @@ class RoundTripStudy(Study):
         """Return the bound of `op`; before queues had an echo of their own, they were read against
         that of pipes.
         """
-        usual, backend = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
+        usual = super().bound(op, levels)
+        backend = registry.backends().get(str(levels["backend"]))
         if usual and backend and backend.limit == "mq":
             return replace(usual, older="echo-pipe")
         return usual

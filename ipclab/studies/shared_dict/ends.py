@@ -38,7 +38,7 @@ def _write_published(writing: Writing) -> None:
     """
     worker = writing.worker
     task = writing.task
-    task.how.encode(dictionary(1, 0))
+    task.coder.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
@@ -66,7 +66,7 @@ def _read_published(reading: Reading) -> None:
 def _write_many(writing: Writing) -> Turns:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
     task = writing.task
-    writes = task.fitting(partial(task.how.encode, writing.contents[0]), task.writes)
+    writes = task.fitting(partial(task.coder.encode, writing.contents[0]), task.writes)
     reads = writing.fitting_reads()
     first = True
     while (yield {"writes": writes}):

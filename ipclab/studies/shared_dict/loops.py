@@ -46,8 +46,8 @@ class Task:
         return rotations(self.entries) if self.arm in ("stream", "live") else 1
 
     @property
-    def how(self) -> Codec:
-        """Return the codec itself."""
+    def coder(self) -> Codec:
+        """Return what encodes and decodes, of which `codec` is the name."""
         return CODECS[self.codec]
 
     def fitting(self, step: Callable[[], object], least: int) -> int:
@@ -91,7 +91,7 @@ class Writing(Body):
         """Encode and write the next version `copies` times; return the clock before that."""
         self.version += 1
         content = self.contents[self.version % len(self.contents)]
-        encode = self.task.how.encode
+        encode = self.task.coder.encode
         write = self.store.write
         start = clock()
         data = encode(content)
@@ -116,8 +116,9 @@ class Writing(Body):
 
     def fitting_reads(self) -> int:
         """Return how many reads fit into a turn, by how long one decoding takes the writer."""
-        how = self.task.how
-        return self.task.fitting(partial(how.decode, how.encode(self.contents[0])), self.task.least)
+        coder = self.task.coder
+        decode = partial(coder.decode, coder.encode(self.contents[0]))
+        return self.task.fitting(decode, self.task.least)
 
     def ask(self, reads: int) -> None:
         """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
@@ -151,7 +152,7 @@ class Reading(Body):
     op, phases = "read", ("transport", "decode")
 
     def __post_init__(self) -> None:
-        self.decode = self.task.how.decode
+        self.decode = self.task.coder.decode
         self.expected = _encoded(self.task.codec, self.task.entries, self.task.contents)
         self.torn = 0
         self.data = b""
@@ -198,7 +199,7 @@ class Reading(Body):
         dictionary itself.
         """
         content = dictionary(self.task.entries, self.version % len(self.expected))
-        whole = self.task.how.restore(self.decoded) == content
+        whole = self.task.coder.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]
         torn = self.torn or int(not whole)
         self.worker.outcome.facts |= {"reads": self.count, "torn": torn}
