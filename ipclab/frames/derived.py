@@ -47,7 +47,7 @@ WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
 # which share of the points, and how many at least, are derived again when frames are read
 AGAIN, LEAST_AGAIN = 0.1, 20
 CHUNK = 8  # points that a process derives at once
-MOST_HELD = 16  # studies whose frames stay in memory
+MOST_IN_MEMORY = 16  # studies whose frames stay in memory
 LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 KINDS = ("points", "launches", "contests")
@@ -70,7 +70,7 @@ LAUNCH_VALUES = (
 Frames: TypeAlias = dict[str, pd.DataFrame]  # of a study by kind
 
 # by run and study: the frames, and the state of the run's files that they were read or derived in
-_held: dict[tuple[Path, str], tuple[State, Frames]] = {}
+_in_memory: dict[tuple[Path, str], tuple[State, Frames]] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
@@ -84,15 +84,15 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     """
     study_of(study)
     place = run.path, study
-    if place not in _held or _held[place][0] != _state(run, study):
+    if place not in _in_memory or _in_memory[place][0] != _state(run, study):
         files = run.point_files(study)
-        frames = _kept(run, study, files)
+        frames = _from_disk(run, study, files)
         if frames is None:
             content = _derived(run, study, files)
-            _keep(run, study, content)
+            _to_disk(run, study, content)
             frames = _frames(content)
-        _hold(run, study, frames)
-    return _held[place][1][kind].copy(deep=False)
+        _remember(run, study, frames)
+    return _in_memory[place][1][kind].copy(deep=False)
 
 
 def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
@@ -110,28 +110,28 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
         current = [kind for kind in KINDS if _stamp_of(files[kind]) == now]
         wrong = [kind for kind in current if files[kind].read_bytes() != content[kind]]
         if wrong or len(current) < len(KINDS):
-            _keep(run, study, content)
+            _to_disk(run, study, content)
         names = [str(files[kind].relative_to(run.path)) for kind in wrong]
         if any(files[kind].read_bytes() != content[kind] for kind in current):
             fix = f"remove {run.path / FOLDER}"
             raise LabError(f"{names[0]} is not what its points give", "it cannot be written", fix)
         altered += names
-        _hold(run, study, _frames(content))
+        _remember(run, study, _frames(content))
     return altered
 
 
-def _hold(run: RunFolder, study: str, frames: Frames) -> None:
+def _remember(run: RunFolder, study: str, frames: Frames) -> None:
     """Keep in memory what was proved; the oldest makes room."""
-    while len(_held) >= MOST_HELD:
-        del _held[next(iter(_held))]
-    _held[run.path, study] = _state(run, study), frames
+    while len(_in_memory) >= MOST_IN_MEMORY:
+        del _in_memory[next(iter(_in_memory))]
+    _in_memory[run.path, study] = _state(run, study), frames
 
 
 def _frames(content: Mapping[str, bytes]) -> Frames:
     return {kind: _parsed(io.BytesIO(parquet)) for kind, parquet in content.items()}
 
 
-def _kept(run: RunFolder, study: str, samples: list[Path]) -> Frames | None:
+def _from_disk(run: RunFolder, study: str, samples: list[Path]) -> Frames | None:
     """Return the frames on disk when they are of today's stamp and agree with some of the points;
     else None.
     """
@@ -166,7 +166,7 @@ def _agree(samples: list[Path], frames: Frames) -> bool:
     return True
 
 
-def _keep(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
+def _to_disk(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
     now = stamp(run, study)
     with suppress(LabError):  # a run's folder that cannot be written
         for kind, parquet in content.items():

@@ -75,6 +75,7 @@ def _side(run: RunFolder, value: Value) -> Side:
     return side_of(medians[(medians.point == value.point) & (medians.op == value.op)])
 
 
+# The stamp is asked for with the folder, so that what was read goes when the run's files change.
 @lru_cache(maxsize=16)
 def _medians(folder: Path, study: str, _stamp_of: str) -> pd.DataFrame:
     launches = derived.read(read(folder), study, "launches")

@@ -87,9 +87,9 @@ def beaten(points: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with
     their whole interval.
     """
-    return points[
-        (points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))
-    ]
+    far_below = points.over_limit < LEAST
+    whole_below = (points.over_limit < 1) & (points.high < points.limit)
+    return points[far_below | whole_below]
 
 
 def lines(beaten_rows: pd.DataFrame) -> list[str]:
@@ -108,9 +108,8 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
     the next smaller one is what its passes take at least.
     """
-    fastest = (
-        limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
-    )
+    copies_of_all = limits[(limits.op == "copy") & (limits.metric == "min")]
+    fastest = copies_of_all.groupby("size_bytes").value.min()
     lines = []
     for row in points[points.metric == "p50"].to_dict("records"):
         bound = study_of(str(row["study"])).bound(row["op"], row)
@@ -118,11 +117,9 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
         shorter = fastest[fastest.index <= row["size_bytes"]]
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
-            what = (
-                f"{copies} passes of memcpy over {row['size_bytes']} bytes can take"
-                f" ({least:.0f} ns)"
-            )
+            passes = f"{copies} passes of memcpy over {row['size_bytes']} bytes"
+            took = f"{row['value']:.0f} ns is less than"
             lines.append(
-                f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}"
+                f"{row['study']} {row['point']}: {took} {passes} can take ({least:.0f} ns)"
             )
     return lines

@@ -14,8 +14,8 @@ LIMITS = "limits"
 
 
 def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Return what `beaten` does, once every file's digest was checked and the frames of `studies`
-    were derived anew.
+    """Check every file's digest, derive the frames of `studies` anew, and return the lines of
+    `beaten`.
 
     Raises `LabError` for what was altered, and for results that cannot be.
     """

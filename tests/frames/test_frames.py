@@ -258,7 +258,7 @@ def test_frames_that_agree_are_not_derived_again(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = derived.read(run, "payload", "points")
-    monkeypatch.setattr(derived, "_held", {})
+    monkeypatch.setattr(derived, "_in_memory", {})
     monkeypatch.setattr(derived, "_derived", None)
     pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
 
