@@ -33,7 +33,8 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
         for key in sorted(one.keys() & two.keys()):
             shared = sorted(one[key].keys() & two[key].keys())
             for mechanisms in combinations(shared, 2):
-                rows.append((pair, *key, *_ordered(mechanisms, one[key], two[key], len(shared))))
+                ordered = _ordered(mechanisms, one[key], two[key], len(shared))
+                rows.append((pair, *key, *ordered))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -57,15 +58,13 @@ def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
 def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[Any, ...]:
     """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
     quick, slow = _by_time(one, pair)
-    here, there = (
-        median(field[slow].medians) / median(field[quick].medians) for field in (one, two)
-    )
+    here = median(one[slow].medians) / median(one[quick].medians)
+    there = median(two[slow].medians) / median(two[quick].medians)
     turned = there < 1 < here
-    shown = (
-        turned
-        and compare(one[quick], one[slow], count).verdict == SLOWER
-        and compare(two[quick], two[slow], count).verdict == FASTER
-    )
+    shown = False
+    if turned:
+        slower_here = compare(one[quick], one[slow], count).verdict == SLOWER
+        shown = slower_here and compare(two[quick], two[slow], count).verdict == FASTER
     return quick, slow, here, there, turned, shown
 
 

@@ -56,10 +56,8 @@ def names(runs: Sequence[ComparedRun]) -> list[str]:
 def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
     called = names(runs)
-    return [
-        (f"{called[0]} → {name}", runs[0], run)
-        for name, run in zip(called[1:], runs[1:], strict=True)
-    ]
+    others = zip(called[1:], runs[1:], strict=True)
+    return [(f"{called[0]} → {name}", runs[0], run) for name, run in others]
 
 
 def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
@@ -75,21 +73,21 @@ def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     for pair, first, other in pairs(runs):
         named = {"pair": pair, "first": first.id, "second": other.id}
         rows += [named | row for row in _rows(first, other)]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(
-        ["pair", *KEY], kind="stable", ignore_index=True
-    )
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    return frame.sort_values(["pair", *KEY], kind="stable", ignore_index=True)
 
 
 def listed(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `points` with levels and launches as text, for a CSV file."""
-    return compared.assign(
-        levels=compared.levels.map(
-            lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())
-        ),
-        launches=compared.launches.map(
-            lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""
-        ),
-    )
+
+    def words(levels: dict[str, Any]) -> str:
+        return " ".join(f"{name}={level}" for name, level in levels.items())
+
+    def both(launches: Any) -> str:
+        return "/".join(map(str, launches)) if isinstance(launches, tuple) else ""
+
+    levels = compared.levels.map(words)
+    return compared.assign(levels=levels, launches=compared.launches.map(both))
 
 
 def summary(compared: pd.DataFrame) -> list[str]:
@@ -97,14 +95,11 @@ def summary(compared: pd.DataFrame) -> list[str]:
     limits left out.
     """
     lines = []
-    for (second, first), part in compared[compared.study != LIMITS].groupby(
-        ["second", "first"], sort=False
-    ):
+    others = compared[compared.study != LIMITS]
+    for (second, first), part in others.groupby(["second", "first"], sort=False):
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
-        lines.append(
-            f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of"
-            " them only"
-        )
+        alone = (~part.verdict.isin(VERDICTS)).sum()
+        lines.append(f"{second} over {first}: {counts}; {alone} in one of them only")
     return lines
 
 
@@ -141,9 +136,8 @@ def least_shown(compared: pd.DataFrame) -> int | None:
     """Return how many points of a pair must differ clearly for the correction to let one be shown;
     or None.
     """
-    tested = sorted(
-        pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair)
-    )
+    launches = compared.launches[compared.verdict.isin(VERDICTS[:-1])]
+    tested = sorted(pair for pair in launches if all(pair))
     return together(tested[len(tested) // 2], len(tested)) if tested else None
 
 
@@ -162,7 +156,7 @@ def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[Row]:
         yield judged | _use(row, comparison)
     left = _only_in(first, other)
     right = _only_in(other, first)
-    yield from _close(left, right)
+    yield from _nearest(left, right)
     for rows, verdict, lacking in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
         for row in rows:
             yield row | {"verdict": verdict, "reason": _why(row["point"], lacking)}
@@ -200,13 +194,19 @@ def _use(row: Row, comparison: Comparison) -> Row:
     return dict(zip(USE, (limit.value, use.value, *use.ends, used), strict=True))
 
 
-def _close(left: list[Row], right: list[Row]) -> Iterator[Row]:
+def _nearest(left: list[Row], right: list[Row]) -> Iterator[Row]:
+    """Yield each row of `left` beside the nearest of `right`, by how few levels differ; both are
+    taken out.
+    """
+
+    def far(rival: tuple[list[str], Row]) -> tuple[int, list[str], str]:
+        differ, other = rival
+        return len(differ), differ, other["point"]
+
     for one in list(left):
         rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
         if rivals:
-            differ, other = min(
-                rivals, key=lambda rival: (len(rival[0]), rival[0], rival[1]["point"])
-            )
+            differ, other = min(rivals, key=far)
             launches = len(one["medians"]), len(other["medians"])
             reason = f"differs:{','.join(differ)}"
             yield one | {"verdict": NOT_COMPARABLE, "reason": reason, "launches": launches}
@@ -223,9 +223,8 @@ def _differing(one: Row, other: Row) -> list[str]:
     mine = one["levels"]
     theirs = other["levels"]
     differ = {name for name in mine | theirs if mine.get(name) != theirs.get(name)}
-    return sorted(
-        differ | {name for name in ("size_bytes", "placement") if one[name] != other[name]}
-    )
+    differ |= {name for name in ("size_bytes", "placement") if one[name] != other[name]}
+    return sorted(differ)
 
 
 def _why(point: str, other: ComparedRun) -> str:

@@ -149,13 +149,13 @@ def _refused(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | 
 def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
     launches = len(a), len(b)
-    if differing := sorted(
-        {name for name, _ in first.conditions.items() ^ second.conditions.items()}
-    ):
-        return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
+    differing = {name for name, _ in first.conditions.items() ^ second.conditions.items()}
+    if differing:
+        reason = f"differs:{','.join(sorted(differing))}"
+        return Comparison(NOT_COMPARABLE, reason, launches=launches)
     if not all(launches):
         return Comparison(NOT_TESTED, "no-launches", launches=launches)
-    if not all(math.isfinite(value) and value > 0 for side in (a, b) for value in side):
+    if not all(math.isfinite(value) and value > 0 for value in (*a, *b)):
         return Comparison(UNDECIDED, "not-a-time", launches=launches)
     return None
 
@@ -213,7 +213,8 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
         a = first.medians
         b = second.medians
         both.append((_refused(first, second, a, b), a, b))
-    level = threshold([_least_level(a, b) for refused, a, b in both if not refused], RUNS_ALPHA)
+    levels = [_least_level(a, b) for refused, a, b in both if not refused]
+    level = threshold(levels, RUNS_ALPHA)
     return [refused or _by_launches(a, b, level, EQUIVALENCE, apart=True) for refused, a, b in both]
 
 
@@ -241,10 +242,10 @@ def _least_level(a: Medians, b: Medians) -> float:
     one = np.log(a)
     other = np.log(b)
     bound = math.log1p(EQUIVALENCE)
-    (above_low, below_low), (above_high, below_high) = (
-        ranktest.p_value(one, other, end) for end in (-bound, bound)
-    )
-    return min(1.0, 2 * min(below_low, above_high, max(above_low, below_high)))
+    above_low, below_low = ranktest.p_value(one, other, -bound)
+    above_high, below_high = ranktest.p_value(one, other, bound)
+    inside = max(above_low, below_high)
+    return min(1.0, 2 * min(below_low, above_high, inside))
 
 
 def _by_launches(

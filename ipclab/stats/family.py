@@ -55,5 +55,8 @@ def range_level(count: int, alpha: float) -> float:
         width = (low + high) / 2
         within = below - np.array([normal.cdf(z - width) for z in GRID])
         kept = count * float(np.trapezoid(density * within ** (count - 1), GRID))
-        low, high = (width, high) if 1 - kept > alpha else (low, width)
+        if 1 - kept > alpha:
+            low = width
+        else:
+            high = width
     return 2 * (1 - normal.cdf(high / np.sqrt(2)))

@@ -40,9 +40,9 @@ class Estimate:
         """Return `factor` over this positive value, such as a bandwidth from a time."""
         if not np.isfinite(self.high):
             return Estimate(factor / self.value, -inf, inf, self.launches, self.samples)
-        return Estimate(
-            factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples
-        )
+        low = factor / self.high
+        high = factor / self.low
+        return Estimate(factor / self.value, low, high, self.launches, self.samples)
 
     def for_sessions(self) -> "Estimate":
         """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
@@ -118,8 +118,9 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
     """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples
-    beyond it. The ends of its interval are infinite where launches are too few for one.
+    beyond it.
 
+    The ends of its interval are infinite where launches are too few for one.
     The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples
     below the quantile has the variance between launches, whose samples share their luck, and the
     ends are the quantiles at the ends of that share.
@@ -132,8 +133,8 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
     value = float(ordered[rank(total, q)])
     if len(launches) == 1:
         return Estimate(value, -inf, inf, 1, total)
-    below = np.array([np.mean(samples <= value) for samples in launches])
-    off = counts / total * (below - np.average(below, weights=counts))
+    shares_below = np.array([np.mean(samples <= value) for samples in launches])
+    off = counts / total * (shares_below - np.average(shares_below, weights=counts))
     between = len(launches) / (len(launches) - 1) * float((off**2).sum())
     error = sqrt(max(between, q * (1 - q) / total))
     half = float(stdtrit(len(launches) - 1, (1 + LEVEL) / 2)) * error

@@ -120,7 +120,6 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
 def detectable(ratios: Floats, level: float, common: Scatter) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
     spread = steadied(ratios, common)
-    quantiles = float(stdtrit(spread.freedom, 1 - level / 2)) + float(
-        stdtrit(spread.freedom, POWER)
-    )
-    return quantiles * math.sqrt(spread.variance / len(ratios))
+    tested = float(stdtrit(spread.freedom, 1 - level / 2))
+    missed = float(stdtrit(spread.freedom, POWER))
+    return (tested + missed) * math.sqrt(spread.variance / len(ratios))

@@ -105,15 +105,17 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
     launches = _by_launch(one, other, add if sign > 0 else sub)
     value = one.value + sign * other.value
-    a, b = one.ends
-    c, d = other.ends[::sign]
+    low, high = one.ends
+    other_low, other_high = other.ends[::sign]  # by which end of the result they move
     if _exact(one) != _exact(other):  # the interval is as wide as that of the measured one
-        made = _made(value, one.unit, a + sign * c, b + sign * d, one, other)
+        first = low + sign * other_low
+        last = high + sign * other_high
+        made = _made(value, one.unit, first, last, one, other)
         return replace(made, launches=launches)
     if launches:
         return _paired(launches, one.unit, one, other)
-    down = hypot(one.value - a, other.value - c)
-    up = hypot(b - one.value, d - other.value)
+    down = hypot(one.value - low, other.value - other_low)
+    up = hypot(high - one.value, other_high - other.value)
     return _made(value, one.unit, value - down, value + up, one, other)
 
 
@@ -126,26 +128,30 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
         return missing()  # of whatever unit: what was not measured has none for certain
     unit = _unit(one.unit, other.unit, power)
     alike = isclose(one.scale, other.scale, rel_tol=1e-12)
-    quotient = (one.row, other.row) if power < 0 and one.row and other.row and alike else None
+    quotient = None
+    if power < 0 and one.row and other.row and alike:
+        quotient = one.row, other.row
     combine = mul if power > 0 else truediv
     launches = _by_launch(one, other, combine)
     scaled = _exact(one) != _exact(other)
     if launches and not scaled:
         return replace(_paired(launches, unit, one, other), quotient=quotient)
-    a, b = one.ends
-    c, d = other.ends
-    if power < 0 and c <= 0 <= d:
-        return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
+    low, high = one.ends
+    other_low, other_high = other.ends
+    if power < 0 and other_low <= 0 <= other_high:
+        value = one.value / other.value if other.value else inf
+        return _made(value, unit, -inf, inf, one, other)
     value = combine(one.value, other.value)
-    if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):  # the widest that the ends allow
-        corners = [combine(x, y) for x in (a, b) for y in (c, d)]
+    finite = all(map(isfinite, (*one.ends, *other.ends)))
+    if min(low, other_low) <= 0 or not finite:  # the widest that the ends allow
+        corners = [combine(end, other_end) for end in one.ends for other_end in other.ends]
         made = _made(value, unit, min(corners), max(corners), one, other)
         return replace(made, quotient=quotient)
-    x = log(one.value)
-    y = log(other.value)
-    e, f = (log(c), log(d))[::power]
-    down = hypot(x - log(a), y - e)
-    up = hypot(log(b) - x, f - y)
+    middle = log(one.value)
+    other_middle = log(other.value)
+    other_first, other_last = (log(other_low), log(other_high))[::power]
+    down = hypot(middle - log(low), other_middle - other_first)
+    up = hypot(log(high) - middle, other_last - other_middle)
     made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
     if scaled:
         quotient = None
@@ -174,18 +180,17 @@ def _by_launch(
 
     A number that is exact is the same for all launches.
     """
-    a = one.launches
-    b = other.launches
-    if a and not b and other.low is None:
-        b = dict.fromkeys(a, float(other.value))
-    elif b and not a and one.low is None:
-        a = dict.fromkeys(b, float(one.value))
-    shared = sorted(a.keys() & b.keys())
-    if len(shared) < LEAST_SHARED or (
-        combine is truediv and not all(b[launch] for launch in shared)
-    ):
+    mine = one.launches
+    theirs = other.launches
+    if mine and not theirs and other.low is None:
+        theirs = dict.fromkeys(mine, float(other.value))
+    elif theirs and not mine and one.low is None:
+        mine = dict.fromkeys(theirs, float(one.value))
+    shared = sorted(mine.keys() & theirs.keys())
+    by_zero = combine is truediv and not all(theirs[launch] for launch in shared)
+    if len(shared) < LEAST_SHARED or by_zero:
         return {}
-    return {launch: combine(a[launch], b[launch]) for launch in shared}
+    return {launch: combine(mine[launch], theirs[launch]) for launch in shared}
 
 
 def _paired(launches: Mapping[int, float], unit: str, one: Quantity, other: Quantity) -> Quantity:
