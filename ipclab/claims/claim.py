@@ -131,10 +131,12 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(quantities) or not quantities:
         return Verdict(NOT_TESTABLE)
-    least = min(
-        quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity))
-    )
-    return Verdict(_word(rule, least), least, tuple(quantities))
+
+    def severity(quantity: Quantity) -> tuple[int, float]:
+        return SEVERITY[_word(rule, quantity)], _margin(rule, quantity)
+
+    deciding = min(quantities, key=severity)
+    return Verdict(_word(rule, deciding), deciding, tuple(quantities))
 
 
 def _word(rule: Rule, quantity: Quantity) -> str:
@@ -153,10 +155,9 @@ def _margin(rule: Rule, quantity: Quantity) -> float:
     else a difference.
     """
     low, high = quantity.ends
-    return min(
-        _inside(low, rule.low) if rule.low > -inf else inf,
-        _inside(rule.high, high) if rule.high < inf else inf,
-    )
+    above_low = _inside(low, rule.low) if rule.low > -inf else inf
+    below_high = _inside(rule.high, high) if rule.high < inf else inf
+    return min(above_low, below_high)
 
 
 def _inside(over: float, under: float) -> float:
@@ -169,6 +170,6 @@ def known_of(about: Mapping[str, Any]) -> dict[str, float]:
     """
     notes = about["notes"].get("file_io", {})
     counts = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
-    for name, of in SETS.items():
-        counts[name] = notes.get("sets", {}).get(of, {}).get("count")
+    for name, file_set in SETS.items():
+        counts[name] = notes.get("sets", {}).get(file_set, {}).get("count")
     return {name: float(value) for name, value in counts.items() if value}

@@ -236,14 +236,18 @@ def _mapped(change: Callable[[float], float], values: Values) -> Values:
         raise RuleError(f"it takes a plain number, not {values.named}")
     cells = {}
     for axes, value in values.cells.items():
-        low, high = (None, None) if value.low is None else map(change, value.ends)
-        cells[axes] = replace(value, value=change(value.value), low=low, high=high)
+        changed = replace(value, value=change(value.value), low=None, high=None)
+        if value.low is not None:
+            low, high = map(change, value.ends)
+            changed = replace(changed, low=low, high=high)
+        cells[axes] = changed
     return Values(cells)
 
 
 def _about(middle_of: Values, margin: Values) -> Values:
     """Return the first value with an interval as far on both sides as the second says."""
-    middle, far = (next(iter(part.cells.values())).value for part in (middle_of, margin))
+    middle = next(iter(middle_of.cells.values())).value
+    far = next(iter(margin.cells.values())).value
     return Values({NONE: Quantity(middle, "1", middle - far, middle + far)}, middle_of.dimension)
 
 

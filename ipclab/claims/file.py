@@ -101,4 +101,5 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
             claim.language = claim.language or self.language
             claim.meaning = claim.meaning or claim.text
             claim.section = claim.section or claim.source
-            claim.unstated = claim.unstated if claim.published or self.seed != OWN else NO_TABLE
+            if self.seed == OWN and not claim.published:
+                claim.unstated = NO_TABLE

@@ -53,7 +53,7 @@ class Lines:
                 f"cannot read the claims in {file}", why, "name a file of text; see docs/claims.md"
             ) from error
 
-    def told(self) -> File:
+    def parsed(self) -> File:
         """Return what they state; raises `UsageError` with the line."""
         for number, line in enumerate(self.lines):
             others = [c for c in line if unicodedata.category(c)[0] == "C" and c != "\t"]

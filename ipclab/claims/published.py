@@ -56,16 +56,14 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
 
 def texts(paths: Paths) -> dict[str, File]:
     """Return what each published text claims, by its study, in the order of the texts."""
-    files = [
-        _read(file, file.stat().st_mtime_ns)
-        for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))
-    ]
-    return {text.study: text for text in files}
+    files = sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))
+    stated = [_read(file, file.stat().st_mtime_ns) for file in files]
+    return {text.study: text for text in stated}
 
 
 @cache
 def _read(file: Path, _changed: int) -> File:
-    return Lines.read(file).told()
+    return Lines.read(file).parsed()
 
 
 def worded(paths: Paths, study: str) -> pd.DataFrame:
@@ -82,11 +80,8 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
             .map(lambda level, known=levels: known.get(str(level), level))
             .astype("Int64")
         )
-    words = (
-        printed["metric"]
-        .map(lambda name: file.printed.get(name, f"{OTHER}.{name}"))
-        .str.rpartition(".")
-    )
+    named = printed["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}"))
+    words = named.str.rpartition(".")
     ops = words[0]
     if "op" in printed:
         ops = printed["op"].where(printed["op"] != "", ops)
@@ -97,10 +92,10 @@ def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rou
     """Return arithmetic that gives the widest interval that both intervals allow."""
 
     def joined(one: "Rounded", other: Any) -> "Rounded":
-        ends = [make(a, b) for a in one.ends for b in of(other).ends]
-        return Rounded(
-            make(one.value, of(other).value), one.unit, min(ends), max(ends), kind="computed"
-        )
+        second = of(other)
+        value = make(one.value, second.value)
+        ends = [make(a, b) for a in one.ends for b in second.ends]
+        return Rounded(value, one.unit, min(ends), max(ends), kind="computed")
 
     return joined
 
@@ -165,8 +160,11 @@ def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:
     low, high = stated.ends
     first, last = computed.ends
     slack = SLACK * abs(float(computed.value))
-    if sense in ("lowest", "highest"):
-        return bool(last >= low if sense == "lowest" else first <= high)
+    if sense == "lowest":
+        return bool(last >= low)
+    if sense == "highest":
+        return bool(first <= high)
     if sense == "truncated":
-        low, high = float(stated.value), float(stated.value) + high - low
+        value = float(stated.value)
+        low, high = value, value + high - low
     return first <= high + slack and last >= low - slack

@@ -252,7 +252,7 @@ def with_own(lab: AnyData, file: str) -> AnyData:
     be judged.
     """
     lines = Lines.read(Path(file))
-    own = lines.told()
+    own = lines.parsed()
     lines.check(own, values_of(lab)[1])
     for number, claim in enumerate(own.claims):
         for lang, text in ((claim.language, claim.text), *claim.translations.items()):

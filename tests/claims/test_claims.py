@@ -219,7 +219,7 @@ LEFT = "payload.write[placement=same,size_bytes=84] /"
 
 def told(text: str) -> File:
     lines = Lines(text, "mine.toml")
-    lines.check(found := lines.told(), RUN)
+    lines.check(found := lines.parsed(), RUN)
     return found
 
 
@@ -404,7 +404,7 @@ def test_numbers_without_end_are_judged_and_printed(rule: str) -> None:
 def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:
     (example,) = blocks(ROOT / "docs/claims.md", "toml")
     (tmp_path / "claims.toml").write_text(example)
-    first, second = Lines.read(tmp_path / "claims.toml").told().claims
+    first, second = Lines.read(tmp_path / "claims.toml").parsed().claims
     assert set(first.translations) == {"ko", "zh"}
     assert decide(first.rule, first.rule.term, Source(points, given=first.published)).word == FAILS
     assert second.unstated

@@ -82,11 +82,11 @@ def test_the_appendix_refers_to_all_that_it_shows() -> None:
 def test_a_signed_document_names_who_and_its_requirements(tmp_path: Path) -> None:
     file = tmp_path / "report.toml"
     file.write_text('[document]\nnumber = "D-7"\nauthor = "Kim"\n')
-    read = Lines.read(file).told()
+    read = Lines.read(file).parsed()
     assert (read.document, read.claims) == (Control(number="D-7", author="Kim"), [])
     file.write_text('[document]\nauthors = "Kim"\n')
     with pytest.raises(
         UsageError,
         match=r"report\.toml, line 2: a document has no 'authors'; did you mean 'author'",
     ):
-        Lines.read(file).told()
+        Lines.read(file).parsed()
