@@ -93,10 +93,11 @@ def boost(source: Source) -> bool:
 def idle_states(source: Source) -> dict[str, int]:
     """Return state name -> exit latency in ns."""
     folder = f"{CPUS}/cpu0/cpuidle"
-    states = [f"{folder}/{name}" for name in source.names(folder)]
-    return present(
-        {source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states}
-    )
+    latencies = {}
+    for state in source.names(folder):
+        name = source.text(f"{folder}/{state}/name").strip()
+        latencies[name] = int(source.text(f"{folder}/{state}/latency")) * 1000
+    return present(latencies)
 
 
 def installed(total_text: str) -> int:

@@ -7,20 +7,19 @@ from functools import partial
 from ipclab.machine import cgroup
 from ipclab.machine.source import AbsentError, Source
 
-# A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are
-# kept).
+# A launch is flagged above these; it is repeated, and both are kept.
 STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
 PRESSURES = ("cpu", "memory", "io")  # that are read
 PRESSURE_SHARE = {"memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
-# Counted by x86 kernels (Documentation/ABI/testing/sysfs-devices-system-cpu); virtual machines
-# seldom have them.
+# Counted by x86 kernels (Documentation/ABI/testing/sysfs-devices-system-cpu), seldom by virtual
+# machines.
 HOT = "/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count"
 LOAD = ("load_1", "load_5", "load_15", "tasks")
-TOLD = ["cpus", "steal_ns", "busy_ns", *STAT, *LOAD, "throttled_ns", "clock_throttles"]
-TOLD += [f"pressure_{name}_{unit}" for name in PRESSURES for unit in ("percent", "ns")]
+READINGS = ["cpus", "steal_ns", "busy_ns", *STAT, *LOAD, "throttled_ns", "clock_throttles"]
+READINGS += [f"pressure_{name}_{unit}" for name in PRESSURES for unit in ("percent", "ns")]
 
 Conditions = dict[str, int | float | None]
 Readings = Mapping[str, int | float | None]
@@ -41,7 +40,7 @@ def conditions(source: Source) -> Conditions:
         lambda: {"clock_throttles": _clock_throttles(source)},
         *(partial(_pressure, source, name) for name in PRESSURES),
     ]
-    result: Conditions = {"tick_ns": tick_ns, **dict.fromkeys(TOLD)}
+    result: Conditions = {"tick_ns": tick_ns, **dict.fromkeys(READINGS)}
     for part in parts:
         with suppress(AbsentError, ValueError, IndexError, KeyError):
             result |= part()

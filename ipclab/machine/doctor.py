@@ -80,9 +80,10 @@ def visit(
     }
     alone = _may_be_alone(source)
     gains = isolation(paths, machine.digest)
-    return examine(
-        Observed(machine.facts, noise, present, need, fault, alone, times, measured_on, gains)
+    observed = Observed(
+        machine.facts, noise, present, need, fault, alone, times, measured_on, gains
     )
+    return examine(observed)
 
 
 def reading(source: Source) -> Conditions:

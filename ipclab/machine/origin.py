@@ -9,9 +9,8 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
 LONGEST = 80  # characters of a processor's name
-UPDATED = (  # tells machines apart where two are compared; over time it is what may have changed
-    "kernel_release"
-)
+# tells machines apart where two are compared; over time it is what may have changed
+UPDATED = "kernel_release"
 IDENTITY = tuple(fact.name for fact in FACTS if fact.identifies and fact.name != UPDATED)
 
 

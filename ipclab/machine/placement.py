@@ -6,8 +6,7 @@ from itertools import combinations
 from ipclab.errors import UsageError
 from ipclab.machine.topology import RELATIONS, Topology
 
-# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is
-# nothing else.
+# What `cross` stands for, best first: cores with a common L3; SMT siblings if there is nothing else.
 CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 

@@ -12,8 +12,7 @@ CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
 CpuSet = frozenset[int]
 NONE: CpuSet = frozenset()
-# The nearest level that two CPUs share, nearest first; "remote": they lie in different memory
-# nodes.
+# The nearest level that two CPUs share, nearest first; `remote` ones lie in different memory nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 
 
