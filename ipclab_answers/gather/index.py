@@ -158,8 +158,8 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     dataset = ds.dataset(parts, schema=COLUMNS, format="parquet")
     is_head = ds.field("point").is_null()
     heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
-    found = heads.to_pandas().merge(present, on=KEY)
-    bundles = found.drop_duplicates("file").sort_values("file", ignore_index=True)
+    recorded = heads.to_pandas().merge(present, on=KEY)
+    bundles = recorded.drop_duplicates("file").sort_values("file", ignore_index=True)
     texts = bundles.select_dtypes(["object", "str"]).columns
     bundles[texts] = bundles[texts].fillna("")
     columns = [*SHARED, *NUMBERS, *COUNTS, "plain"]
@@ -168,7 +168,7 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     table = dataset.to_table(columns=columns, filter=~is_head).unify_dictionaries()
     values = table.to_pandas(self_destruct=True, split_blocks=True)
     values = _of_today(values, bundles)
-    if len(bundles) < len(found):  # a kill came before the files that were made one went
+    if len(bundles) < len(recorded):  # a kill came before the files that were made one went
         values = values.drop_duplicates(["file", "point", "op"])
     return Index(bundles, values.reset_index(drop=True), count)
 

@@ -20,8 +20,9 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
     chosen, answers = nodes.nodes(index), nodes.answers(index)
     values = index.values[index.values.file.isin(chosen.file)]
-    of_file = chosen.set_index("file")
-    named = {name: values.file.map(of_file[name]) for name in ("machine", "label")}
+    of_file = chosen.set_index("file", drop=False)
+    # texts, whatever `map` makes of a name that one file has or many
+    named = {name: values.file.map(of_file[name]).astype(str) for name in nodes.NODE}
     frames = {
         "bundles": index.bundles.drop(columns=["bytes", "mtime_ns"]),
         "values": values.assign(**named)[VALUES],

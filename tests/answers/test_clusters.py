@@ -150,7 +150,10 @@ def test_each_node_is_a_row_and_only_new_bundles_are_read(rack: Path, tmp_path: 
     assert (
         again.read == 1 and list(again.bundles.file)[-1] == "e.ipclab" and len(again.bundles) == 4
     )
-    os.truncate(mine / "b/deep/run.ipclab", 100)  # replaced by a damaged one
+    replaced = mine / "b/deep/run.ipclab"
+    time = replaced.stat().st_mtime_ns
+    os.truncate(replaced, 100)  # by a damaged one, within the tick of its time
+    os.utime(replaced, ns=(time, time))
     damaged = index(mine, data)
     assert damaged.read == 1 and list(damaged.bundles[damaged.bundles.why != ""].file) == [
         "b/deep/run.ipclab"
@@ -192,6 +195,7 @@ def test_tables_for_other_programs(
             pd.read_parquet(tmp_path / f"parquet/{name}.parquet"),
         )
         assert len(text) == len(packed) >= 4 and list(text.columns) == list(packed.columns), name
+        assert packed.filter(nodes.NODE).select_dtypes("category").empty, name
     assert set(text.label) == {"node-a", "node-b", "node-c", "node-d"}
     assert not list((tmp_path / "csv").rglob("*.html"))
 
