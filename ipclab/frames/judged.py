@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,7 +19,13 @@ from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
-Contest = tuple[dict[str, Side], Scatter]  # its entrants by point, and the scatter of its pairs
+
+class Contest(NamedTuple):
+    """The entrants of a contest by point, the scatter of its pairs, and the point of the fastest."""
+
+    sides: dict[str, Side]
+    scatter: Scatter
+    fastest: str
 
 
 class Value(NamedTuple):
@@ -31,10 +38,11 @@ class Value(NamedTuple):
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
-    """Return a ratio of two medians with the interval of their largest contest in `run`; others as
-    they are.
+    """Return a ratio of two medians with the interval of their contest in `run`; others as they are.
 
-    Where no contest holds both, but the same heats do, it is the interval of these two alone.
+    Of several contests it is one in which either of both is the fastest, since that is what a
+    contest's verdicts are about; of several of these, or else of all, the largest. Where no contest
+    holds both, but the same heats do, it is the interval of these two alone.
     """
     if not ratio or ratio.quotient is None:
         return ratio
@@ -53,10 +61,11 @@ def _in_contest(run: RunFolder, over: Value, under: Value) -> Comparison | None:
     study = over.study
     contests = _contests(run.path, study, stamp(run, study)).get(over.op, [])
     points = {over.point, under.point}
-    of_both = [contest for contest in contests if points <= contest[0].keys()]
+    of_both = [contest for contest in contests if points <= contest.sides.keys()]
     if not of_both or (study, over.op) != (under.study, under.op):
         return None
-    sides, scatter = max(of_both, key=lambda contest: len(contest[0]))
+    won_by_one = [contest for contest in of_both if contest.fastest in points]
+    sides, scatter, _ = max(won_by_one or of_both, key=lambda contest: len(contest.sides))
     one = sides[under.point]
     return compare(one, sides[over.point], len(sides), derived.bound(run), scatter)
 
@@ -90,6 +99,8 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     for race in races(study) if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contest = sides, common_scatter(sides.values())
+            medians = {point: median(side.medians) for point, side in sides.items()}
+            fastest = min(medians, key=medians.__getitem__)
+            contest = Contest(sides, common_scatter(sides.values()), fastest)
             contests.setdefault(head["op"], []).append(contest)
     return contests
