@@ -163,7 +163,8 @@ def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
     assert count
 
 
-def test_a_ratio_has_the_interval_that_a_contest_has_given_its_pair(run: RunFolder) -> None:
+def test_a_ratio_has_the_interval_that_a_contest_has_given_its_pair() -> None:
+    run = reference()  # a smoke run has too few launches for intervals
     given: dict[tuple[str, str], set[tuple[float, float]]] = {}
     for study in derived.measured(run):
         for row in rows_of(run, study, "contests"):
