@@ -14,7 +14,7 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.spawn.heat import Bench, Contestant, Ends, Heat, Schedule
+from ipclab.spawn.heat import BEGINNING, Bench, Contestant, Ends, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
@@ -115,15 +115,28 @@ class Site:
     keep_scratch: bool = False  # leave the files
 
     def workers(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
-        """Run a heat by workers of the fork servers: the bench of most studies, whose contestants
-        may share a heat.
+        """Run a heat by workers of the fork servers: the bench of most studies.
+
+        Ends that the scheduler places have no other contestant beside them: two that were parked
+        while others ran it wakes on one CPU, where those of a program by itself can stay apart.
         """
-        return Heat(self.launcher, schedule).run(heat)
+        unplaced = {name for name, contestant in heat.items() if _scheduler_places(contestant)}
+        pinned = [name for name in heat if name not in unplaced]
+        ends: Ends = {}
+        for names in filter(None, [pinned, *([name] for name in schedule.order(unplaced, BEGINNING))]):
+            ends |= Heat(self.launcher, schedule).run({name: heat[name] for name in names})
+        return ends
 
     def own_scratch(self, path: Path) -> None:
         """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
         if not self.keep_scratch:
             self.launcher.own("scratch", str(path.resolve()))
+
+
+def _scheduler_places(contestant: Contestant) -> bool:
+    """Tell whether the scheduler chooses the CPUs of the two or more processes of `contestant`."""
+    roles = contestant.roles
+    return len(roles) > 1 and any(len(role.cpus) > 1 for role in roles)
 
 
 def spread(

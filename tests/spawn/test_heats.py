@@ -12,7 +12,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point
 from ipclab.studies.installed import study
-from ipclab.studies.interface import Sweep
+from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import profile
 from tests.support.commands import names_of, processes_of, servers_of
 
@@ -62,6 +62,30 @@ def test_who_takes_no_turns_runs_while_the_others_are_parked(
     assert {name for name, ended in ends.items() if not isinstance(ended, LabError)} == set(
         contestants
     )
+
+
+def test_ends_that_the_scheduler_places_have_nobody_beside_them(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    if len(CPUS) == 1:
+        pytest.skip("one CPU leaves the scheduler no choice")
+    log = tmp_path / "log"
+    target = "tests.support.heat_targets:count"
+    heat = {}
+    for number in range(4):
+        cpus = CPUS if number < 2 else frozenset({min(CPUS)})
+        roles = [
+            Role(name, target, {"number": number, "log": str(log)}, cpus) for name in ("one", "two")
+        ]
+        heat[f"c{number}"] = Contestant(POINT, roles)
+    site = Site(launcher, tmp_path, lambda *file: None, lambda *entry: None, print)
+    ends = site.workers(heat, Schedule(turns=3, seed="7"))
+    assert sorted(ends) == ["c0", "c1", "c2", "c3"]
+    order = log.read_text().split()
+    assert set(order[:12]) == {"2", "3"}  # pinned ones take turns, two ends each
+    assert order[:12] != sorted(order[:12])
+    assert sorted(order[12:]) == ["0"] * 6 + ["1"] * 6
+    assert len(set(order[12:18])) == 1
 
 
 @pytest.mark.parametrize(
