@@ -123,8 +123,10 @@ class Site:
         unplaced = {name for name, contestant in heat.items() if _scheduler_places(contestant)}
         pinned = [name for name in heat if name not in unplaced]
         ends: Ends = {}
-        for names in filter(None, [pinned, *([name] for name in schedule.order(unplaced, BEGINNING))]):
-            ends |= Heat(self.launcher, schedule).run({name: heat[name] for name in names})
+        if pinned:
+            ends |= Heat(self.launcher, schedule).run({name: heat[name] for name in pinned})
+        for name in schedule.order(unplaced, BEGINNING):
+            ends |= Heat(self.launcher, schedule).run({name: heat[name]})
         return ends
 
     def own_scratch(self, path: Path) -> None:
