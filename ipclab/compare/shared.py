@@ -26,10 +26,9 @@ from ipclab.stats.compare import (
     VERDICTS,
     Comparison,
     Side,
-    compare_runs,
-    together,
 )
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
+from ipclab.stats.unpaired import compare_runs
 
 KEY = ["study", "point", "op"]
 Row = dict[Any, Any]  # of `ComparedRun.points`
@@ -132,15 +131,6 @@ def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
             raise error
 
 
-def least_shown(compared: pd.DataFrame) -> int | None:
-    """Return how many points of a pair must differ clearly for the correction to let one be shown;
-    or None.
-    """
-    launches = compared.launches[compared.verdict.isin(VERDICTS[:-1])]
-    tested = sorted(pair for pair in launches if all(pair))
-    return together(tested[len(tested) // 2], len(tested)) if tested else None
-
-
 def geometric_mean(ratios: "pd.Series[float]") -> float:
     """Return the geometric mean of positive values, NaN without any."""
     return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
@@ -148,7 +138,8 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
 
 def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[Row]:
     both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
-    comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
+    sides = [(_side(row), _side(row, "_other")) for row in both]
+    comparisons = compare_runs(sides, [(row["study"], row["placement"]) for row in both])
     for row, comparison in zip(both, comparisons, strict=True):
         judged = row | vars(comparison)
         if not (row["medians"] and row["medians_other"]):

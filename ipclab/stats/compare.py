@@ -25,7 +25,6 @@ UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not 
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
 LEAST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
-RUNS_ALPHA = 0.05  # of all points of two runs
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
 
@@ -99,7 +98,7 @@ def compare(
     a = _compared(first, second)
     b = _compared(second, first)
     level = pair_level(mechanisms, min(len(a), len(b)))
-    return _refused(first, second, a, b) or _by_launches(a, b, level, equivalence)
+    return refusal(first, second, a, b) or _by_launches(a, b, level, equivalence)
 
 
 def _by_heats(
@@ -121,7 +120,7 @@ def _by_heats(
     # What a study launches seldom is judged as strictly as at the first look
     level = pair_level(mechanisms, max(len(ratios), HEAT_LOOKS[0]), HEAT_LOOKS)
     low, high = paired.interval(ratios, level, scatter)
-    comparison = _judged(ratio, math.exp(low), math.exp(high), equivalence)
+    comparison = judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
     return replace(comparison, detectable=step, level=level, launches=count)
 
@@ -134,7 +133,7 @@ def _compared(side: Side, other: Side) -> Medians:
     return [median for median, number in by_round if number in other.rounds]
 
 
-def _refused(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
+def refusal(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be tested, or None when they can."""
     if why := _unusable(first, second, a, b):
         return why
@@ -194,77 +193,17 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
     return float((half / room) ** 2)
 
 
-def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
-    """Return what is known about each second side over its first of runs that were measured apart,
-    on other days say.
-
-    Their launches share no rounds, and two sessions on one machine have luck of their own, which no
-    launch of theirs can show. So the question is whether a difference is larger than `EQUIVALENCE`,
-    or none: an interval beyond it shows a point `faster` or `slower` (a minimum effect), one inside
-    it `same` (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680). The rate of false
-    discoveries among points is held by Benjamini and Hochberg (J. R. Statist. Soc. B 57, 1995,
-    289-300); all intervals are as wide as their threshold has them, to agree with the tests
-    (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81).
-
-    `detectable` is the slow-down that would be found with 95 % power at that level.
-    """
-    both = []
-    for first, second in pairs:
-        a = first.medians
-        b = second.medians
-        both.append((_refused(first, second, a, b), a, b))
-    levels = [_least_level(a, b) for refused, a, b in both if not refused]
-    level = threshold(levels, RUNS_ALPHA)
-    return [refused or _by_launches(a, b, level, EQUIVALENCE, apart=True) for refused, a, b in both]
-
-
-def threshold(chances: Sequence[float], alpha: float) -> float:
-    """Return the p up to which Benjamini-Hochberg rejects; never below `alpha` over their number."""
-    count = max(1, len(chances))
-    rejected = 1
-    for number, p in enumerate(sorted(chances), 1):
-        if p <= alpha * number / count:
-            rejected = number
-    return alpha * rejected / count
-
-
-def together(launches: tuple[int, int], points: int) -> int:
-    """Return how many of `points` must differ clearly before the correction lets one of so few
-    launches be shown.
-    """
-    return max(1, math.ceil(ranktest.least_p(*launches) * points / RUNS_ALPHA))
-
-
-def _least_level(a: Medians, b: Medians) -> float:
-    """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside
-    it.
-    """
-    one = np.log(a)
-    other = np.log(b)
-    bound = math.log1p(EQUIVALENCE)
-    above_low, below_low = ranktest.p_value(one, other, -bound)
-    above_high, below_high = ranktest.p_value(one, other, bound)
-    inside = max(above_low, below_high)
-    return min(1.0, 2 * min(below_low, above_high, inside))
-
-
-def _by_launches(
-    a: Medians, b: Medians, level: float, equivalence: float, apart: bool = False
-) -> Comparison:
-    """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound
-    only.
-    """
+def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:
+    """Return what launches that share rounds show at `level`."""
     low, high = map(math.exp, ranktest.interval(np.log(a), np.log(b), level))
-    comparison = _judged(_ratio(a, b), low, high, equivalence, apart)
+    comparison = judged(_ratio(a, b), low, high, equivalence)
     step = power_step(low, high, level)
-    if step is not None and apart:
-        step = math.expm1(math.log1p(equivalence) + step)
-    elif step is not None:
+    if step is not None:
         step = max(equivalence, math.expm1(step))
     return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
 
 
-def _judged(
+def judged(
     ratio: float, low: float, high: float, equivalence: float, apart: bool = False
 ) -> Comparison:
     """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference

@@ -15,9 +15,10 @@ from math import log1p
 import numpy as np
 
 from ipclab.stats import ranktest
-from ipclab.stats.compare import EQUIVALENCE, RUNS_ALPHA, threshold
+from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.intervals import Floats
 from ipclab.stats.ranktest import DRIFT_LEAST
+from ipclab.stats.unpaired import RUNS_ALPHA, threshold
 
 LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed in benchmarks/history.py)
 DRIFT_P = 0.01  # strict, since the luck of a run, which its series share, may drift by itself

@@ -12,10 +12,10 @@ from ipclab.compare import LIMITS
 from ipclab.compare.facts import differences
 from ipclab.compare.held import HEAD, ComparedRun
 from ipclab.compare.shared import KEY
-from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.stats.ranktest import least_p
+from ipclab.stats.unpaired import RUNS_ALPHA
 from ipclab_answers.history.changepoint import Changes, Shifts, bounds, changes
 
 # What stepped, by the limits.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ipclab.stats import ranktest
-from ipclab.stats.compare import Comparison, Side, compare, power_step, threshold
+from ipclab.stats.compare import Comparison, Side, compare, power_step
 from ipclab.stats.family import ALPHA, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
 from ipclab.stats.looks import LOOKS, SHARES
@@ -243,28 +243,6 @@ def test_more_mechanisms_raise_the_bar() -> None:
     alone, one_of_many = compare(a, b), compare(a, b, mechanisms=12)
     assert alone.low and one_of_many.low and one_of_many.low < alone.low
     assert one_of_many.level < alone.level
-
-
-def test_the_threshold_is_that_of_benjamini_and_hochberg() -> None:
-    # The example of the paper of 1995: fifteen p, of which four are rejected at 0.05.
-    table = [
-        0.0001,
-        0.0004,
-        0.0019,
-        0.0095,
-        0.0201,
-        0.0278,
-        0.0298,
-        0.0344,
-        0.0459,
-        0.3240,
-        0.4262,
-        0.5719,
-        0.6528,
-    ]
-    level = threshold([*table, 0.7590, 1.0], 0.05)
-    assert sum(p <= level for p in table) == 4
-    assert threshold([], 0.05) == 0.05
 
 
 def test_without_an_interval_nothing_is_detectable() -> None:
