@@ -104,9 +104,10 @@ def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     else:
         rows = derived.read(run, need.study, "points")
         if len(rows):
-            rows = narrowed(rows, {"arm": need.levels().get("arm", "main")})
+            rows = narrowed(rows, {"arm": need.levels()["arm"]})
         names = set(rows.backend)
     failed = _failed(need, run)
+    names |= {backend for backend, _ in failed}
     offered = {}
     for name in sorted(names & backends().keys()):
         if need.way != STATE or keeps(name):
@@ -157,14 +158,18 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
 
 
 def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
-    """Return why points that `run` was to measure for `need` have no values, by name and size."""
+    """Return why points that `run` was to measure for `need` have no values.
+
+    By mechanism and size, which is of entries where the need is of state.
+    """
     if run is None or run.about["parameters"].get("need") != need.plain():
         return {}
     by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
     for point in points(need, profile(run.profile)):
         if point.id in by_point:
-            reasons[point.backend, point.size_bytes] = by_point[point.id]
+            size = int(point.key()[need.size_column])
+            reasons[point.backend, size] = by_point[point.id]
     return reasons
 
 
