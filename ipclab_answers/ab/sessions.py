@@ -88,7 +88,7 @@ def save(report: Report, file: Path) -> None:
         compared.ratio,
         compared.low,
         compared.high,
-        answer.taken.rounds,
+        len(answer.rounds),
     )
     write_whole(file, msgspec.json.format(msgspec.json.encode(saved)) + b"\n")
 

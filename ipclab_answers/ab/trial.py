@@ -9,8 +9,8 @@ is decided.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -40,36 +40,9 @@ REASONS = {
     "which no test of scatter can judge",
     "wide-interval": "the interval holds 1 and leaves the bound",
 }
-# What a round measured of each arm, one number for each of its turns, and of the limits, if any.
+# What a round measured of each arm, one number for each of its turns, and of the limits, if any:
+# less is better. What takes no turns has one number.
 Round = Mapping[str, Sequence[float]]
-
-
-@dataclass
-class Taken:
-    """What was measured, of which less is better: the turns of each round by arm, and the limits.
-
-    What takes no turns has one number for each round.
-    """
-
-    turns: Mapping[str, list[Sequence[float]]] = field(
-        default_factory=lambda: {arm: [] for arm in ARMS}
-    )
-    limits: list[float] = field(default_factory=list)
-
-    def add(self, measured: Round) -> None:
-        """Take a round into account."""
-        for arm in ARMS:
-            self.turns[arm].append(measured[arm])
-        self.limits.extend(measured.get(LIMITS, ()))
-
-    def values(self, arm: str) -> list[float]:
-        """Return the number of an arm in each round."""
-        return [median(turns) for turns in self.turns[arm]]
-
-    @property
-    def rounds(self) -> int:
-        """Return how many rounds there are."""
-        return len(self.turns[A])
 
 
 @dataclass(frozen=True)
@@ -84,7 +57,7 @@ class Answer:
     reason: str
     compared: Comparison
     controls: Mapping[str, Comparison]
-    taken: Taken
+    rounds: Sequence[Round]
     bound: float
     seconds: float = 0.0
 
@@ -108,24 +81,24 @@ def trial(
     `begin` makes ready for a round, `measured` returns what it gave; `clock` gives seconds. A
     `LabError` of theirs ends the trial undecided. `bound` (a share) is how much counts as the same.
     """
-    taken = Taken()
+    rounds = list[Round]()
     start = clock()
     failure = ""
     progress.start("rounds", HEAT_LOOKS[-1])
     try:
-        while taken.rounds < HEAT_LOOKS[-1] and clock() - start < seconds:
+        while len(rounds) < HEAT_LOOKS[-1] and clock() - start < seconds:
             begin()
-            taken.add(measured())
+            rounds.append(measured())
             progress.step()
-            if taken.rounds in HEAT_LOOKS:
-                answer = judged(taken, bound, clock() - start)
+            if len(rounds) in HEAT_LOOKS:
+                answer = judged(rounds, bound, clock() - start)
                 if answer.verdict != UNDECIDED:
                     return answer
     except LabError as error:
         failure = str(error)
     finally:
         progress.end()
-    return judged(taken, bound, clock() - start, failure)
+    return judged(rounds, bound, clock() - start, failure)
 
 
 def one_by_one(
@@ -148,27 +121,31 @@ def one_by_one(
     return measured
 
 
-def judged(taken: Taken, bound: float, seconds: float = 0.0, failure: str = "") -> Answer:
-    """Return what the rounds of `taken` show; with a `failure` they decide nothing."""
-    a, b, again = (taken.turns[arm] for arm in ARMS)
+def judged(
+    rounds: Sequence[Round], bound: float, seconds: float = 0.0, failure: str = ""
+) -> Answer:
+    """Return what `rounds` show; with a `failure` they decide nothing."""
+    a = [measured[A] for measured in rounds]
+    b = [measured[B] for measured in rounds]
+    again = [measured[AGAIN] for measured in rounds]
     # A with A again: in each round the geometric mean of both, turn by turn.
     both = []
     for first, second in zip(a, again, strict=True):
         both.append(np.sqrt(np.multiply(first, second)).tolist())
     controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
-    half = len(taken.limits) // 2
+    limits = list(chain.from_iterable(measured.get(LIMITS, ()) for measured in rounds))
+    half = len(limits) // 2
     if half:
-        halves = Side(taken.limits[:half]), Side(taken.limits[half:])
-        controls[LIMITS] = compare(*halves, len(ARMS), bound)
+        controls[LIMITS] = compare(Side(limits[:half]), Side(limits[half:]), len(ARMS), bound)
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
-    return Answer(verdict, reason, compared, controls, taken, bound, seconds)
+    return Answer(verdict, reason, compared, controls, rounds, bound, seconds)
 
 
-def _side(rounds: Sequence[Sequence[float]]) -> Side:
+def _side(turns: Sequence[Sequence[float]]) -> Side:
     """Return what is compared round by round, by the medians of turns alone."""
-    return Side([], heats=dict(enumerate(rounds)))
+    return Side([], heats=dict(enumerate(turns)))
 
 
 def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:
