@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ipclab.commands import PATH, SIZE, Words, quantile_option
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
 
 if TYPE_CHECKING:
@@ -142,14 +142,11 @@ def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
 
 def _check_writable(files: Sequence[Path], option: str) -> None:
     for file in files:
-        try:
+        with blamed(f"cannot write {file}", f"choose another {option}", UsageError):
             file.parent.mkdir(parents=True, exist_ok=True)
             taken = file.exists() and not file.is_file()
             if taken or not os.access(file.parent, os.W_OK | os.X_OK):
                 raise PermissionError("it is no file, or its folder cannot be written")
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise UsageError(f"cannot write {file}", why, f"choose another {option}") from error
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
