@@ -95,7 +95,9 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     No rows where the frame lacks one of these factors.
     """
     levels = need.levels(rate)
-    return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
+    if levels.keys() <= set(frame):
+        return narrowed(frame, levels)
+    return frame.iloc[:0].reindex(columns=frame.columns.union([need.size_column]))
 
 
 def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
