@@ -1,7 +1,6 @@
 """What a need asks of this machine or of a run: mechanisms, points, and the answer."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -175,13 +174,11 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
-    seconds = 0.0
+    sessions = pd.DataFrame(run.about["sessions"], columns=["begun", "ended"])
+    begun = pd.to_datetime(sessions.begun, utc=True)
+    ended = pd.to_datetime(sessions.ended, utc=True)
+    seconds = (ended - begun).sum().total_seconds()
     launches = 0
-    for session in run.about["sessions"]:
-        if session.get("ended"):
-            begun = datetime.fromisoformat(session["begun"])
-            ended = datetime.fromisoformat(session["ended"])
-            seconds += (ended - begun).total_seconds()
     for name in derived.measured(run):
         points_of_study = derived.read(run, name, "points").drop_duplicates("point")
         launches += int(points_of_study.launches.sum())

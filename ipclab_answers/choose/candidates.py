@@ -102,10 +102,12 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
 
 def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
     """Return what the frames tell of one mechanism; it is not compared yet."""
+    points = _rows_of(offer.name, frames.points)
+    launches = _rows_of(offer.name, frames.launches)
     faults = frames.faults
     if len(faults):
         faults = _rows_of(offer.name, faults[faults.fault == need.fault])
-    promises = promised(_rows_of(offer.name, frames.points), faults)
+    promises = promised(points, faults)
     candidate = Candidate(offer.name, **promises)
     for must in need.must:
         holds = kept(must, offer, promises)
@@ -113,13 +115,13 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
             candidate.open.append(must)
         elif not holds:
             candidate.why.append(must)
-    times = timed(need, _rows_of(offer.name, narrowed_to(need, frames.launches)))
+    times = timed(need, narrowed_to(need, launches))
     candidate.lacking = sorted(need.size.keys() - {*times[need.size_column]})
     if offer.refused:
         candidate.why.append(offer.refused)
     elif not candidate.lacking:
         candidate.side = _launches_of(need, times)
-    _measure(need, frames, candidate)
+    _measure(need, points, frames.limits, candidate)
     if candidate.side is None:
         candidate.estimate = estimate(need, times)
     if candidate.why:
@@ -144,20 +146,20 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
     return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
 
 
-def _measure(need: Need, frames: Frames, candidate: Candidate) -> None:
+def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
-    points = _rows_of(candidate.backend, narrowed_to(need, frames.points))
-    candidate.value = _mixed(need, _by_size(need, points, need.op, "p50"))
-    candidate.cpus = _busy(need, points, candidate.value)
-    candidate.limit = _over_limit(need, timed(need, points), frames.limits, candidate.value)
-    rates = _by_size(need, points, "launch", "closed_per_second")
+    at_rate = narrowed_to(need, points)
+    candidate.value = _mixed(need, _by_size(need, at_rate, need.op, "p50"))
+    candidate.cpus = _busy(need, at_rate, candidate.value)
+    candidate.limit = _over_limit(need, timed(need, at_rate), limits, candidate.value)
+    rates = _by_size(need, at_rate, "launch", "closed_per_second")
     took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
-        closed = _rows_of(candidate.backend, narrowed_to(need, frames.points, 0.0))
+        closed = narrowed_to(need, points, 0.0)
         took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
     candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
-        quantiles = _by_size(need, points, need.op, tails.metric(need.quantile))
+        quantiles = _by_size(need, at_rate, need.op, tails.metric(need.quantile))
         candidate.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
         candidate.require("deadline", quantiles, need.deadline_us * US)
     if need.rate:
@@ -178,12 +180,10 @@ def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Qu
     """Return the time over what the hardware allows for the mix."""
     if limits.empty or not value:
         return ABSENT
-    by_size = (
-        with_limits(times, limits).drop_duplicates(need.size_column).set_index(need.size_column)
-    )
-    bounds = by_size.limit.reindex(list(need.size))
-    shares = list(need.size.values())
-    return value / of(float(np.dot(bounds, shares))).as_unit("ns")
+    bounded = with_limits(times, limits).drop_duplicates(need.size_column)
+    bounds = bounded.set_index(need.size_column).limit.reindex(list(need.size))
+    mixed = float(np.dot(bounds, list(need.size.values())))
+    return value / of(mixed).as_unit("ns")
 
 
 def _launches_factor(shown: Quantity, bound: float) -> float:

@@ -95,23 +95,19 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
     numbers = lab.words.numbers
     words = WORDS["level"]
-    sides: dict[str, Any] = need.plain()
-    sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
-    sides["way"] = lab.say(words[need.way])
-    sides["rate"] = numbers.number(need.rate, 0)
-    sides["sharing"] = lab.say(words[need.sharing])
-    sides["placement"] = lab.level("placement", need.placement)
-    sides["must"] = _demands(lab, need.must)
-    sides["quantile"] = tails.metric(need.quantile)
-    if not need.rate:
-        sides["rate"] = lab.say(words["closed"])
-    if need.consumers == 1:
-        sides["sharing"] = ""
-    if not need.deadline_us:
-        sides["quantile"] = ""
-    for name in ("deadline_us", "work_us"):
-        if sides[name]:
-            sides[name] = numbers.format(Quantity(sides[name] * US, "ns"))
+    sides: dict[str, Any] = {
+        "size": lab.words.joined(_size(lab, need, size) for size in need.size),
+        "way": lab.say(words[need.way]),
+        "rate": numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"]),
+        "consumers": need.consumers,
+        "sharing": lab.say(words[need.sharing]) if need.consumers > 1 else "",
+        "placement": lab.level("placement", need.placement),
+        "work_us": need.work_us and numbers.format(Quantity(need.work_us * US, "ns")),
+        "deadline_us": need.deadline_us and numbers.format(Quantity(need.deadline_us * US, "ns")),
+        "quantile": tails.metric(need.quantile) if need.deadline_us else "",
+        "cpus": need.cpus,
+        "must": _demands(lab, need.must),
+    }
     rows = []
     for name, word in WORDS["side"].items():
         if sides[name]:
