@@ -107,7 +107,8 @@ def ab(
     except LabError as error:
         error.exit_code = EXIT[UNDECIDED]  # 1 is slower
         raise
-    click.echo(report.line() if outputs else getattr(report, formats[0])())
+    shown = report.line if outputs else getattr(report, formats[0])
+    click.echo(shown())
     sys.exit(answer.exit_code)
 
 
@@ -134,7 +135,9 @@ def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
 
 def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
     """Raise `UsageError` unless there is a file that can be written for each format."""
-    if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
+    is_paired = len(outputs) == len(formats)
+    is_printed = not outputs and len(formats) == 1
+    if not (is_paired or is_printed):
         what = f"{len(formats)} formats and {len(outputs)} outputs"
         raise UsageError(what, "", "give an --output for each --format")
     _check_writable(outputs, "--output")
@@ -167,7 +170,8 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
         {name: values[0] for name, values in levels(given["levels"]).items()},
         given["quantile"],
     )
-    asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
+    how = {name: given[name] for name in ("command", "printed", "more")}
+    asked = Asked(wanted, placement.role(0), **how)
     arms = asked.arms(names)
     if given["before"]:
         arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))

@@ -132,11 +132,14 @@ def judged(
     both = []
     for first, second in zip(a, again, strict=True):
         both.append(np.sqrt(np.multiply(first, second)).tolist())
-    controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
+    controls = {}
+    controls[AGAIN] = compare(_side(a), _side(again), len(ARMS), bound)
     limits = list(chain.from_iterable(measured.get(LIMITS, ()) for measured in rounds))
     half = len(limits) // 2
     if half:
-        controls[LIMITS] = compare(Side(limits[:half]), Side(limits[half:]), len(ARMS), bound)
+        early = Side(limits[:half])
+        late = Side(limits[half:])
+        controls[LIMITS] = compare(early, late, len(ARMS), bound)
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
