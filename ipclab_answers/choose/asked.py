@@ -67,8 +67,9 @@ def points(need: Need, effort: Profile) -> list[Point]:
         if demands.isdisjoint(offer.demands) and not offer.refused:
             names.append(offer.name)
     if need.way == STATE:
-        every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(names)))
-        return [point for point in every if _is_plain(point, need.levels())]
+        sweep = replace(_sweep(need), backends=tuple(names))
+        possible = study(need.study).points(effort, sweep)
+        return [point for point in possible if _is_plain(point, need.levels())]
     wanted = []
     for size in need.size:
         for name in names:

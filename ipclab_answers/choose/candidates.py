@@ -116,7 +116,8 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
         elif not holds:
             candidate.why.append(must)
     times = timed(need, narrowed_to(need, launches))
-    candidate.lacking = sorted(need.size.keys() - {*times[need.size_column]})
+    measured = set(times[need.size_column])
+    candidate.lacking = sorted(need.size.keys() - measured)
     if offer.refused:
         candidate.why.append(offer.refused)
     elif not candidate.lacking:
@@ -138,12 +139,17 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
 
     None where they share no round.
     """
-    parts = [most_launched(times[times[need.size_column] == size]) for size in need.size]
+    parts = []
+    for size in need.size:
+        of_size = times[times[need.size_column] == size]
+        parts.append(most_launched(of_size))
     if len(parts) == 1:
         return side_of(parts[0])
     by_round = pd.concat(parts).pivot_table("value", ROUND, need.size_column, aggfunc="last")
     mixed = by_round.dropna() @ pd.Series(need.size)
-    return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
+    if mixed.empty:
+        return None
+    return Side(list(mixed), rounds=list(mixed.index))
 
 
 def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: Candidate) -> None:
@@ -172,8 +178,8 @@ def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     """Return how many CPUs both ends keep busy."""
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
     spent = total(_mixed(need, _by_size(need, points, op, "cpu_ns")) for op in ops)
-    share = spent * (need.rate / 1e9) if need.rate else spent / value
-    return share.as_unit("count")
+    busy = spent * (need.rate / 1e9) if need.rate else spent / value
+    return busy.as_unit("count")
 
 
 def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
