@@ -82,7 +82,8 @@ def _rows(measured: Measured, deadline: Deadline) -> list[Row]:
     launches = sorted(measured.launches, key=lambda launch: launch.order)
     rows = []
     for op in measured.point.primary:
-        if op not in measured.op_names() or launches[0].per.get(op, 1) != 1:
+        is_timed = op in measured.op_names()
+        if not is_timed or launches[0].per.get(op, 1) != 1:
             continue
         summaries = [summary(launch, op) for launch in launches]
         tails = [launch[METRIC] for launch in summaries]

@@ -35,7 +35,8 @@ class Deadline:
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for shares that are not within 0 and 1, and for a rank below 1."""
-        if not (0 < self.coverage < 1 and 0 < self.confidence < 1 and self.rank >= 1):
+        are_shares = 0 < self.coverage < 1 and 0 < self.confidence < 1
+        if not are_shares or self.rank < 1:
             raise ValueError("a deadline's shares lie between 0 and 1, its rank is 1 or more")
 
     @classmethod
@@ -137,7 +138,8 @@ def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:
     too few, drift or follow from each other.
     """
     times = np.asarray(values, np.float64)
-    if not (np.isfinite(times).all() and (times > 0).all()):
+    possible = np.isfinite(times) & (times > 0)
+    if not possible.all():
         return Statement(NO_TIMES, None, len(times), 1.0, 1.0)
     drifting = drift(times.tolist()).p
     following = follows(times)

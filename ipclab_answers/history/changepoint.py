@@ -82,7 +82,9 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
     count = medians.shape[1]
     borders = walk.settled([0, *walk.borders(0, count), count])
     stretches = [range(first, last) for first, last in pairwise(borders)]
-    steps = {after[0]: walk.shown(before, after) for before, after in pairwise(stretches)}
+    steps = {}
+    for before, after in pairwise(stretches):
+        steps[after[0]] = walk.shown(before, after)
     alone: dict[int, Shifts] = {}
     drifts: dict[int, Shifts] = {}
     for stretch in filter(len, stretches):
@@ -91,7 +93,8 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
             drifts[stretch[0]] = drift
             continue
         for run in stretch[1:-1]:
-            shifts = walk.shown([other for other in stretch if other != run], [run])
+            others = [number for number in stretch if number != run]
+            shifts = walk.shown(others, [run])
             if shifts:
                 alone[run] = shifts
     return Changes(steps, alone, drifts)
@@ -122,7 +125,8 @@ class _Walk:
             distances[at] = _distance(before) + _distance(after)
         border = min(distances, key=distances.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
-        if 2 * len(drifting) > len(moved) and _distance_from_line(values) < distances[border]:
+        mostly = 2 * len(drifting) > len(moved)
+        if mostly and _distance_from_line(values) < distances[border]:
             return []
         return [*self.borders(first, border), border, *self.borders(border, last)]
 
@@ -133,12 +137,13 @@ class _Walk:
         """
         for at in range(len(borders) - 3):
             first, lone, back, last = borders[at : at + 4]
-            if back == lone + 1 and not self.shown(range(first, lone), range(back, last)):
-                return self.settled([*borders[: at + 1], *borders[at + 3 :]])
+            is_lone = back == lone + 1
+            if is_lone and not self.shown(range(first, lone), range(back, last)):
+                return self.settled(borders[: at + 1] + borders[at + 3 :])
         for at in range(1, len(borders) - 1):
             first, border, last = borders[at - 1 : at + 2]
             if not self.shown(range(first, border), range(border, last)):
-                return self.settled([*borders[:at], *borders[at + 1 :]])
+                return self.settled(borders[:at] + borders[at + 1 :])
         return borders
 
     def shown(self, before: Runs, after: Runs) -> Shifts:
@@ -190,7 +195,8 @@ class _Walk:
         fall_less = np.sum(np.searchsorted(a, b + bound, "right"))
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
-        return min(1.0, p), float(np.median(b) - np.median(a))
+        shift = float(np.median(b) - np.median(a))
+        return min(1.0, p), shift
 
 
 def _launches(series: Series, runs: Runs) -> Floats:
