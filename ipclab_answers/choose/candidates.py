@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, log
+from math import inf
 from operator import attrgetter
 from statistics import median
 
@@ -15,7 +15,7 @@ from ipclab.frames.contests import side_of
 from ipclab.frames.limits import with_limits
 from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
-from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
+from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side, factor
 from ipclab.stats.quantity import Quantity, missing, of, total
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
@@ -197,9 +197,8 @@ def _launches_factor(shown: Quantity, bound: float) -> float:
     low, high = shown.ends if shown else (0.0, inf)
     if not 0 < low <= high < inf:
         return 2.0
-    half = log(high / low) / 2
-    apart = abs(log(bound / shown.value))
-    return (half / apart) ** 2 if apart else inf
+    ratio = shown.value / bound
+    return inf if ratio == 1 else factor(low, high, ratio, 0.0)
 
 
 def _mixed(need: Need, parts: Sequence[Quantity]) -> Quantity:

@@ -19,9 +19,7 @@ MEGABYTE = 1e6
 def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
-        about = run.about
-        parameters = about["parameters"]
-        points = sum(name.startswith("points/") for name in about["files"])
+        parameters = run.about["parameters"]
         files = filter(Path.is_file, run.path.rglob("*"))
         size = sum(file.stat().st_size for file in files)
         yield {
@@ -30,7 +28,7 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
             "label": parameters.get("label", ""),
             "profile": run.profile,
             "studies": ",".join(parameters["studies"]),
-            "points": str(points),
+            "points": str(len(run.points())),
             "MB": f"{size / MEGABYTE:.1f}",
             "state": _state(run),
         }
