@@ -70,24 +70,26 @@ def points(need: Need, effort: Profile) -> list[Point]:
         sweep = replace(_sweep(need), backends=tuple(names))
         possible = study(need.study).points(effort, sweep)
         return [point for point in possible if _is_plain(point, need.levels())]
-    wanted = []
-    for size in need.size:
-        for name in names:
-            levels = need.levels() | {"arm": NEED}
-            placement = levels.pop("placement")
-            if need.way == ONE_WAY:
-                levels["fill"] = 0 if need.rate else 1
-            else:
-                levels["wait"] = backends()[name].waits[0]
-            block = f"need-{size}"
-            wanted.append(Point(need.study, name, size, placement, levels, block, (need.op,)))
-    return wanted
+    return [_point(need, name, size) for size in need.size for name in names]
+
+
+def _point(need: Need, name: str, size: int) -> Point:
+    """Return the point of messages of one mechanism and size."""
+    levels = need.levels() | {"arm": NEED}
+    placement = levels.pop("placement")
+    if need.way == ONE_WAY:
+        levels["fill"] = 0 if need.rate else 1
+    else:
+        levels["wait"] = backends()[name].waits[0]
+    block = f"need-{size}"
+    return Point(need.study, name, size, placement, levels, block, (need.op,))
 
 
 def _sweep(need: Need) -> Sweep:
+    sizes = tuple(need.size)
     if need.way != STATE:
-        return Sweep(sizes=tuple(need.size))
-    return Sweep(levels={"entries": tuple(need.size), "readers": (need.consumers,)})
+        return Sweep(sizes=sizes)
+    return Sweep(levels={"entries": sizes, "readers": (need.consumers,)})
 
 
 def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
@@ -146,8 +148,10 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
     sends = need.way != STATE
     if sends and need.consumers > 1 and backend.store and not backend.channel:
         fans_out = backend.store.fans_out
-        if fans_out != (need.sharing == EACH):
-            return "every message reaches all" if fans_out else "a message reaches one consumer"
+        if fans_out and need.sharing != EACH:
+            return "every message reaches all"
+        if not fans_out and need.sharing == EACH:
+            return "a message reaches one consumer"
     checks_size = sends and not backend.missing()
     for size in need.size:
         too_long = backend.refuses(size) if checks_size else ""
@@ -167,9 +171,10 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
     by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
     for point in points(need, profile(run.profile)):
-        if point.id in by_point:
+        reason = by_point.get(point.id)
+        if reason:
             size = int(point.key()[need.size_column])
-            reasons[point.backend, size] = by_point[point.id]
+            reasons[point.backend, size] = reason
     return reasons
 
 

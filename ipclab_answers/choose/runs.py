@@ -44,12 +44,9 @@ def _here(paths: Paths, need: Need) -> list[RunFolder]:
     def answering(run: RunFolder) -> int:
         return sum(bool(exact.search(name)) for name in run.points(need.study))
 
-    own = []
-    others = []
-    for run in best(paths, need.study, answering):
-        measured_for = run.about["parameters"].get("need")
-        if measured_for == need.plain():
-            own.append(run)
-        elif not measured_for:
-            others.append(run)
-    return own or others
+    runs = best(paths, need.study, answering)
+    for purpose in (need.plain(), None):
+        of_purpose = [run for run in runs if run.about["parameters"].get("need") == purpose]
+        if of_purpose:
+            return of_purpose
+    return []
