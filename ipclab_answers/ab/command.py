@@ -109,16 +109,17 @@ def ab(
         raise
     shown = report.line if outputs else getattr(report, formats[0])
     click.echo(shown())
-    sys.exit(answer.exit_code)
+    sys.exit(EXIT[answer.verdict])
 
 
 def _combine(files: Sequence[str]) -> None:
     """Say what saved answers show together, and end with their exit code."""
     from ipclab_answers.ab.sessions import combined
+    from ipclab_answers.ab.trial import EXIT
 
     together = combined([Path(file) for file in files])
     click.echo(together.line())
-    sys.exit(together.exit_code)
+    sys.exit(EXIT[together.verdict])
 
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import text_of, write_whole
 from ipclab_answers.ab.report import QUANTITIES, Report, ratio
-from ipclab_answers.ab.trial import EXIT, A, B
+from ipclab_answers.ab.trial import A, B
 
 LEAST = 2  # sessions that confirm each other
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -58,11 +58,6 @@ class Combined:
         if len(verdicts) == 1:
             return self.sessions[0].verdict
         return SAME if verdicts == {SAME, FASTER} else UNDECIDED
-
-    @property
-    def exit_code(self) -> int:
-        """Return that of `ab`."""
-        return EXIT[self.verdict]
 
     def line(self) -> str:
         """Return the verdict, and then each session's."""

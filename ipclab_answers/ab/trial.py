@@ -29,6 +29,7 @@ from ipclab.stats.looks import HEAT_LOOKS
 
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"
+# The exit codes of verdicts.
 EXIT = {FASTER: 0, SAME: 0, SLOWER: 1, UNDECIDED: 3}
 CHANGED = {
     AGAIN: "A again differs from A: something other than A and B changes the times",
@@ -60,11 +61,6 @@ class Answer:
     rounds: Sequence[Round]
     bound: float
     seconds: float = 0.0
-
-    @property
-    def exit_code(self) -> int:
-        """Return 0 for the same or faster, 1 for slower, 3 for undecided."""
-        return EXIT[self.verdict]
 
 
 def trial(

@@ -11,7 +11,18 @@ from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
 from ipclab.stats.looks import HEAT_LOOKS
-from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Round, judged, one_by_one, trial
+from ipclab_answers.ab.trial import (
+    AGAIN,
+    EXIT,
+    LIMITS,
+    A,
+    Answer,
+    B,
+    Round,
+    judged,
+    one_by_one,
+    trial,
+)
 
 SCATTER = 0.05  # of launches, as one CPU has it
 TRIALS = 200
@@ -79,7 +90,7 @@ def test_a_machine_that_changes_in_the_middle_gives_no_wrong_answer(slower, seco
 
 def test_a_difference_of_a_against_itself_leaves_all_undecided():
     answer = answered(again=0.5)
-    assert (answer.verdict, answer.exit_code) == (UNDECIDED, 3)
+    assert (answer.verdict, EXIT[answer.verdict]) == (UNDECIDED, 3)
     assert answer.reason.startswith("A again differs from A")
 
 
@@ -101,7 +112,7 @@ def test_limits_that_differ_leave_all_undecided():
 )
 def test_exit_codes_follow_the_verdict(slower, verdict, code):
     answer = answered(slower)
-    assert (answer.verdict, answer.exit_code, answer.reason) == (verdict, code, "")
+    assert (answer.verdict, EXIT[answer.verdict], answer.reason) == (verdict, code, "")
 
 
 def test_a_trial_ends_as_soon_as_a_look_decides():
