@@ -52,7 +52,7 @@ def request(need: Need, effort: str) -> Request:
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
-        crashes = Sweep(None, tuple(sorted(names)), {"fault": (need.fault,)})
+        crashes = Sweep(backends=tuple(sorted(names)), levels={"fault": (need.fault,)})
         effort_of_faults = faults.effort(usual)
         given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}

@@ -177,7 +177,8 @@ def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: 
 def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     """Return how many CPUs both ends keep busy."""
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
-    spent = total(_mixed(need, _by_size(need, points, op, "cpu_ns")) for op in ops)
+    by_op = [_by_size(need, points, op, "cpu_ns") for op in ops]
+    spent = total(_mixed(need, of_op) for of_op in by_op)
     busy = spent * (need.rate / 1e9) if need.rate else spent / value
     return busy.as_unit("count")
 

@@ -124,13 +124,14 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     numbers = lab.words.numbers
     levels = rows.columns.difference(["study", "point", *USUAL, *VALUES])
     varied = [name for name in levels if rows[name].nunique(dropna=False) > 1]
+    named = [*USUAL, *varied]
     shares = {}
     for name in ("coverage", "confidence"):
         share = Quantity(getattr(deadline, name), "share")
         shares[name] = trimmed(numbers.format(share, "fine"))
     in_words = []
     for row in rows.to_dict("records"):
-        words = [lab.level(name, row[name]) for name in [*USUAL, *varied]]
+        words = [lab.level(name, row[name]) for name in named]
         cells: dict[str, Any] = {
             "point": lab.words.joined(words),
             "launches": Quantity(row["launches"], "count"),

@@ -121,14 +121,16 @@ class _Walk:
         values = self.medians[sorted(moved), first:last]
         distances = {}
         for at in inner:
-            before, after = np.hsplit(values, [at - first])
-            distances[at] = _distance(before) + _distance(after)
+            sides = np.hsplit(values, [at - first])
+            distances[at] = sum(map(_distance, sides))
         border = min(distances, key=distances.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
         mostly = 2 * len(drifting) > len(moved)
         if mostly and _distance_from_line(values) < distances[border]:
             return []
-        return [*self.borders(first, border), border, *self.borders(border, last)]
+        before = self.borders(first, border)
+        after = self.borders(border, last)
+        return [*before, border, *after]
 
     def settled(self, borders: list[int]) -> list[int]:
         """Return borders without the two around a run whose neighbours are alike.
@@ -169,7 +171,10 @@ class _Walk:
         for family in self.families:
             medians = self.medians[np.ix_(family, runs)]
             rows = [row[np.isfinite(row)] for row in medians]
-            chances = [ranktest.drift(np.exp(row).tolist()).p for row in rows]
+            chances = []
+            for row in rows:
+                times = np.exp(row).tolist()
+                chances.append(ranktest.drift(times).p)
             level = threshold(chances, DRIFT_P)
             for number, row, p in zip(family, rows, chances, strict=True):
                 if p <= level:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import tomllib
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,8 @@ def _alike(one: RunFolder, other: RunFolder) -> bool:
 
 def _here(paths: Paths) -> list[RunFolder]:
     """Return the finished runs of the machine of the newest one that was made here."""
-    runs = []
-    for top in (paths.runs, paths.imported):
-        runs += [run for run in folder.every(top) if run.finished]
+    every = chain(folder.every(paths.runs), folder.every(paths.imported))
+    runs = [run for run in every if run.finished]
     made = [run for run in runs if run.path.is_relative_to(paths.runs.resolve())]
     if not made:
         return []

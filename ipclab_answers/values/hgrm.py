@@ -68,8 +68,9 @@ def _counted(measured: Measured, op: str) -> tuple[np.ndarray, np.ndarray]:
     weights = []
     for launch in measured.launches:
         kept = launch.times(op)
+        stands_for = summary(launch, op)["samples"] / len(kept)
         times.append(kept)
-        weights.append(np.full(len(kept), summary(launch, op)["samples"] / len(kept)))
+        weights.append(np.full(len(kept), stands_for))
     values = np.concatenate(times)
     order = np.argsort(values, kind="stable")
     return values[order], np.cumsum(np.concatenate(weights)[order])
