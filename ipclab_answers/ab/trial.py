@@ -97,24 +97,17 @@ def trial(
     return judged(rounds, bound, clock() - start, failure)
 
 
-def one_by_one(
-    launch: Callable[[str], float], limited: bool, seed: int | None
-) -> Callable[[], Round]:
-    """Return what makes a round of arms that cannot take turns, in a random order from `seed`.
+def one_by_one(launches: Mapping[str, Callable[[], float]], shuffle: random.Random) -> Round:
+    """Return what a round of arms gave that cannot take turns, in random order.
 
-    `launch` measures one of them once; if `limited`, the limits are measured before each of them.
+    `launches` measure each of them once, and the limits, if any, before each of them.
     """
-    shuffle = random.Random(seed)
-
-    def measured() -> Round:
-        numbers: dict[str, list[float]] = {LIMITS: []}
-        for arm in shuffle.sample(ARMS, len(ARMS)):
-            if limited:
-                numbers[LIMITS].append(launch(LIMITS))
-            numbers[arm] = [launch(arm)]
-        return numbers
-
-    return measured
+    numbers: dict[str, list[float]] = {LIMITS: []}
+    for arm in shuffle.sample(ARMS, len(ARMS)):
+        if LIMITS in launches:
+            numbers[LIMITS].append(launches[LIMITS]())
+        numbers[arm] = [launches[arm]()]
+    return numbers
 
 
 def judged(

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from math import exp
 
@@ -54,7 +55,9 @@ class World:
         self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
     ) -> Answer:
         clock = lambda: self.now  # noqa: E731
-        measured = one_by_one(self.launch, limit, seed=1)
+        arms = [A, B, AGAIN, LIMITS] if limit else [A, B, AGAIN]
+        launches = {arm: partial(self.launch, arm) for arm in arms}
+        measured = partial(one_by_one, launches, random.Random(1))
         effort = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
         return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
 
