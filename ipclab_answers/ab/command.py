@@ -163,12 +163,13 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)
+    wanted_levels = {name: values[0] for name, values in levels(given["levels"]).items()}
     wanted = Wanted(
         given["study"],
         given["backend"],
         given["size"],
         given["placement"] or "same",
-        {name: values[0] for name, values in levels(given["levels"]).items()},
+        wanted_levels,
         given["quantile"],
     )
     how = {name: given[name] for name in ("command", "printed", "more")}

@@ -97,7 +97,8 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     levels = need.levels(rate)
     if levels.keys() <= set(frame):
         return narrowed(frame, levels)
-    return frame.iloc[:0].reindex(columns=frame.columns.union([need.size_column]))
+    columns = frame.columns.union([need.size_column])
+    return frame.iloc[:0].reindex(columns=columns)
 
 
 def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:

@@ -109,10 +109,11 @@ def shown(lab: Lab) -> list[Any]:
     if not rows:
         return []
     heads = WORDS["heads"]
-    table = pd.DataFrame(rows)[list(heads)]
+    cells = pd.DataFrame(rows)[list(heads)]
     caption = lab.say(CAPTION, p=lab.words.numbers.number(ERROR / 2))
-    lines = Markdown("\n".join(f"- {row['statement']}" for row in rows))  # type: ignore[no-untyped-call]
-    return [lines, lab.table(table, caption, spec="", name="deadlines", names=heads)]
+    table = lab.table(cells, caption, spec="", name="deadlines", names=heads)
+    lines = "\n".join(f"- {row['statement']}" for row in rows)
+    return [Markdown(lines), table]  # type: ignore[no-untyped-call]
 
 
 def _in_words(lab: Lab) -> list[dict[str, Any]]:

@@ -116,9 +116,9 @@ class History:
         `beside`.
         """
         rows = []
-        kinds = STEP, ALONE, DRIFT
-        changes = self.changes.steps, self.changes.alone, self.changes.drifts
-        for kind, by_run in zip(kinds, changes, strict=True):
+        changes = self.changes
+        by_kind = {STEP: changes.steps, ALONE: changes.alone, DRIFT: changes.drifts}
+        for kind, by_run in by_kind.items():
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
         events = pd.DataFrame(rows, columns=COLUMNS)
@@ -141,13 +141,11 @@ class History:
             what = MACHINE if points else LIMITS_ONLY
         slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        ratio = float(np.exp(np.mean(shifts)))
-        low = float(np.exp(min(shifts)))
-        high = float(np.exp(max(shifts)))
+        ratios = np.exp([float(np.mean(shifts)), min(shifts), max(shifts)]).tolist()
         began = self.runs[run].about["begun"]
         changed = beside(self.runs[before], self.runs[after])
         counts = len(points), slower, len(limits), tested
-        return kind, run, began, what, *counts, ratio, low, high, changed
+        return kind, run, began, what, *counts, *ratios, changed
 
 
 def _interval(medians: Sequence[float]) -> tuple[float, float, float]:

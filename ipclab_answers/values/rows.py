@@ -65,8 +65,8 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()
     flags = points["flags"].where(~few, points["flags"] + f";{FEW_SAMPLES}")
-    ends = {name: points[name].mask(few) for name in ("value", "low", "high")}
-    return points.assign(flags=flags, **ends)
+    numbers = points[["value", "low", "high"]].mask(few)
+    return points.assign(flags=flags, **numbers)
 
 
 def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
