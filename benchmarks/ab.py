@@ -68,7 +68,7 @@ def shown(names: tuple[str, str], answers: list[Answer]) -> tuple[str, str]:
     if len(answers) == 1:
         (answer,) = answers
         told = f"{answer.verdict} {answer.reason} {ratio(answer.compared)}"
-        return answer.verdict, f"{told}, {answer.taken.rounds} rounds"
+        return answer.verdict, f"{told}, {len(answer.rounds)} rounds"
     labels = {A: names[0], B: names[1], AGAIN: names[0]}
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{number}.json" for number in range(len(answers))]

@@ -111,8 +111,10 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
     plain = need.read(file).plain() if file else {}
-    given = {name: value for name, value in sides.items() if value not in (None, ())}
-    return need.of(plain | given)
+    for name, value in sides.items():
+        if value not in (None, ()):
+            plain[name] = value
+    return need.of(plain)
 
 
 @click.command()

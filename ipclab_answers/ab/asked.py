@@ -38,7 +38,7 @@ class Asked:
 
         Raises `UsageError` for names that mean nothing.
         """
-        if all(Path(name, INDEX).is_file() or name.endswith(".ipclab") for name in names):
+        if all(map(_is_run, names)):
             why = "its launches share no rounds, and two sessions have luck of their own"
             fix = f"ipclab compare {' '.join(names)} --fail-on slower"
             raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
@@ -49,13 +49,15 @@ class Asked:
             fix = "name mechanisms, or leave --quantile out"
             raise UsageError("--quantile is of mechanisms", why, fix)
         if self.command:
-            quoted = map(shlex.quote, names)
-            lines = [self.command.replace("{}", name) for name in quoted]
+            lines = [self.command.replace("{}", shlex.quote(name)) for name in names]
             return list(map(self._program, names, lines))
-        arms = self._elsewhere(names) if strange else list(map(self._mechanism, names))
-        if strange and not arms and len(strange) < len(names):
-            what = f"{printable(strange[0])!r} is no mechanism"
-            raise UsageError(what, "the other one is", hint(strange[0], mechanisms))
+        if strange:
+            arms = self._elsewhere(names)
+            if not arms and len(strange) < len(names):
+                what = f"{printable(strange[0])!r} is no mechanism"
+                raise UsageError(what, "the other one is", hint(strange[0], mechanisms))
+        else:
+            arms = [self._mechanism(name) for name in names]
         if arms and self.printed:
             why = f"{arms[0].label} is measured at a point"
             raise UsageError("--printed is of commands", why, "leave it out")
@@ -74,22 +76,25 @@ class Asked:
 
     def _elsewhere(self, names: Sequence[str]) -> list[Arm]:
         """Return the checkouts or the interpreters that `names` are; none for other names."""
-        if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
-            return list(map(self._checkout, names))
-        if all(Path(name).name.startswith("python") and shutil.which(name) for name in names):
-            env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
-            env["IPCLAB_DATA"] = str(checkout().data)
+        if all(map(_is_checkout, names)):
+            return [self._checkout(name) for name in names]
+        if all(map(_is_interpreter, names)):
+            paths = checkout()
+            env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(paths.root)}
+            env["IPCLAB_DATA"] = str(paths.data)
             return [self._measured_by(name, name, env) for name in names]
         return []
 
     def _checkout(self, name: str) -> Arm:
         root = Path(name).resolve()
-        own = root / ".venv" / "bin" / "python"
+        own_python = root / ".venv" / "bin" / "python"
+        python = str(own_python) if own_python.exists() else sys.executable
         env = {"PYTHONPATH": str(root), "IPCLAB_ROOT": str(root)}
-        return self._measured_by(name, str(own) if own.exists() else sys.executable, env)
+        return self._measured_by(name, python, env)
 
     def _measured_by(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
-        role = self._role(shlex.join([python, point.__file__, self.wanted.plain()]))
+        command = [python, point.__file__, self.wanted.plain()]
+        role = self._role(shlex.join(command))
         # Its fork server is a module that is run: else it would import the present folder's ipclab.
         role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
         return Arm(printable(name), Program(role, printed=True))
@@ -98,7 +103,8 @@ class Asked:
         unit = "ns"
         if self.printed:
             unit = "1/" if self.more else ""
-        return Arm(printable(name), Program(self._role(line), self.printed, self.more), unit)
+        program = Program(self._role(line), self.printed, self.more)
+        return Arm(printable(name), program, unit)
 
     def _role(self, line: str, name: str = ARM) -> Role:
         try:
@@ -113,3 +119,15 @@ class Asked:
             raise UsageError(what, "", fix)
         command = str(Path(program).absolute()), *words[1:]
         return Role(name, "", {}, self.cpus, command=command)
+
+
+def _is_run(name: str) -> bool:
+    return Path(name, INDEX).is_file() or name.endswith(".ipclab")
+
+
+def _is_checkout(name: str) -> bool:
+    return Path(name, "ipclab", "__init__.py").is_file()
+
+
+def _is_interpreter(name: str) -> bool:
+    return Path(name).name.startswith("python") and shutil.which(name) is not None

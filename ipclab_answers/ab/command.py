@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ipclab.commands import PATH, SIZE, Words, quantile_option
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
 
 if TYPE_CHECKING:
@@ -107,17 +107,19 @@ def ab(
     except LabError as error:
         error.exit_code = EXIT[UNDECIDED]  # 1 is slower
         raise
-    click.echo(report.line() if outputs else getattr(report, formats[0])())
-    sys.exit(answer.exit_code)
+    shown = report.line if outputs else getattr(report, formats[0])
+    click.echo(shown())
+    sys.exit(EXIT[answer.verdict])
 
 
 def _combine(files: Sequence[str]) -> None:
     """Say what saved answers show together, and end with their exit code."""
     from ipclab_answers.ab.sessions import combined
+    from ipclab_answers.ab.trial import EXIT
 
     together = combined([Path(file) for file in files])
     click.echo(together.line())
-    sys.exit(together.exit_code)
+    sys.exit(EXIT[together.verdict])
 
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
@@ -134,7 +136,9 @@ def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
 
 def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
     """Raise `UsageError` unless there is a file that can be written for each format."""
-    if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
+    is_paired = len(outputs) == len(formats)
+    is_printed = not outputs and len(formats) == 1
+    if not (is_paired or is_printed):
         what = f"{len(formats)} formats and {len(outputs)} outputs"
         raise UsageError(what, "", "give an --output for each --format")
     _check_writable(outputs, "--output")
@@ -142,14 +146,11 @@ def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
 
 def _check_writable(files: Sequence[Path], option: str) -> None:
     for file in files:
-        try:
+        with blamed(f"cannot write {file}", f"choose another {option}", UsageError):
             file.parent.mkdir(parents=True, exist_ok=True)
             taken = file.exists() and not file.is_file()
             if taken or not os.access(file.parent, os.W_OK | os.X_OK):
                 raise PermissionError("it is no file, or its folder cannot be written")
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise UsageError(f"cannot write {file}", why, f"choose another {option}") from error
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
@@ -162,15 +163,17 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)
+    wanted_levels = {name: values[0] for name, values in levels(given["levels"]).items()}
     wanted = Wanted(
         given["study"],
         given["backend"],
         given["size"],
         given["placement"] or "same",
-        {name: values[0] for name, values in levels(given["levels"]).items()},
+        wanted_levels,
         given["quantile"],
     )
-    asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
+    how = {name: given[name] for name in ("command", "printed", "more")}
+    asked = Asked(wanted, placement.role(0), **how)
     arms = asked.arms(names)
     if given["before"]:
         arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))

@@ -84,11 +84,11 @@ class Wanted:
         study = study_named(self.study)
         levels = {name: (level,) for name, level in self.levels.items()}
         sizes = (self.size,) if self.size else None
-        points = study.points(study.effort(EFFORT), Sweep(sizes, (self.backend,), levels))
+        sweep = Sweep(sizes, (self.backend,), levels)
         wanted = {"backend": self.backend, "placement": self.placement, **self.levels}
         if self.size:
             wanted["size_bytes"] = self.size
-        for point in points:
+        for point in study.points(study.effort(EFFORT), sweep):
             if wanted.items() <= point.key().items():
                 return point
         what = f"study {self.study} has no such point"
@@ -149,8 +149,11 @@ def in_turns(
         seed=launcher.started,
         seconds=seconds,
     )
-    own = {name: one for name, one in contestants.items() if one.point.study == study.name}
-    limits = {name: one for name, one in contestants.items() if name not in own}
+    own = dict[str, Contestant]()
+    limits = dict[str, Contestant]()
+    for name, contestant in contestants.items():
+        of_study = own if contestant.point.study == study.name else limits
+        of_study[name] = contestant
     points = [contestant.point for contestant in own.values()]
     with study.open(site, points, effort, SEED) as bench:
         if bench == site.workers:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -46,7 +47,7 @@ class Report:
     def effort(self) -> str:
         """Return how much was measured."""
         answer = self.answer
-        return f"{answer.taken.rounds} rounds in {answer.seconds:.0f} s, bound {answer.bound:.1%}"
+        return f"{len(answer.rounds)} rounds in {answer.seconds:.0f} s, bound {answer.bound:.1%}"
 
     def controls(self) -> list[str]:
         """Return what each negative control gave."""
@@ -95,17 +96,17 @@ class Report:
         metrics: dict[str, dict[str, Any]] = {}
         alike = self.labels[A] == self.labels[B]
         for arm in (A, B):
-            median = self._median(arm)
-            if median:
+            middle = self._median(arm)
+            if middle:
                 name = f"{arm}: {self.labels[arm]}" if alike else self.labels[arm]
-                metrics[name] = {MEASURES[self.unit]: _metric(median.value, median)}
+                metrics[name] = {MEASURES[self.unit]: _metric(middle.value, middle)}
         compared = self.answer.compared
         if compared.ratio is not None:
             metrics[self.over] = {"ratio": _metric(compared.ratio, compared)}
         return dump_json(metrics).decode().rstrip()
 
     def _median(self, arm: str) -> Estimate | None:
-        values = self.answer.taken.values(arm)
+        values = [median(measured[arm]) for measured in self.answer.rounds]
         return statistic_estimate(values, len(values)) if values else None
 
 
@@ -119,10 +120,10 @@ def ratio(compared: Any) -> str:
     return text
 
 
-def _interval(median: Estimate | None) -> str:
-    if median is None:
+def _interval(middle: Estimate | None) -> str:
+    if middle is None:
         return "not measured"
-    return f"{median.value:,.4g} ({median.low:,.4g} to {median.high:,.4g})"
+    return f"{middle.value:,.4g} ({middle.low:,.4g} to {middle.high:,.4g})"
 
 
 def _metric(value: float, ends: Estimate | Comparison) -> dict[str, float]:

@@ -16,7 +16,7 @@ from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import text_of, write_whole
 from ipclab_answers.ab.report import QUANTITIES, Report, ratio
-from ipclab_answers.ab.trial import EXIT, A, B
+from ipclab_answers.ab.trial import A, B
 
 LEAST = 2  # sessions that confirm each other
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -59,11 +59,6 @@ class Combined:
             return self.sessions[0].verdict
         return SAME if verdicts == {SAME, FASTER} else UNDECIDED
 
-    @property
-    def exit_code(self) -> int:
-        """Return that of `ab`."""
-        return EXIT[self.verdict]
-
     def line(self) -> str:
         """Return the verdict, and then each session's."""
         first = self.sessions[0]
@@ -88,7 +83,7 @@ def save(report: Report, file: Path) -> None:
         compared.ratio,
         compared.low,
         compared.high,
-        answer.taken.rounds,
+        len(answer.rounds),
     )
     write_whole(file, msgspec.json.format(msgspec.json.encode(saved)) + b"\n")
 

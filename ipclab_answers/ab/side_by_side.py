@@ -1,8 +1,10 @@
 """Two arms launched side by side: in turns where they can, else one by one."""
 
+import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -45,35 +47,25 @@ def tried(
         placed = "cross" if placement == "cross" else "same"
         limit = Wanted("limits", LIMIT, placement=placed).prepared()
         by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))
-    measured = _taking_turns(by_name, launcher, deadline)
-    if measured is None:
-
-        def launch(name: str) -> float:
-            return by_name[name].launch(launcher, deadline)
-
-        measured = one_by_one(launch, LIMITS in by_name, seed)
+    points = {}
+    for name, arm in by_name.items():
+        # A program takes no turns, and a setting of the machine all would share.
+        if isinstance(arm.launched, AtPoint) and not arm.setting:
+            points[name] = arm.launched
+    if points.keys() == by_name.keys():
+        measured = partial(_round, points, launcher, deadline)
+    else:
+        launches = {name: partial(arm.launch, launcher, deadline) for name, arm in by_name.items()}
+        measured = partial(one_by_one, launches, random.Random(seed))
     return trial(measured, launcher.renew_old, time.monotonic, **effort)
 
 
-def _taking_turns(
-    by_name: Mapping[str, Arm], launcher: Launcher, deadline: float
-) -> Callable[[], Round] | None:
-    """Return what measures all arms, and the limit if there is one, in turns.
-
-    None where an arm is a program, or has a setting of the machine, which all would share.
-    """
-    points = {}
-    for name, arm in by_name.items():
-        if not isinstance(arm.launched, AtPoint) or arm.setting:
-            return None
-        points[name] = arm.launched
+def _round(points: Mapping[str, AtPoint], launcher: Launcher, deadline: float) -> Round:
+    """Return what all arms, and the limit if there is one, gave in turns."""
     contestants = {name: point.contestant for name, point in points.items()}
-
-    def measured() -> Round:
-        launches = in_turns(contestants, launcher, deadline)
-        turns = {name: points[name].turns(launch) for name, launch in launches.items()}
-        if LIMITS in turns:
-            turns[LIMITS] = [median(turns[LIMITS])]
-        return turns
-
-    return measured
+    turns = {}
+    for name, launch in in_turns(contestants, launcher, deadline).items():
+        turns[name] = points[name].turns(launch)
+    if LIMITS in turns:
+        turns[LIMITS] = [median(turns[LIMITS])]
+    return turns

@@ -9,8 +9,8 @@ is decided.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ipclab.stats.looks import HEAT_LOOKS
 
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"
+# The exit codes of verdicts.
 EXIT = {FASTER: 0, SAME: 0, SLOWER: 1, UNDECIDED: 3}
 CHANGED = {
     AGAIN: "A again differs from A: something other than A and B changes the times",
@@ -40,36 +41,9 @@ REASONS = {
     "which no test of scatter can judge",
     "wide-interval": "the interval holds 1 and leaves the bound",
 }
-# What a round measured of each arm, one number for each of its turns, and of the limits, if any.
+# What a round measured of each arm, one number for each of its turns, and of the limits, if any:
+# less is better. What takes no turns has one number.
 Round = Mapping[str, Sequence[float]]
-
-
-@dataclass
-class Taken:
-    """What was measured, of which less is better: the turns of each round by arm, and the limits.
-
-    What takes no turns has one number for each round.
-    """
-
-    turns: Mapping[str, list[Sequence[float]]] = field(
-        default_factory=lambda: {arm: [] for arm in ARMS}
-    )
-    limits: list[float] = field(default_factory=list)
-
-    def add(self, measured: Round) -> None:
-        """Take a round into account."""
-        for arm in ARMS:
-            self.turns[arm].append(measured[arm])
-        self.limits.extend(measured.get(LIMITS, ()))
-
-    def values(self, arm: str) -> list[float]:
-        """Return the number of an arm in each round."""
-        return [median(turns) for turns in self.turns[arm]]
-
-    @property
-    def rounds(self) -> int:
-        """Return how many rounds there are."""
-        return len(self.turns[A])
 
 
 @dataclass(frozen=True)
@@ -84,14 +58,9 @@ class Answer:
     reason: str
     compared: Comparison
     controls: Mapping[str, Comparison]
-    taken: Taken
+    rounds: Sequence[Round]
     bound: float
     seconds: float = 0.0
-
-    @property
-    def exit_code(self) -> int:
-        """Return 0 for the same or faster, 1 for slower, 3 for undecided."""
-        return EXIT[self.verdict]
 
 
 def trial(
@@ -108,67 +77,67 @@ def trial(
     `begin` makes ready for a round, `measured` returns what it gave; `clock` gives seconds. A
     `LabError` of theirs ends the trial undecided. `bound` (a share) is how much counts as the same.
     """
-    taken = Taken()
+    rounds = list[Round]()
     start = clock()
     failure = ""
     progress.start("rounds", HEAT_LOOKS[-1])
     try:
-        while taken.rounds < HEAT_LOOKS[-1] and clock() - start < seconds:
+        while len(rounds) < HEAT_LOOKS[-1] and clock() - start < seconds:
             begin()
-            taken.add(measured())
+            rounds.append(measured())
             progress.step()
-            if taken.rounds in HEAT_LOOKS:
-                answer = judged(taken, bound, clock() - start)
+            if len(rounds) in HEAT_LOOKS:
+                answer = judged(rounds, bound, clock() - start)
                 if answer.verdict != UNDECIDED:
                     return answer
     except LabError as error:
         failure = str(error)
     finally:
         progress.end()
-    return judged(taken, bound, clock() - start, failure)
+    return judged(rounds, bound, clock() - start, failure)
 
 
-def one_by_one(
-    launch: Callable[[str], float], limited: bool, seed: int | None
-) -> Callable[[], Round]:
-    """Return what makes a round of arms that cannot take turns, in a random order from `seed`.
+def one_by_one(launches: Mapping[str, Callable[[], float]], shuffle: random.Random) -> Round:
+    """Return what a round of arms gave that cannot take turns, in random order.
 
-    `launch` measures one of them once; if `limited`, the limits are measured before each of them.
+    `launches` measure each of them once, and the limits, if any, before each of them.
     """
-    shuffle = random.Random(seed)
-
-    def measured() -> Round:
-        numbers: dict[str, list[float]] = {LIMITS: []}
-        for arm in shuffle.sample(ARMS, len(ARMS)):
-            if limited:
-                numbers[LIMITS].append(launch(LIMITS))
-            numbers[arm] = [launch(arm)]
-        return numbers
-
-    return measured
+    numbers: dict[str, list[float]] = {LIMITS: []}
+    for arm in shuffle.sample(ARMS, len(ARMS)):
+        if LIMITS in launches:
+            numbers[LIMITS].append(launches[LIMITS]())
+        numbers[arm] = [launches[arm]()]
+    return numbers
 
 
-def judged(taken: Taken, bound: float, seconds: float = 0.0, failure: str = "") -> Answer:
-    """Return what the rounds of `taken` show; with a `failure` they decide nothing."""
-    a, b, again = (taken.turns[arm] for arm in ARMS)
+def judged(
+    rounds: Sequence[Round], bound: float, seconds: float = 0.0, failure: str = ""
+) -> Answer:
+    """Return what `rounds` show; with a `failure` they decide nothing."""
+    a = [measured[A] for measured in rounds]
+    b = [measured[B] for measured in rounds]
+    again = [measured[AGAIN] for measured in rounds]
     # A with A again: in each round the geometric mean of both, turn by turn.
     both = []
     for first, second in zip(a, again, strict=True):
         both.append(np.sqrt(np.multiply(first, second)).tolist())
-    controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
-    half = len(taken.limits) // 2
+    controls = {}
+    controls[AGAIN] = compare(_side(a), _side(again), len(ARMS), bound)
+    limits = list(chain.from_iterable(measured.get(LIMITS, ()) for measured in rounds))
+    half = len(limits) // 2
     if half:
-        halves = Side(taken.limits[:half]), Side(taken.limits[half:])
-        controls[LIMITS] = compare(*halves, len(ARMS), bound)
+        early = Side(limits[:half])
+        late = Side(limits[half:])
+        controls[LIMITS] = compare(early, late, len(ARMS), bound)
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
-    return Answer(verdict, reason, compared, controls, taken, bound, seconds)
+    return Answer(verdict, reason, compared, controls, rounds, bound, seconds)
 
 
-def _side(rounds: Sequence[Sequence[float]]) -> Side:
+def _side(turns: Sequence[Sequence[float]]) -> Side:
     """Return what is compared round by round, by the medians of turns alone."""
-    return Side([], heats=dict(enumerate(rounds)))
+    return Side([], heats=dict(enumerate(turns)))
 
 
 def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:

@@ -84,9 +84,10 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
-    able = [
-        candidate.backend for candidate in candidates if MEASURED_DEMANDS.issuperset(candidate.why)
-    ]
+    able = []
+    for candidate in candidates:
+        if MEASURED_DEMANDS.issuperset(candidate.why):
+            able.append(candidate.backend)
     changes = _changes(need, best[0], candidates, frames.bound) if best else []
     rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
     return Answer(
@@ -143,9 +144,10 @@ def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
     have = candidate.launches
     compared = candidate.compared
+    if not MEASURED_DEMANDS.issuperset(candidate.open):
+        return inf
     if candidate.open:
-        more = have * (candidate.times_more - 1)
-        return max(1.0, more) if MEASURED_DEMANDS.issuperset(candidate.open) else inf
+        return max(1.0, have * (candidate.times_more - 1))
     if compared is None or compared.verdict == SAME:
         return 0.0
     if compared.verdict == NOT_TESTED or not (compared.ratio and compared.low and compared.high):

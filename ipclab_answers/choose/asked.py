@@ -1,7 +1,6 @@
 """What a need asks of this machine or of a run: mechanisms, points, and the answer."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -53,7 +52,7 @@ def request(need: Need, effort: str) -> Request:
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
-        crashes = Sweep(None, tuple(sorted(names)), {"fault": (need.fault,)})
+        crashes = Sweep(backends=tuple(sorted(names)), levels={"fault": (need.fault,)})
         effort_of_faults = faults.effort(usual)
         given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}
@@ -68,26 +67,29 @@ def points(need: Need, effort: Profile) -> list[Point]:
         if demands.isdisjoint(offer.demands) and not offer.refused:
             names.append(offer.name)
     if need.way == STATE:
-        every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(names)))
-        return [point for point in every if _is_plain(point, need.levels())]
-    wanted = []
-    for size in need.size:
-        for name in names:
-            levels = need.levels() | {"arm": NEED}
-            placement = levels.pop("placement")
-            if need.way == ONE_WAY:
-                levels["fill"] = 0 if need.rate else 1
-            else:
-                levels["wait"] = backends()[name].waits[0]
-            block = f"need-{size}"
-            wanted.append(Point(need.study, name, size, placement, levels, block, (need.op,)))
-    return wanted
+        sweep = replace(_sweep(need), backends=tuple(names))
+        possible = study(need.study).points(effort, sweep)
+        return [point for point in possible if _is_plain(point, need.levels())]
+    return [_point(need, name, size) for size in need.size for name in names]
+
+
+def _point(need: Need, name: str, size: int) -> Point:
+    """Return the point of messages of one mechanism and size."""
+    levels = need.levels() | {"arm": NEED}
+    placement = levels.pop("placement")
+    if need.way == ONE_WAY:
+        levels["fill"] = 0 if need.rate else 1
+    else:
+        levels["wait"] = backends()[name].waits[0]
+    block = f"need-{size}"
+    return Point(need.study, name, size, placement, levels, block, (need.op,))
 
 
 def _sweep(need: Need) -> Sweep:
+    sizes = tuple(need.size)
     if need.way != STATE:
-        return Sweep(sizes=tuple(need.size))
-    return Sweep(levels={"entries": tuple(need.size), "readers": (need.consumers,)})
+        return Sweep(sizes=sizes)
+    return Sweep(levels={"entries": sizes, "readers": (need.consumers,)})
 
 
 def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
@@ -104,9 +106,10 @@ def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     else:
         rows = derived.read(run, need.study, "points")
         if len(rows):
-            rows = narrowed(rows, {"arm": need.levels().get("arm", "main")})
+            rows = narrowed(rows, {"arm": need.levels()["arm"]})
         names = set(rows.backend)
     failed = _failed(need, run)
+    names |= {backend for backend, _ in failed}
     offered = {}
     for name in sorted(names & backends().keys()):
         if need.way != STATE or keeps(name):
@@ -145,8 +148,10 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
     sends = need.way != STATE
     if sends and need.consumers > 1 and backend.store and not backend.channel:
         fans_out = backend.store.fans_out
-        if fans_out != (need.sharing == EACH):
-            return "every message reaches all" if fans_out else "a message reaches one consumer"
+        if fans_out and need.sharing != EACH:
+            return "every message reaches all"
+        if not fans_out and need.sharing == EACH:
+            return "a message reaches one consumer"
     checks_size = sends and not backend.missing()
     for size in need.size:
         too_long = backend.refuses(size) if checks_size else ""
@@ -157,26 +162,29 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
 
 
 def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
-    """Return why points that `run` was to measure for `need` have no values, by name and size."""
+    """Return why points that `run` was to measure for `need` have no values.
+
+    By mechanism and size, which is of entries where the need is of state.
+    """
     if run is None or run.about["parameters"].get("need") != need.plain():
         return {}
     by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
     for point in points(need, profile(run.profile)):
-        if point.id in by_point:
-            reasons[point.backend, point.size_bytes] = by_point[point.id]
+        reason = by_point.get(point.id)
+        if reason:
+            size = int(point.key()[need.size_column])
+            reasons[point.backend, size] = reason
     return reasons
 
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
-    seconds = 0.0
+    sessions = pd.DataFrame(run.about["sessions"], columns=["begun", "ended"])
+    begun = pd.to_datetime(sessions.begun, utc=True)
+    ended = pd.to_datetime(sessions.ended, utc=True)
+    seconds = (ended - begun).sum().total_seconds()
     launches = 0
-    for session in run.about["sessions"]:
-        if session.get("ended"):
-            begun = datetime.fromisoformat(session["begun"])
-            ended = datetime.fromisoformat(session["ended"])
-            seconds += (ended - begun).total_seconds()
     for name in derived.measured(run):
         points_of_study = derived.read(run, name, "points").drop_duplicates("point")
         launches += int(points_of_study.launches.sum())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, log
+from math import inf
 from operator import attrgetter
 from statistics import median
 
@@ -15,7 +15,7 @@ from ipclab.frames.contests import side_of
 from ipclab.frames.limits import with_limits
 from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
-from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
+from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side, factor
 from ipclab.stats.quantity import Quantity, missing, of, total
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
@@ -95,15 +95,20 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     No rows where the frame lacks one of these factors.
     """
     levels = need.levels(rate)
-    return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
+    if levels.keys() <= set(frame):
+        return narrowed(frame, levels)
+    columns = frame.columns.union([need.size_column])
+    return frame.iloc[:0].reindex(columns=columns)
 
 
 def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
     """Return what the frames tell of one mechanism; it is not compared yet."""
+    points = _rows_of(offer.name, frames.points)
+    launches = _rows_of(offer.name, frames.launches)
     faults = frames.faults
     if len(faults):
         faults = _rows_of(offer.name, faults[faults.fault == need.fault])
-    promises = promised(_rows_of(offer.name, frames.points), faults)
+    promises = promised(points, faults)
     candidate = Candidate(offer.name, **promises)
     for must in need.must:
         holds = kept(must, offer, promises)
@@ -111,13 +116,14 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
             candidate.open.append(must)
         elif not holds:
             candidate.why.append(must)
-    times = timed(need, _rows_of(offer.name, narrowed_to(need, frames.launches)))
-    candidate.lacking = sorted(need.size.keys() - {*times[need.size_column]})
+    times = timed(need, narrowed_to(need, launches))
+    measured = set(times[need.size_column])
+    candidate.lacking = sorted(need.size.keys() - measured)
     if offer.refused:
         candidate.why.append(offer.refused)
     elif not candidate.lacking:
         candidate.side = _launches_of(need, times)
-    _measure(need, frames, candidate)
+    _measure(need, points, frames.limits, candidate)
     if candidate.side is None:
         candidate.estimate = estimate(need, times)
     if candidate.why:
@@ -134,28 +140,33 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
 
     None where they share no round.
     """
-    parts = [most_launched(times[times[need.size_column] == size]) for size in need.size]
+    parts = []
+    for size in need.size:
+        of_size = times[times[need.size_column] == size]
+        parts.append(most_launched(of_size))
     if len(parts) == 1:
         return side_of(parts[0])
     by_round = pd.concat(parts).pivot_table("value", ROUND, need.size_column, aggfunc="last")
     mixed = by_round.dropna() @ pd.Series(need.size)
-    return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
+    if mixed.empty:
+        return None
+    return Side(list(mixed), rounds=list(mixed.index))
 
 
-def _measure(need: Need, frames: Frames, candidate: Candidate) -> None:
+def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
-    points = _rows_of(candidate.backend, narrowed_to(need, frames.points))
-    candidate.value = _mixed(need, _by_size(need, points, need.op, "p50"))
-    candidate.cpus = _busy(need, points, candidate.value)
-    candidate.limit = _over_limit(need, timed(need, points), frames.limits, candidate.value)
-    rates = _by_size(need, points, "launch", "closed_per_second")
+    at_rate = narrowed_to(need, points)
+    candidate.value = _mixed(need, _by_size(need, at_rate, need.op, "p50"))
+    candidate.cpus = _busy(need, at_rate, candidate.value)
+    candidate.limit = _over_limit(need, timed(need, at_rate), limits, candidate.value)
+    rates = _by_size(need, at_rate, "launch", "closed_per_second")
     took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
-        closed = _rows_of(candidate.backend, narrowed_to(need, frames.points, 0.0))
+        closed = narrowed_to(need, points, 0.0)
         took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
     candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
-        quantiles = _by_size(need, points, need.op, tails.metric(need.quantile))
+        quantiles = _by_size(need, at_rate, need.op, tails.metric(need.quantile))
         candidate.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
         candidate.require("deadline", quantiles, need.deadline_us * US)
     if need.rate:
@@ -167,21 +178,20 @@ def _measure(need: Need, frames: Frames, candidate: Candidate) -> None:
 def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     """Return how many CPUs both ends keep busy."""
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
-    spent = total(_mixed(need, _by_size(need, points, op, "cpu_ns")) for op in ops)
-    share = spent * (need.rate / 1e9) if need.rate else spent / value
-    return share.as_unit("count")
+    by_op = [_by_size(need, points, op, "cpu_ns") for op in ops]
+    spent = total(_mixed(need, of_op) for of_op in by_op)
+    busy = spent * (need.rate / 1e9) if need.rate else spent / value
+    return busy.as_unit("count")
 
 
 def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
     """Return the time over what the hardware allows for the mix."""
     if limits.empty or not value:
         return ABSENT
-    by_size = (
-        with_limits(times, limits).drop_duplicates(need.size_column).set_index(need.size_column)
-    )
-    bounds = by_size.limit.reindex(list(need.size))
-    shares = list(need.size.values())
-    return value / of(float(np.dot(bounds, shares))).as_unit("ns")
+    bounded = with_limits(times, limits).drop_duplicates(need.size_column)
+    bounds = bounded.set_index(need.size_column).limit.reindex(list(need.size))
+    mixed = float(np.dot(bounds, list(need.size.values())))
+    return value / of(mixed).as_unit("ns")
 
 
 def _launches_factor(shown: Quantity, bound: float) -> float:
@@ -189,9 +199,8 @@ def _launches_factor(shown: Quantity, bound: float) -> float:
     low, high = shown.ends if shown else (0.0, inf)
     if not 0 < low <= high < inf:
         return 2.0
-    half = log(high / low) / 2
-    apart = abs(log(bound / shown.value))
-    return (half / apart) ** 2 if apart else inf
+    ratio = shown.value / bound
+    return inf if ratio == 1 else factor(low, high, ratio, 0.0)
 
 
 def _mixed(need: Need, parts: Sequence[Quantity]) -> Quantity:

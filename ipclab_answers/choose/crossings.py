@@ -27,29 +27,31 @@ def crossings(
     times = timed(need, launches)
     times = times[times.backend.isin(able)]
     by_size = {}
-    for size, part in times.groupby(need.size_column):
+    for size, of_size in times.groupby(need.size_column):
         sides = {}
-        for name, rows in part.groupby("backend"):
+        for name, rows in of_size.groupby("backend"):
             sides[str(name)] = side_of(most_launched(rows))
         by_size[int(str(size))] = sides
     crossed = []
     for (low, at_low), (high, at_high) in pairwise(by_size.items()):
-        low_medians = _medians(at_low)
-        high_medians = _medians(at_high)
-        below = min(low_medians, key=low_medians.__getitem__)
-        above = min(high_medians, key=high_medians.__getitem__)
-        if below == above or above not in low_medians or below not in high_medians:
+        below = _fastest(at_low)
+        above = _fastest(at_high)
+        if below == above or above not in at_low or below not in at_high:
             continue
-        count = max(len(low_medians), len(high_medians))
+        count = max(len(at_low), len(at_high))
         low_verdict = compare(at_low[below], at_low[above], count, bound).verdict
         high_verdict = compare(at_high[above], at_high[below], count, bound).verdict
         if low_verdict == high_verdict == SLOWER:
-            gain = log(low_medians[above] / low_medians[below])
-            loss = log(high_medians[above] / high_medians[below])
+            gain = _log_ratio(at_low[above], at_low[below])
+            loss = _log_ratio(at_high[above], at_high[below])
             about = low * (high / low) ** (gain / (gain - loss))
             crossed.append((below, above, low, high, about))
     return pd.DataFrame(crossed, columns=COLUMNS)
 
 
-def _medians(sides: dict[str, Side]) -> dict[str, float]:
-    return {name: median(side.medians) for name, side in sides.items()}
+def _fastest(sides: dict[str, Side]) -> str:
+    return min(sides, key=lambda name: median(sides[name].medians))
+
+
+def _log_ratio(side: Side, other: Side) -> float:
+    return log(median(side.medians) / median(other.medians))

@@ -28,6 +28,8 @@ CHOICES = WORDS | {"quantile": tuple(QUANTILES.values())}
 NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
 US = 1e3
 NEED = "need"  # the arm of points that were measured for a need
+# The arms of streams that vary no more than a need does.
+STREAMED = ["main", "consumers", "work", "open", NEED]
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class Need:
             levels |= {"work_ns": round(self.work_us * US), "consumers": self.consumers}
             levels["sharing"] = self.sharing if self.consumers > 1 else EACH
             levels["rate"] = round(rate)
+            levels["arm"] = STREAMED
         return levels
 
     def plain(self) -> dict[str, Any]:

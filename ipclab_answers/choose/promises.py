@@ -79,7 +79,8 @@ def _after_crash(rows: pd.DataFrame) -> str:
     values: Any = rows.groupby(["op", "metric"]).value
     least = values.min().to_dict()
     most = values.max().to_dict()
-    if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
+    half = RENEWED in most and most.get(("noticed", "half"))
+    if half or most.get(("messages", "torn")):
         return TORN
     if least.get(RENEWED, 1) < 1:
         return STUCK

@@ -32,9 +32,10 @@ def file_names(need: Need) -> re.Pattern[str]:
     """Return what the names of the files of points of the need's sizes and placement match."""
     sizes: list[int] = list(need.size)
     if need.way == STATE:  # whose points are named by the bytes of their entries
-        sizes = [encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes]
-    some = "|".join(map(str, sizes))
-    return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
+        codec = str(need.levels()["codec"])
+        sizes = [encoded_bytes(codec, entries) for entries in sizes]
+    any_size = "|".join(map(str, sizes))
+    return re.compile(rf"-{need.placement}-({any_size})-[0-9a-f]{{8}}\.parquet")
 
 
 def _here(paths: Paths, need: Need) -> list[RunFolder]:
@@ -43,12 +44,9 @@ def _here(paths: Paths, need: Need) -> list[RunFolder]:
     def answering(run: RunFolder) -> int:
         return sum(bool(exact.search(name)) for name in run.points(need.study))
 
-    own = []
-    others = []
-    for run in best(paths, need.study, answering):
-        measured_for = run.about["parameters"].get("need")
-        if measured_for == need.plain():
-            own.append(run)
-        elif not measured_for:
-            others.append(run)
-    return own or others
+    runs = best(paths, need.study, answering)
+    for purpose in (need.plain(), None):
+        of_purpose = [run for run in runs if run.about["parameters"].get("need") == purpose]
+        if of_purpose:
+            return of_purpose
+    return []

@@ -51,8 +51,8 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     """
     is_excluded = answer.rows.status == EXCLUDED
     excluded = answer.rows[is_excluded]
-    excluded = excluded.assign(why=[_demands(lab, why) for why in excluded.why])
-    by_reason = excluded.groupby("why", sort=False).backend
+    reasons = [_demands(lab, why) for why in excluded.why]
+    by_reason = excluded.assign(why=reasons).groupby("why", sort=False).backend
     rows = answer.rows[~is_excluded]
     measured = rows.status != UNMEASURED
     launches = rows.launches.astype(object)
@@ -95,23 +95,19 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
     numbers = lab.words.numbers
     words = WORDS["level"]
-    sides: dict[str, Any] = need.plain()
-    sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
-    sides["way"] = lab.say(words[need.way])
-    sides["rate"] = numbers.number(need.rate, 0)
-    sides["sharing"] = lab.say(words[need.sharing])
-    sides["placement"] = lab.level("placement", need.placement)
-    sides["must"] = _demands(lab, need.must)
-    sides["quantile"] = tails.metric(need.quantile)
-    if not need.rate:
-        sides["rate"] = lab.say(words["closed"])
-    if need.consumers == 1:
-        sides["sharing"] = ""
-    if not need.deadline_us:
-        sides["quantile"] = ""
-    for name in ("deadline_us", "work_us"):
-        if sides[name]:
-            sides[name] = numbers.format(Quantity(sides[name] * US, "ns"))
+    sides: dict[str, Any] = {
+        "size": lab.words.joined(_size(lab, need, size) for size in need.size),
+        "way": lab.say(words[need.way]),
+        "rate": numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"]),
+        "consumers": need.consumers,
+        "sharing": lab.say(words[need.sharing]) if need.consumers > 1 else "",
+        "placement": lab.level("placement", need.placement),
+        "work_us": need.work_us and numbers.format(Quantity(need.work_us * US, "ns")),
+        "deadline_us": need.deadline_us and numbers.format(Quantity(need.deadline_us * US, "ns")),
+        "quantile": tails.metric(need.quantile) if need.deadline_us else "",
+        "cpus": need.cpus,
+        "must": _demands(lab, need.must),
+    }
     rows = []
     for name, word in WORDS["side"].items():
         if sides[name]:
@@ -141,7 +137,8 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     for row in answer.changes.to_dict("records"):
         kind, _, demands = row["change"].partition(":")
         if demands:
-            change = lab.say(words[kind], names=_demands(lab, demands.split(",")))
+            names = _demands(lab, demands.split(","))
+            change = lab.say(words[kind], names=names)
             ratio = _cell(lab, "ratio", row["amount"])
             then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
         else:
@@ -151,11 +148,14 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     unit = _unit(answer.need)
     spec = "scaled" if unit == "B" else ""
     for crossing in answer.crossings.itertuples():
-        sizes = {"low": crossing.low, "high": crossing.high}
-        sizes["about"] = float(f"{crossing.about:.2g}")
-        ends = {name: numbers.format(Quantity(size, unit), spec) for name, size in sizes.items()}
+        ends = {"low": crossing.low, "high": crossing.high}
+        ends["about"] = float(f"{crossing.about:.2g}")
+        shown = {}
+        for name, size in ends.items():
+            shown[name] = numbers.format(Quantity(size, unit), spec)
+        change = lab.say(words["between"], **shown)
         then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
-        rows.append((lab.say(words["between"], **ends), then))
+        rows.append((change, then))
     return pd.DataFrame(rows, columns=["change", "then"])
 
 
@@ -173,9 +173,10 @@ def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFram
     """Return the columns of `rows` that have heads and cells, in the reader's language."""
     columns = {}
     for name, head in heads.items():
-        cells = pd.Series([_cell(lab, name, value) for value in rows[name]], dtype=object)
-        if cells.notna().any():
-            columns[lab.say(head)] = cells.where(cells.notna(), DASH)
+        cells = [_cell(lab, name, value) for value in rows[name]]
+        column = pd.Series(cells, dtype=object)
+        if column.notna().any():
+            columns[lab.say(head)] = column.where(column.notna(), DASH)
     return pd.DataFrame(columns)
 
 
@@ -183,8 +184,8 @@ def _demands(lab: Data, names: Iterable[str]) -> str:
     words = []
     for name in names:
         # What is no demand, such as why a point failed, is nobody's text to translate.
-        is_demand = name in WORDS["demand"]
-        words.append(lab.say(WORDS["demand"][name]) if is_demand else name)
+        demand = WORDS["demand"].get(name)
+        words.append(lab.say(demand) if demand else name)
     return lab.words.joined(words)
 
 

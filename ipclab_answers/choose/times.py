@@ -22,14 +22,18 @@ def estimate(need: Need, times: pd.DataFrame) -> Quantity:
     medians = times.groupby(need.size_column).value.median().astype(float)
     if medians.empty:
         return missing("ns")
-    sizes = np.log(medians.index.astype(float))
     wanted = np.log(list(need.size))
-    logs = np.interp(wanted, sizes, np.log(medians), left=nan, right=nan)
-    time = float(np.exp(logs) @ list(need.size.values()))
-    return missing("ns") if np.isnan(time) else Quantity(time, "ns", kind="estimate")
+    measured = np.log(medians.index.astype(float))
+    estimates = np.interp(wanted, measured, np.log(medians), left=nan, right=nan)
+    shares = list(need.size.values())
+    time = float(np.exp(estimates) @ shares)
+    if np.isnan(time):
+        return missing("ns")
+    return Quantity(time, "ns", kind="estimate")
 
 
 def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the point that has most launches."""
-    most: pd.DataFrame = rows[rows.point == rows.point.value_counts().index[0]]
+    point = rows.point.value_counts().index[0]
+    most: pd.DataFrame = rows[rows.point == point]
     return most

@@ -82,7 +82,8 @@ def _rows(measured: Measured, deadline: Deadline) -> list[Row]:
     launches = sorted(measured.launches, key=lambda launch: launch.order)
     rows = []
     for op in measured.point.primary:
-        if op not in measured.op_names() or launches[0].per.get(op, 1) != 1:
+        is_timed = op in measured.op_names()
+        if not is_timed or launches[0].per.get(op, 1) != 1:
             continue
         summaries = [summary(launch, op) for launch in launches]
         tails = [launch[METRIC] for launch in summaries]
@@ -108,10 +109,11 @@ def shown(lab: Lab) -> list[Any]:
     if not rows:
         return []
     heads = WORDS["heads"]
-    table = pd.DataFrame(rows)[list(heads)]
+    cells = pd.DataFrame(rows)[list(heads)]
     caption = lab.say(CAPTION, p=lab.words.numbers.number(ERROR / 2))
-    lines = Markdown("\n".join(f"- {row['statement']}" for row in rows))  # type: ignore[no-untyped-call]
-    return [lines, lab.table(table, caption, spec="", name="deadlines", names=heads)]
+    table = lab.table(cells, caption, spec="", name="deadlines", names=heads)
+    lines = "\n".join(f"- {row['statement']}" for row in rows)
+    return [Markdown(lines), table]  # type: ignore[no-untyped-call]
 
 
 def _in_words(lab: Lab) -> list[dict[str, Any]]:
@@ -123,13 +125,14 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     numbers = lab.words.numbers
     levels = rows.columns.difference(["study", "point", *USUAL, *VALUES])
     varied = [name for name in levels if rows[name].nunique(dropna=False) > 1]
+    named = [*USUAL, *varied]
     shares = {}
     for name in ("coverage", "confidence"):
         share = Quantity(getattr(deadline, name), "share")
         shares[name] = trimmed(numbers.format(share, "fine"))
     in_words = []
     for row in rows.to_dict("records"):
-        words = [lab.level(name, row[name]) for name in [*USUAL, *varied]]
+        words = [lab.level(name, row[name]) for name in named]
         cells: dict[str, Any] = {
             "point": lab.words.joined(words),
             "launches": Quantity(row["launches"], "count"),

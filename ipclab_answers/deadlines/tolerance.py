@@ -9,7 +9,6 @@ exchangeable, and for an n that was fixed before one was seen.
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import comb, fsum
 from statistics import NormalDist
 
@@ -36,7 +35,8 @@ class Deadline:
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for shares that are not within 0 and 1, and for a rank below 1."""
-        if not (0 < self.coverage < 1 and 0 < self.confidence < 1 and self.rank >= 1):
+        are_shares = 0 < self.coverage < 1 and 0 < self.confidence < 1
+        if not are_shares or self.rank < 1:
             raise ValueError("a deadline's shares lie between 0 and 1, its rank is 1 or more")
 
     @classmethod
@@ -49,10 +49,33 @@ class Deadline:
         (largest,) = rank or ["1"]
         return cls(float(coverage) / 100, float(confidence) / 100, int(largest))
 
+    def confidence_of(self, launches: int) -> float:
+        """Return the probability that the `rank`-th largest lies above a share `coverage` of all.
+
+        That fewer than `rank` of them lie in the rest: a binomial sum, exact for a continuous
+        distribution and never too large for another. Raises `ValueError` for a `rank` so large that
+        its terms are no floating-point numbers.
+        """
+        rest = 1 - self.coverage
+        terms = []
+        try:
+            for k in range(min(self.rank, launches + 1)):
+                terms.append(comb(launches, k) * rest**k * self.coverage ** (launches - k))
+        except OverflowError as error:
+            what = f"the {self.rank}-th largest of {launches} launches is too far from the largest"
+            raise ValueError(what) from error
+        return 1 - fsum(terms)
+
     @property
     def launches(self) -> int:
         """Return the fewest launches that give it; raises `ValueError` above `MOST`."""
-        return launches_needed(self.coverage, self.confidence, self.rank)
+        enough = self.rank
+        while self.confidence_of(enough) < self.confidence:
+            if enough > MOST:
+                raise ValueError(f"a deadline of so much takes more than {MOST:,} launches")
+            enough *= 2
+        least = max(self.rank, enough // 2)
+        return bisect_left(range(enough), self.confidence, lo=least, key=self.confidence_of)
 
 
 @dataclass(frozen=True)
@@ -83,41 +106,11 @@ def launches_for(text: str) -> int:
         raise UsageError(what, str(error), f"write coverage/confidence {fix}") from error
 
 
-def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
-    """Return the probability that the `rank`-th largest lies above a share `coverage` of all.
-
-    That fewer than `rank` of them lie in the rest: a binomial sum, exact for a continuous
-    distribution and never too large for another. Raises `ValueError` for a `rank` so large that
-    its terms are no floating-point numbers.
-    """
-    rest = 1 - coverage
-    ranks = range(min(rank, launches + 1))
-    try:
-        return 1 - fsum(comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks)
-    except OverflowError as error:
-        what = f"the {rank}-th largest of {launches} launches is too far from the largest"
-        raise ValueError(what) from error
-
-
-def launches_needed(coverage: float, confidence: float, rank: int = 1) -> int:
-    """Return the fewest launches whose `rank`-th largest covers `coverage` with `confidence`.
-
-    Raises `ValueError` above `MOST`.
-    """
-    enough = rank
-    while confidence_of(enough, coverage, rank) < confidence:
-        if enough > MOST:
-            raise ValueError(f"a deadline of so much takes more than {MOST:,} launches")
-        enough *= 2
-    covers = partial(confidence_of, coverage=coverage, rank=rank)
-    return bisect_left(range(enough), confidence, lo=max(rank, enough // 2), key=covers)
-
-
 def tolerance_limit(values: Values, asked: Deadline) -> float | None:
     """Return the value below which a share of all lies, as `asked`; None for too few values."""
-    if confidence_of(len(values), asked.coverage, asked.rank) < asked.confidence:
+    if asked.confidence_of(len(values)) < asked.confidence:
         return None
-    return float(np.sort(np.asarray(values, np.float64))[-asked.rank])
+    return float(np.sort(values)[-asked.rank])
 
 
 def follows(values: Values) -> float:
@@ -132,7 +125,8 @@ def follows(values: Values) -> float:
     steps = np.diff(ranks)
     if not steps.any():
         return 1.0
-    ratio = float((steps**2).sum() / ((ranks - ranks.mean()) ** 2).sum())
+    scatter = ranks - ranks.mean()
+    ratio = float((steps**2).sum() / (scatter**2).sum())
     deviation = (20 / (5 * len(values) + 7)) ** 0.5
     return 2 * NormalDist().cdf(-abs(ratio - 2) / deviation)
 
@@ -144,7 +138,8 @@ def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:
     too few, drift or follow from each other.
     """
     times = np.asarray(values, np.float64)
-    if not (np.isfinite(times).all() and (times > 0).all()):
+    possible = np.isfinite(times) & (times > 0)
+    if not possible.all():
         return Statement(NO_TIMES, None, len(times), 1.0, 1.0)
     drifting = drift(times.tolist()).p
     following = follows(times)

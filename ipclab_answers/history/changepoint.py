@@ -83,7 +83,9 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
     count = medians.shape[1]
     borders = walk.settled([0, *walk.borders(0, count), count])
     stretches = [range(first, last) for first, last in pairwise(borders)]
-    steps = {after[0]: walk.shown(before, after) for before, after in pairwise(stretches)}
+    steps = {}
+    for before, after in pairwise(stretches):
+        steps[after[0]] = walk.shown(before, after)
     alone: dict[int, Shifts] = {}
     drifts: dict[int, Shifts] = {}
     for stretch in filter(len, stretches):
@@ -92,7 +94,8 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
             drifts[stretch[0]] = drift
             continue
         for run in stretch[1:-1]:
-            shifts = walk.shown([other for other in stretch if other != run], [run])
+            others = [number for number in stretch if number != run]
+            shifts = walk.shown(others, [run])
             if shifts:
                 alone[run] = shifts
     return Changes(steps, alone, drifts)
@@ -119,13 +122,16 @@ class _Walk:
         values = self.medians[sorted(moved), first:last]
         distances = {}
         for at in inner:
-            before, after = np.hsplit(values, [at - first])
-            distances[at] = _distance(before) + _distance(after)
+            sides = np.hsplit(values, [at - first])
+            distances[at] = sum(map(_distance, sides))
         border = min(distances, key=distances.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
-        if 2 * len(drifting) > len(moved) and _distance_from_line(values) < distances[border]:
+        mostly = 2 * len(drifting) > len(moved)
+        if mostly and _distance_from_line(values) < distances[border]:
             return []
-        return [*self.borders(first, border), border, *self.borders(border, last)]
+        before = self.borders(first, border)
+        after = self.borders(border, last)
+        return [*before, border, *after]
 
     def settled(self, borders: list[int]) -> list[int]:
         """Return borders without the two around a run whose neighbours are alike.
@@ -134,12 +140,13 @@ class _Walk:
         """
         for at in range(len(borders) - 3):
             first, lone, back, last = borders[at : at + 4]
-            if back == lone + 1 and not self.shown(range(first, lone), range(back, last)):
-                return self.settled([*borders[: at + 1], *borders[at + 3 :]])
+            is_lone = back == lone + 1
+            if is_lone and not self.shown(range(first, lone), range(back, last)):
+                return self.settled(borders[: at + 1] + borders[at + 3 :])
         for at in range(1, len(borders) - 1):
             first, border, last = borders[at - 1 : at + 2]
             if not self.shown(range(first, border), range(border, last)):
-                return self.settled([*borders[:at], *borders[at + 1 :]])
+                return self.settled(borders[:at] + borders[at + 1 :])
         return borders
 
     def shown(self, before: Runs, after: Runs) -> Shifts:
@@ -165,7 +172,10 @@ class _Walk:
         for family in self.families:
             medians = self.medians[np.ix_(family, runs)]
             rows = [row[np.isfinite(row)] for row in medians]
-            chances = [ranktest.drift(np.exp(row).tolist()).p for row in rows]
+            chances = []
+            for row in rows:
+                times = np.exp(row).tolist()
+                chances.append(ranktest.drift(times).p)
             level = threshold(chances, DRIFT_P)
             for number, row, p in zip(family, rows, chances, strict=True):
                 if p <= level:
@@ -191,7 +201,8 @@ class _Walk:
         fall_less = np.sum(np.searchsorted(a, b + bound, "right"))
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
-        return min(1.0, p), float(np.median(b) - np.median(a))
+        shift = float(np.median(b) - np.median(a))
+        return min(1.0, p), shift
 
 
 def _launches(series: Series, runs: Runs) -> Floats:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import tomllib
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def _alike(one: RunFolder, other: RunFolder) -> bool:
 
 def _here(paths: Paths) -> list[RunFolder]:
     """Return the finished runs of the machine of the newest one that was made here."""
-    every = [*folder.every(paths.runs), *folder.every(paths.imported)]
+    every = chain(folder.every(paths.runs), folder.every(paths.imported))
     runs = [run for run in every if run.finished]
     made = [run for run in runs if run.path.is_relative_to(paths.runs.resolve())]
     if not made:
@@ -72,7 +73,8 @@ def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
     tables = []
     accepted = _read(file)
     at = now.isoformat(timespec="seconds")
-    accepted[run.id] = {"reason": " ".join(reason.split()), "at": at}
+    one_line = " ".join(reason.split())
+    accepted[run.id] = {"reason": one_line, "at": at}
     for name, entry in accepted.items():
         lines = [f"{key} = {_quoted(str(value))}\n" for key, value in entry.items()]
         tables.append(f"[{_quoted(name)}]\n{''.join(lines)}")

@@ -74,7 +74,9 @@ class History:
     def of(cls, runs: Sequence[ComparedRun]) -> "History":
         """Return what is known of `runs`."""
         columns = [*HEAD, "relation", "medians"]
-        numbered = [run.points[columns].assign(run=number) for number, run in enumerate(runs)]
+        numbered = []
+        for number, run in enumerate(runs):
+            numbered.append(run.points[columns].assign(run=number))
         unjudged = Counter[str]()
         heads = list[Row]()
         values = []
@@ -86,8 +88,10 @@ class History:
                 continue
             logs = [np.empty(0)] * len(runs)
             for row in rows:
-                values.append((len(heads), row["run"], *_interval(row["medians"])))
-                logs[row["run"]] = np.log(row["medians"])
+                run = row["run"]
+                medians = row["medians"]
+                values.append((len(heads), run, *_interval(medians)))
+                logs[run] = np.log(medians)
             heads.append(rows[0])
             series.append(logs)
         limits = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
@@ -112,9 +116,9 @@ class History:
         `beside`.
         """
         rows = []
-        kinds = STEP, ALONE, DRIFT
-        changes = self.changes.steps, self.changes.alone, self.changes.drifts
-        for kind, by_run in zip(kinds, changes, strict=True):
+        changes = self.changes
+        by_kind = {STEP: changes.steps, ALONE: changes.alone, DRIFT: changes.drifts}
+        for kind, by_run in by_kind.items():
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
         events = pd.DataFrame(rows, columns=COLUMNS)
@@ -137,13 +141,11 @@ class History:
             what = MACHINE if points else LIMITS_ONLY
         slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        ratio = float(np.exp(np.mean(shifts)))
-        low = float(np.exp(min(shifts)))
-        high = float(np.exp(max(shifts)))
+        ratios = np.exp([float(np.mean(shifts)), min(shifts), max(shifts)]).tolist()
         began = self.runs[run].about["begun"]
         changed = beside(self.runs[before], self.runs[after])
         counts = len(points), slower, len(limits), tested
-        return kind, run, began, what, *counts, ratio, low, high, changed
+        return kind, run, began, what, *counts, *ratios, changed
 
 
 def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
@@ -163,8 +165,8 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
         if not row.same and row.name not in LEFT_OUT:
             changed.append((str(row.fact), str(row.A), str(row.B)))
     facts = {fact for fact, *_ in changed}
-    old_packages = before.about["machine"]["facts"].get("packages") or {}
-    new_packages = after.about["machine"]["facts"].get("packages") or {}
+    old_packages = _packages(before)
+    new_packages = _packages(after)
     for name in sorted(old_packages.keys() | new_packages.keys()):
         old = str(old_packages.get(name, "–"))
         new = str(new_packages.get(name, "–"))
@@ -179,6 +181,10 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
     if None not in (old_load, new_load) and abs(new_load - old_load) >= LEAST_LOAD:
         changed.append(("Load, over a minute", f"{old_load:.1f}", f"{new_load:.1f}"))
     return changed
+
+
+def _packages(run: ComparedRun) -> Any:
+    return run.about["machine"]["facts"].get("packages") or {}
 
 
 def _load(run: ComparedRun) -> Any:
@@ -236,6 +242,8 @@ def _why_unjudged(rows: Sequence[Row]) -> str:
     counts = [len(row["medians"]) for row in rows]
     if not all(counts):
         return FEW_SAMPLES
-    borders = range(1, len(counts))
-    least = min(least_p(sum(counts[:at]), sum(counts[at:])) for at in borders)
-    return FEW if least * len(borders) > RUNS_ALPHA else ""
+    least = []
+    for border in range(1, len(counts)):
+        before = sum(counts[:border])
+        least.append(least_p(before, sum(counts) - before))
+    return FEW if min(least) * len(least) > RUNS_ALPHA else ""

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from ipclab.errors import UsageError
@@ -18,10 +19,8 @@ MEGABYTE = 1e6
 
 def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
-    for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
-        about = run.about
-        parameters = about["parameters"]
-        points = sum(name.startswith("points/") for name in about["files"])
+    for run in chain(folder.every(paths.runs), folder.every(paths.imported)):
+        parameters = run.about["parameters"]
         files = filter(Path.is_file, run.path.rglob("*"))
         size = sum(file.stat().st_size for file in files)
         yield {
@@ -30,7 +29,7 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
             "label": parameters.get("label", ""),
             "profile": run.profile,
             "studies": ",".join(parameters["studies"]),
-            "points": str(points),
+            "points": str(len(run.points())),
             "MB": f"{size / MEGABYTE:.1f}",
             "state": _state(run),
         }

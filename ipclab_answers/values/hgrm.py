@@ -34,8 +34,8 @@ def text(run: RunFolder, table: pd.DataFrame) -> str:
 
 
 def _lines(measured: Measured, op: str) -> Iterator[str]:
-    launches = [summary(launch, op) for launch in measured.launches]
-    total = round(sum(launch["samples"] for launch in launches))
+    launches = pd.DataFrame([summary(launch, op) for launch in measured.launches])
+    total = round(launches.samples.sum())
     values, counts = _counted(measured, op)
     yield f"{HEAD}\n"
     for share in _ticks(total):
@@ -44,13 +44,12 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
         value = values[place]
         count = round(counts[place])
         yield _row(value, share, count) + f" {1 / (1 - share):14.2f}"
-    largest = max(launch["max"] for launch in launches)
+    largest = launches["max"].max()
     yield _row(largest, 1.0, total)
-    mean = squares = 0.0
-    for launch in launches:
-        mean += launch["mean"] * launch["samples"] / total
-        squares += (launch["sd"] ** 2 + launch["mean"] ** 2) * launch["samples"] / total
-    deviation = math.sqrt(max(0.0, squares - mean**2))
+    mean = np.average(launches["mean"], weights=launches.samples)
+    within = np.average(launches.sd**2, weights=launches.samples)
+    between = np.average((launches["mean"] - mean) ** 2, weights=launches.samples)
+    deviation = math.sqrt(within + between)
     yield f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]"
     yield f"#[Max     = {largest:12.3f}, Total count    = {total:12d}]"
     yield f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]"
@@ -65,15 +64,16 @@ def _counted(measured: Measured, op: str) -> tuple[np.ndarray, np.ndarray]:
 
     A kept sample of a thinned launch stands for as many as its share is.
     """
-    times = [launch.times(op) for launch in measured.launches]
+    times = []
     weights = []
-    for launch, kept in zip(measured.launches, times, strict=True):
+    for launch in measured.launches:
+        kept = launch.times(op)
         stands_for = summary(launch, op)["samples"] / len(kept)
+        times.append(kept)
         weights.append(np.full(len(kept), stands_for))
     values = np.concatenate(times)
-    weight = np.concatenate(weights)
     order = np.argsort(values, kind="stable")
-    return values[order], np.cumsum(weight[order])
+    return values[order], np.cumsum(np.concatenate(weights)[order])
 
 
 def _ticks(total: int) -> Iterator[float]:

@@ -65,8 +65,8 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()
     flags = points["flags"].where(~few, points["flags"] + f";{FEW_SAMPLES}")
-    ends = {name: points[name].mask(few) for name in ("value", "low", "high")}
-    return points.assign(flags=flags, **ends)
+    numbers = points[["value", "low", "high"]].mask(few)
+    return points.assign(flags=flags, **numbers)
 
 
 def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
@@ -81,7 +81,8 @@ def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
             pooled = tails.of_point(measured, row["op"], quantile)
             if pooled:
                 ends = pooled.value, pooled.low, pooled.high
-                row.update(vars(Estimate(*ends, row["launches"], row["samples"]).for_sessions()))
+                estimate = Estimate(*ends, row["launches"], row["samples"])
+                row.update(vars(estimate.for_sessions()))
             else:
                 flags.append(FEW_SAMPLES)
                 row.update(value=math.nan, low=math.nan, high=math.nan)
@@ -92,10 +93,7 @@ def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
 
 def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:
     """Return the rows whose column or level `name` is one of those that are `wanted`."""
-    if name in FILTERS:
-        column = table[name]
-    else:
-        column = pd.Series([levels.get(name) for levels in table.levels], table.index, object)
+    column = table[name] if name in FILTERS else table.levels.str.get(name)
     column = column.dropna().astype(str)
     words = [str(value) for value in wanted]
     for word in words:
@@ -121,7 +119,8 @@ def as_csv(run: RunFolder, table: pd.DataFrame) -> str:
     levels = []
     for by_name in table.levels:
         levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
-    whole = _finite(table).assign(**head(run), levels=pd.Series(levels, table.index))
+    worded = pd.Series(levels, table.index)
+    whole = _finite(table).assign(**head(run), levels=worded)
     return whole[COLUMNS].to_csv(index=False, lineterminator="\n")
 
 

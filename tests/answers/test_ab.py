@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from math import exp
 
@@ -11,7 +12,18 @@ from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
 from ipclab.stats.looks import HEAT_LOOKS
-from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged, one_by_one, trial
+from ipclab_answers.ab.trial import (
+    AGAIN,
+    EXIT,
+    LIMITS,
+    A,
+    Answer,
+    B,
+    Round,
+    judged,
+    one_by_one,
+    trial,
+)
 
 SCATTER = 0.05  # of launches, as one CPU has it
 TRIALS = 200
@@ -43,7 +55,9 @@ class World:
         self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
     ) -> Answer:
         clock = lambda: self.now  # noqa: E731
-        measured = one_by_one(self.launch, limit, seed=1)
+        arms = [A, B, AGAIN, LIMITS] if limit else [A, B, AGAIN]
+        launches = {arm: partial(self.launch, arm) for arm in arms}
+        measured = partial(one_by_one, launches, random.Random(1))
         effort = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
         return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
 
@@ -79,19 +93,21 @@ def test_a_machine_that_changes_in_the_middle_gives_no_wrong_answer(slower, seco
 
 def test_a_difference_of_a_against_itself_leaves_all_undecided():
     answer = answered(again=0.5)
-    assert (answer.verdict, answer.exit_code) == (UNDECIDED, 3)
+    assert (answer.verdict, EXIT[answer.verdict]) == (UNDECIDED, 3)
     assert answer.reason.startswith("A again differs from A")
 
 
 def test_limits_that_differ_leave_all_undecided():
-    taken = Taken(
-        {A: [[1], [1.1]] * 4, AGAIN: [[1.05], [1.02]] * 4, B: [[2], [2.1]] * 4},
-        [1, 1.01] * 6 + [3, 3.01] * 6,
-    )
-    answer = judged(taken, 0.05)
+    rounds: list[Round] = [{A: [1], AGAIN: [1.05], B: [2]}, {A: [1.1], AGAIN: [1.02], B: [2.1]}] * 4
+    limits = [1, 1.01] * 6 + [3, 3.01] * 6
+    changed = [
+        {**measured, LIMITS: limits[3 * at : 3 * at + 3]} for at, measured in enumerate(rounds)
+    ]
+    answer = judged(changed, 0.05)
     assert answer.verdict == UNDECIDED
     assert "limits differ" in answer.reason
-    assert judged(Taken(taken.turns, [1, 1.01, 1.02] * 8), 0.05).verdict == SLOWER
+    steady = [{**measured, LIMITS: [1, 1.01, 1.02]} for measured in rounds]
+    assert judged(steady, 0.05).verdict == SLOWER
 
 
 @pytest.mark.parametrize(
@@ -99,22 +115,28 @@ def test_limits_that_differ_leave_all_undecided():
 )
 def test_exit_codes_follow_the_verdict(slower, verdict, code):
     answer = answered(slower)
-    assert (answer.verdict, answer.exit_code, answer.reason) == (verdict, code, "")
+    assert (answer.verdict, EXIT[answer.verdict], answer.reason) == (verdict, code, "")
 
 
 def test_a_trial_ends_as_soon_as_a_look_decides():
-    assert answered(0.5).taken.rounds == HEAT_LOOKS[0]
+    assert len(answered(0.5).rounds) == HEAT_LOOKS[0]
 
 
 def test_each_round_launches_every_arm_once_after_a_limit():
     answer = answered(0.5)
-    assert {len(rounds) for rounds in answer.taken.turns.values()} == {HEAT_LOOKS[0]}
-    assert len(answer.taken.limits) == 3 * HEAT_LOOKS[0]
+    assert len(answer.rounds) == HEAT_LOOKS[0]
+    for measured in answer.rounds:
+        assert {arm: len(numbers) for arm, numbers in measured.items()} == {
+            A: 1,
+            B: 1,
+            AGAIN: 1,
+            LIMITS: 3,
+        }
 
 
 def test_no_round_begins_after_the_time():
     answer = World(1).trial(seconds=10)
-    assert answer.taken.rounds == 4
+    assert len(answer.rounds) == 4
     assert answer.verdict == UNDECIDED
 
 
@@ -132,7 +154,7 @@ def test_a_launch_that_fails_leaves_all_undecided_with_its_reason():
             raise LabError("the disk is full")
 
     answer = World(1, 0.02).trial(begin=begin)
-    assert (answer.verdict, answer.reason, answer.taken.rounds) == (
+    assert (answer.verdict, answer.reason, len(answer.rounds)) == (
         UNDECIDED,
         "the disk is full",
         20,
@@ -140,6 +162,6 @@ def test_a_launch_that_fails_leaves_all_undecided_with_its_reason():
 
 
 def test_numbers_without_scatter_are_not_judged():
-    answer = judged(Taken({A: [[5.0]] * 8, AGAIN: [[5.0]] * 8, B: [[6.0]] * 8}), 0.05)
+    answer = judged([{A: [5.0], AGAIN: [5.0], B: [6.0]}] * 8, 0.05)
     assert answer.verdict == UNDECIDED
     assert "same number" in answer.reason

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from ipclab.stats.compare import SLOWER, UNDECIDED
 from ipclab_answers.ab.report import Report
-from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, judged
 from tests.answers.test_ab import answered
 
 BMF = {  # https://bencher.dev/bmf.json
@@ -32,7 +32,7 @@ BMF = {  # https://bencher.dev/bmf.json
         }
     },
 }
-NONE = judged(Taken(), 0.05, failure="it <broke> & | ended")
+NONE = judged([], 0.05, failure="it <broke> & | ended")
 ANSWERS = [answered(0.5), answered(-0.5), answered(again=0.5), NONE]
 LABELS = {A: "old `cmd` | 'x' <a>", B: 'new & "y"', AGAIN: "old"}
 
@@ -87,7 +87,7 @@ def test_equal_labels_stay_apart_in_bencher_metric_format():
 
 
 def test_the_last_words_of_a_command_break_no_answer():
-    spoken = told(judged(Taken(), 0.05, failure="it said \x1b[31mno\x00"))
+    spoken = told(judged([], 0.05, failure="it said \x1b[31mno\x00"))
     ((case,),) = JUnitXml.fromstring(spoken.junit().encode())
     assert "it said ?[31mno?" in case.result[0].message
     assert all(text.replace("\n", "").isprintable() for text in (spoken.line(), spoken.markdown()))

@@ -2,7 +2,9 @@
 said.
 """
 
+import datetime as dt
 import math
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,15 +12,17 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.explore import course
+from ipclab.frames import derived
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
+from ipclab.store.run import RunFolder, create
 from ipclab.studies.profile import profile
 from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
-from ipclab_answers.choose.asked import points, request
+from ipclab_answers.choose.asked import offers, points, request, tell
 from ipclab_answers.choose.candidates import narrowed_to
-from ipclab_answers.choose.need import MUSTS, of, read
+from ipclab_answers.choose.need import MUSTS, Need, of, read
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import WORDS, tables
@@ -255,6 +259,61 @@ def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
         ]
         assert files and all(map(named.search, files))
         assert not any(map(file_names(of({**told, "size": 7})).search, files))
+
+
+def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
+    """Return a run that was measured for `need`, of which these points failed."""
+    about = {
+        "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain()},
+        "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+    }
+    run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))
+    run.about["failures"].update(failures)
+    return run
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"size": 100, "way": "round-trip"},
+        {"size": "64,1KiB", "rate": 1000},
+        {"size": "10,1000", "way": "state"},
+    ],
+)
+def test_what_failed_at_every_size_is_shown_with_its_reason(
+    tmp_path: Path, sides: dict[str, Any]
+) -> None:
+    need = of(sides)
+    wanted = points(need, profile("quick"))
+    failures = {point.id: f"{point.backend} fell silent" for point in wanted}
+    run = run_of(tmp_path, need, failures)
+    offered = offers(need, run)
+    assert {name: offer.refused for name, offer in offered.items()} == {
+        point.backend: f"{point.backend} fell silent" for point in wanted
+    }
+    rows = tell(checkout(), run, need).rows
+    assert {*rows.status} == {"excluded"}
+    assert {row.backend: row.why for row in rows.itertuples()} == {
+        point.backend: [f"{point.backend} fell silent"] for point in wanted
+    }
+
+
+def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = of({"size": 64, "rate": 1000})
+    frame = pd.DataFrame([point.key() for point in points(need, profile("quick"))])
+    frame = frame[frame.backend.isin(["tcp", "unix"])]
+    monkeypatch.setattr(derived, "read", lambda *_: frame)
+    assert [*offers(need, run_of(tmp_path, need, {}))] == ["tcp", "unix"]
+
+
+def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
+    frame = derived.read(opened(checkout(), checkout().reference), "stream", "points")
+    need = of({"size": 64})
+    told = narrowed_to(need, frame)
+    assert {*told.arm} == {"main"}
+    assert narrowed_to(need, frame.assign(arm="another")).empty
 
 
 def test_what_a_short_message_survives_can_be_measured() -> None:

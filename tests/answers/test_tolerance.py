@@ -16,9 +16,7 @@ from ipclab_answers.deadlines.tolerance import (
     HOLDS,
     NO_TIMES,
     Deadline,
-    confidence_of,
     follows,
-    launches_needed,
     statement,
     tolerance_limit,
 )
@@ -36,15 +34,16 @@ TRIALS = 1_000
      (0.95, 0.99, 1, 90), (0.99, 0.99, 1, 459), (0.5, 0.5, 1, 1)],
 )  # fmt: skip
 def test_so_many_launches_are_needed_as_tables_print(coverage, confidence, rank, launches) -> None:
-    assert launches_needed(coverage, confidence, rank) == launches
-    assert confidence_of(launches, coverage, rank) >= confidence
-    assert launches == rank or confidence_of(launches - 1, coverage, rank) < confidence
+    deadline = Deadline(coverage, confidence, rank)
+    assert deadline.launches == launches
+    assert deadline.confidence_of(launches) >= confidence
+    assert launches == rank or deadline.confidence_of(launches - 1) < confidence
 
 
 def test_the_confidence_is_a_binomial_sum() -> None:
-    assert confidence_of(59, 0.95) == pytest.approx(1 - 0.95**59, rel=1e-12)
+    assert ASKED.confidence_of(59) == pytest.approx(1 - 0.95**59, rel=1e-12)
     below = sum(comb(93, k) * 0.95**k * 0.05 ** (93 - k) for k in range(92))
-    assert confidence_of(93, 0.95, 2) == pytest.approx(below, rel=1e-9)
+    assert Deadline(0.95, 0.95, 2).confidence_of(93) == pytest.approx(below, rel=1e-9)
 
 
 def test_the_limit_is_the_largest_or_the_one_before_and_none_of_too_few() -> None:
