@@ -26,11 +26,12 @@ IPCLAB := $(RUN_PYTHON) -m ipclab
 # One process more than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
 PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 1 : 4 )))
 IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
-# Each process would compile the package, and pytest would rewrite every test, anew.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(RUN_PYTHON) -m pytest
+# Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
+# of this one.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS $(RUN_PYTHON) -m pytest
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery artifact words
+.PHONY: help setup report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference gallery artifact words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,7 +55,10 @@ choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML
 measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-test: setup check-code ## check the code, run the tests
+test: setup ## check the code, run the tests
+	@$(MAKE) -j2 check-code all-tests
+
+all-tests: setup  # beside the checks, of which types take long on one CPU
 	@$(PYTEST) $(IN_PARALLEL)
 
 test-fast: setup ## the quick tests, for daily work
