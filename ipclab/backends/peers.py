@@ -11,7 +11,7 @@ from functools import partial
 from time import monotonic_ns as clock
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
-from ipclab.backends.waiting import Peer, closed
+from ipclab.backends.waiting import MS, Peer, closed, in_ms
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import private
@@ -21,7 +21,6 @@ from ipclab.spawn.zygote import die_with_parent
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"
 SLACK_NS = 2_000_000_000  # what an answer may take beyond the wait that was asked for
 LINE = 64  # bytes of an answer's line at most
-MS = 1_000_000
 
 
 class PeerError(LabError):
@@ -86,7 +85,7 @@ class PeerChannel(Channel):
         self._ask(SENT, f"send {len(data)}", data, timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        size = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns)
+        size = self._ask(MESSAGE, f"recv {in_ms(timeout_ns)}", b"", timeout_ns)
         deadline, lie = clock() + SLACK_NS, f"it lies about its size: {size} bytes announced"
         if size > self.capacity:
             raise PeerError(lie, f"no message has more than {self.capacity}")
