@@ -12,7 +12,8 @@ from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.sockets import HOST, TimedSocket
 from ipclab.backends.waiting import Peer, until
 
-HEADER = Struct("=8sQ")
+TOKEN_BYTES = 8
+HEADER = Struct(f"={TOKEN_BYTES}sQ")  # the token and the number
 LONGEST = 65_507 - HEADER.size  # udp(7): what a datagram of IPv4 carries
 # the number of the datagram by which the ends meet, which may be lost as well
 HELLO, AGAIN_NS = 0, 20_000_000
@@ -33,7 +34,7 @@ class UdpChannel(Channel):
         if create:
             self.address = {
                 "port": self.sock.getsockname()[1],
-                "token": secrets.token_hex(HEADER.size // 2),
+                "token": secrets.token_hex(TOKEN_BYTES),
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
@@ -72,7 +73,7 @@ class UdpChannel(Channel):
                 max(0, end - clock()),
                 self.peer,
             )
-            if size >= HEADER.size and hmac.compare_digest(self.view[:8], self.token):
+            if size >= HEADER.size and hmac.compare_digest(self.view[:TOKEN_BYTES], self.token):
                 return size, where
 
     def send(self, data: Data, timeout_ns: int) -> None:
