@@ -90,7 +90,7 @@ class NotesEnd(UnixEnd):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         self.notes = self.held.enter_context(self.join(timeout_ns))
 
-    def tell(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
+    def send_note(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
         """Send `note`, which is not empty, with `descriptors`, which stay open here."""
 
         def give(left_ns: int) -> int:
@@ -98,7 +98,7 @@ class NotesEnd(UnixEnd):
 
         until(give, timeout_ns)
 
-    def told(self, timeout_ns: int) -> tuple[bytes, list[int]]:
+    def next_note(self, timeout_ns: int) -> tuple[bytes, list[int]]:
         """Return the next note and the descriptors that came with it, which the caller closes."""
 
         def take(left_ns: int) -> tuple[bytes, list[int]]:
