@@ -15,9 +15,7 @@ def backends() -> dict[str, Backend]:
 
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
-    return installed(
-        GROUP, "backend", lambda offered: offered if isinstance(offered, Backend) else None
-    )
+    return installed(GROUP, "backend", Backend)
 
 
 def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
