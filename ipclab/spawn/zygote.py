@@ -60,7 +60,7 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
     """
     role, code = start.role, 1
     try:
-        if role.alone and may_leave_network():
+        if role.own_network and may_leave_network():
             leave_network()  # before the next line, since it makes the kernel forget whom we die with
         die_with_parent(parent)
         os.dup2(stderr, 1)
