@@ -27,7 +27,7 @@ def studies() -> dict[str, Study]:
     """Return every registered study by name, the limits first; raises `UsageError` when one cannot
     be loaded.
     """
-    registered = installed(GROUP, "study", Study)
+    registered = installed(GROUP, "study", Study)  # type: ignore[type-abstract]
     ordered = [name for name in ORDER if name in registered]
     return {name: registered[name] for name in dict.fromkeys([*ordered, *registered])}
 
