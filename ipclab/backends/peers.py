@@ -14,9 +14,9 @@ from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, v
 from ipclab.backends.waiting import MS, Peer, closed, in_ms
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import private
 from ipclab.spawn.proof import payload
-from ipclab.spawn.zygote import die_with_parent
 
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"
 SLACK_NS = 2_000_000_000  # what an answer may take beyond the wait that was asked for

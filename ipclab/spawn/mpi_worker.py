@@ -251,7 +251,7 @@ def main() -> None:
     what to import.
     """
     from ipclab.spawn.apart import network
-    from ipclab.spawn.zygote import die_with_parent
+    from ipclab.spawn.exits import die_with_parent
 
     die_with_parent(os.getppid())
     folder = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
