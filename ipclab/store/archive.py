@@ -21,7 +21,7 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import Count, Digest, FileName, MachineName, checked
+from ipclab.store.schema import Count, Digest, FileName, MachineName, parse_run
 
 CHUNK = 1 << 20
 FORMAT = 1
@@ -204,7 +204,7 @@ def check_run(contents: Contents, text: bytes) -> None:
     """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and
     names these files.
     """
-    about = checked(text, f"the bundle's {INDEX}")
+    about = parse_run(text, f"the bundle's {INDEX}")
     if about["machine"]["digest"] != contents.machine or not about["finished"]:
         raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")
     listed = {entry.name: entry.sha256 for entry in contents.files if entry.name not in BESIDE}

@@ -12,7 +12,7 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
-from ipclab.store.schema import SCHEMA, checked
+from ipclab.store.schema import SCHEMA, parse_run
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -200,7 +200,7 @@ def read(path: Path) -> RunFolder:
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
     with blamed(f"{file} cannot be read", "make it readable, or measure anew"):
         text = file.read_bytes()
-    return RunFolder(path.resolve(), checked(text, str(file)))
+    return RunFolder(path.resolve(), parse_run(text, str(file)))
 
 
 def every(runs: Path) -> Iterator[RunFolder]:

@@ -20,7 +20,7 @@ from ipclab.errors import LabError
 from ipclab.store import validity
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
+from ipclab.store.schema import POINT_STEPS, SCHEMA, parse
 
 METADATA = b"ipclab"
 AGAIN = "restore it, or remove it and measure again"
@@ -75,7 +75,7 @@ def decode(path: Path) -> Measured:
     measured as this one.
     """
     with _opened(path) as file:
-        return decoded(file, f"{path.parent.name}/{path.stem}")
+        return decode_opened(file, f"{path.parent.name}/{path.stem}")
 
 
 def row_count(path: Path) -> int:
@@ -87,13 +87,13 @@ def row_count(path: Path) -> int:
         return int(pq.ParquetFile(file).metadata.num_rows)
 
 
-def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
+def decode_opened(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
     """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
     with _refusing(named):
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
             validity.columns(file, most)
-            measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
+            measured = parse(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
             _fill(measured.launches, file.read(use_threads=False))
         validity.possible(measured.point, measured.launches, named)
     return measured

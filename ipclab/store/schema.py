@@ -140,7 +140,7 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
     return about
 
 
-def understood(
+def parse(
     text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]
 ) -> Kind:
     """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of
@@ -160,19 +160,19 @@ def understood(
         ) from error
 
 
-def checked(text: bytes, named: str) -> dict[str, Any]:
+def parse_run(text: bytes, named: str) -> dict[str, Any]:
     """Return a `run.json` as today's schema has it, with the fields that are not named; raises as
-    `understood` does.
+    `parse` does.
     """
 
     def whole(about: dict[str, Any]) -> dict[str, Any]:
         msgspec.convert(about, About)
         return about
 
-    return understood(text, named, RUN_STEPS, whole)
+    return parse(text, named, RUN_STEPS, whole)
 
 
-def versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
+def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
     """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it
     is not one.
     """
