@@ -188,12 +188,8 @@ def report(
         chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
     say(origin.lines(paths, [chosen]))
-    say(
-        map(
-            shown,
-            reports.report(paths, chosen, langs, formats, target, Progress(shown=True), claims),
-        )
-    )
+    progress = Progress(shown=True)
+    say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
     _say_wrong(chosen)
 
 

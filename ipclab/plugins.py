@@ -46,8 +46,9 @@ def one(group: str, noun: str, name: str, kind: type[T]) -> T:
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:
-    """Return the member of `members` called `name`; raises `UsageError` with the nearest name when
-    there is none.
+    """Return the member of `members` called `name`.
+
+    Raises `UsageError` with the nearest name when there is none.
     """
     if name not in members:
         raise UsageError(f"unknown {noun} {name!r}", "", hint(name, members))

@@ -28,7 +28,8 @@ def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
 
 
 def backend(name: str) -> Backend:
-    """Return the backend called `name`; raises `UsageError` with the nearest name when there is
-    none.
+    """Return the backend called `name`.
+
+    Raises `UsageError` with the nearest name when there is none.
     """
     return chosen("backend", name, backends())

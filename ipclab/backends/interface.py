@@ -91,10 +91,10 @@ class Place:
         return f"{self.prefix}-{self.part}{tag}"
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what lies elsewhere and is about to be made; raises
-        `FileExistsError` when it exists.
+        """Have the ledger remove what lies elsewhere and is about to be made.
 
-        `kind` is one of `owned.KINDS`; the `name` of a System V object is its key.
+        Raises `FileExistsError` when it exists. `kind` is one of `owned.KINDS`; the `name` of a
+        System V object is its key.
         """
         own(replace(self, part="").path(FILE), kind, name)
 

@@ -164,8 +164,9 @@ LENGTHS = (0, 1, 7, 4097)
 
 
 def faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield what the peer `command` does wrong, up to the first check that fails; each starts two
-    of it.
+    """Yield what the peer `command` does wrong, up to the first check that fails.
+
+    Each starts two of it.
     """
     for check in (_lengths, _order, _deadline, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
@@ -197,8 +198,9 @@ def faults(command: Sequence[str]) -> Iterator[str]:
 
 
 def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
-    """Take message `number` of those `sent` at `end`; raises `PeerError` that says what is wrong
-    with it.
+    """Take message `number` of those `sent` at `end`.
+
+    Raises `PeerError` that says what is wrong with it.
     """
     wanted = sent[number]
     size = len(wanted)

@@ -20,8 +20,9 @@ HELLO, AGAIN_NS = 0, 20_000_000
 
 
 class UdpChannel(Channel):
-    """A connected socket at each end; nothing that was `lost` is sent again, and nobody waits for
-    room.
+    """A connected socket at each end.
+
+    Nothing that was `lost` is sent again, and nobody waits for room.
     """
 
     def __init__(self, place: Place, create: bool) -> None:
@@ -38,8 +39,9 @@ class UdpChannel(Channel):
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Show the token until it is answered, or answer whoever shows it; all others are not
-        heard.
+        """Show the token until it is answered, or answer whoever shows it.
+
+        All others are not heard.
         """
         self.peer, end = peer, clock() + timeout_ns
         self.token = bytes.fromhex(str(self.address["token"]))
@@ -63,8 +65,9 @@ class UdpChannel(Channel):
         until(lambda left_ns: self.sock.within(left_ns).sendmsg(parts), timeout_ns, self.peer)
 
     def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
-        """Return the size and the sender of the next datagram that shows the token; what others
-        send is dropped.
+        """Return the size and the sender of the next datagram that shows the token.
+
+        What others send is dropped.
         """
         end = clock() + timeout_ns
         while True:

@@ -11,8 +11,10 @@ TEXT = "IPCLAB_PROGRESS"
 
 @dataclass
 class Progress:
-    """Is told how the work goes, and shows it only where `shown`: by a tqdm bar, which is a widget
-    in a notebook, a line in a terminal, a line every ten seconds in a log.
+    """Is told how the work goes, and shows it only where `shown`.
+
+    That is by a tqdm bar: a widget in a notebook, a line in a terminal, a line every ten seconds in
+    a log.
     """
 
     shown: bool = False

@@ -182,8 +182,9 @@ class Rounds:
             self.launch(heat, 0)
 
     def _again(self, limits: Sequence[str]) -> None:
-        """Launch each of `limits` once more as often as at first; one that fails costs that launch
-        alone.
+        """Launch each of `limits` once more as often as at first.
+
+        One that fails costs that launch alone.
         """
         saying = "limits are measured again, since a mechanism beat them"
         self.progress.say(f"{len(limits)} {saying}")
@@ -198,9 +199,7 @@ class Rounds:
             self.progress.end()
 
     def _goals(self, pairs: Sequence[OpenPair]) -> dict[str, int]:
-        """Return to how many launches points go on: the next look of the pairs that the time is
-        enough for.
-        """
+        """Return how many launches points go on to: the next looks that there is time for."""
         goals, left = dict[str, int](), self.left()
         for pair in sorted(pairs, key=self._rank):
             cost, wanted = 0.0, dict[str, int]()
@@ -215,9 +214,7 @@ class Rounds:
         return goals
 
     def _next_look(self, pair: OpenPair) -> dict[str, int]:
-        """Return how many launches each point has at the next look; none where they may not have
-        them.
-        """
+        """Return how many launches each point has at its next look, if there may be one."""
         states = [self.states[name] for name in pair.points]
         most = min(state.effort.most_launches for state in states)
         more = next((look for look in HEAT_LOOKS if look > pair.launches), most) - pair.launches
@@ -226,8 +223,9 @@ class Rounds:
         return {state.point.id: len(state.taken) + more for state in states}
 
     def _rank(self, pair: OpenPair) -> tuple[bool, bool, float]:
-        """Return a key that sorts pairs: those that few seconds will tell apart come first,
-        hopeless ones last, and then the run's own calibration.
+        """Return a key that sorts pairs by the seconds that will tell them apart.
+
+        Hopeless ones come last, and then the run's own calibration.
         """
         states = [self.states[name] for name in pair.points]
         own = states[0].point.study in ALWAYS

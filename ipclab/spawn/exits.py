@@ -27,8 +27,9 @@ def last_line(text: str) -> str:
 
 
 def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; what ends one without a word (SIGBUS) is
-    named.
+    """Return how a process with exit code `code` ended.
+
+    What ends one without a word (SIGBUS) is named.
     """
     if code >= 0:
         return f"ended with exit code {code}"

@@ -82,8 +82,9 @@ def own(file: Path, kind: str, name: str) -> None:
 
 
 def owned(text: bytes) -> list[tuple[str, str]]:
-    """Return kind and name of what the lines of `text` own; a torn line, or one of another version,
-    owns nothing.
+    """Return kind and name of what the lines of `text` own.
+
+    A torn line, or one of another version, owns nothing.
     """
     entries = []
     for line in text.splitlines():

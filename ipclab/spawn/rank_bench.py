@@ -137,8 +137,9 @@ class RankBench:
             self.stack = stack.pop_all()
 
     def _adopt(self, listening: socket.socket, deadline: float) -> None:
-        """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends
-        first.
+        """Take the ranks in until all are up.
+
+        Raises `LaunchError` when one or `mpiexec` ends first.
         """
         ended = self.mpiexec.wire.fileno()
         while len(self.wires) < self.count:

@@ -101,8 +101,9 @@ class Started:
 
 @dataclass(frozen=True)
 class ForkServer:
-    """A running fork server (`ipclab.spawn.zygote`); it ends, and its workers with it, when `sock`
-    is closed.
+    """A running fork server (`ipclab.spawn.zygote`).
+
+    It ends, and its workers with it, when `sock` is closed.
     """
 
     process: subprocess.Popen[bytes]

@@ -82,8 +82,9 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
 class _Plain(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Return what a header says, before anything acts on it; raises `HostileError` when it is
-        no plain file's.
+        """Return what a header says, before anything acts on it.
+
+        Raises `HostileError` when it is no plain file's.
         """
         about = super().frombuf(buf, encoding, errors)
         if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
@@ -92,8 +93,9 @@ class _Plain(tarfile.TarInfo):
 
 
 def read(path: Path) -> Iterator[Member]:
-    """Yield the members of an archive in their order; raises `HostileError` for anything but plain
-    files.
+    """Yield the members of an archive in their order.
+
+    Raises `HostileError` for anything but plain files.
     """
     with (
         _refusing(),

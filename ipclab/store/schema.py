@@ -129,8 +129,9 @@ POINT_STEPS: Mapping[int, Step] = {
 
 
 def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]:
-    """Return `about` as today's schema has it; raises `ValueError`, `KeyError` or `TypeError` for
-    what has none.
+    """Return `about` as today's schema has it.
+
+    Raises `ValueError`, `KeyError` or `TypeError` for what has none.
     """
     schema = about["schema"]
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
@@ -161,8 +162,9 @@ def parse(
 
 
 def parse_run(text: bytes, named: str) -> dict[str, Any]:
-    """Return a `run.json` as today's schema has it, with the fields that are not named; raises as
-    `parse` does.
+    """Return a `run.json` as today's schema has it, with the fields that are not named.
+
+    Raises as `parse` does.
     """
 
     def whole(about: dict[str, Any]) -> dict[str, Any]:
@@ -173,8 +175,9 @@ def parse_run(text: bytes, named: str) -> dict[str, Any]:
 
 
 def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
-    """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it
-    is not one.
+    """Return the JSON file `path` of a `kind` with a `schema` of its own.
+
+    Raises `LabError` when it is not one.
     """
     try:
         content = msgspec.json.decode(path.read_bytes(), type=kind)
