@@ -7,7 +7,7 @@ fastest named?
 import sys
 import time
 
-from ipclab.measure.progress import Bar
+from ipclab.measure.progress import Progress
 from ipclab.measure.session import measure
 from ipclab.paths import checkout
 from ipclab_answers.choose import asked
@@ -29,7 +29,8 @@ def main() -> None:
         need, begun = of(told), time.monotonic()
         request = asked.request(need, effort)
         first, second = (
-            asked.tell(checkout(), measure(checkout(), request, Bar()), need) for _ in range(2)
+            asked.tell(checkout(), measure(checkout(), request, Progress(shown=True)), need)
+            for _ in range(2)
         )
         fastest = (second.best or ["none"])[0]
         held = "named" if fastest in first.best else "NOT NAMED"

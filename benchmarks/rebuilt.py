@@ -18,9 +18,8 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
-from ipclab.spawn.exits import last_line
+from ipclab.spawn.exits import die_with_parent, last_line
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.zygote import die_with_parent
 from ipclab.studies.round_trip import published
 
 ENTRIES, READS = (10, 100, 1_000, 10_000), 100

@@ -32,7 +32,7 @@ from ipclab.compare import FAIL_ON, UNKNOWN
 from ipclab.errors import LabError, UsageError
 from ipclab.exchange import bundle, import_
 from ipclab.group import Commands
-from ipclab.measure.progress import Bar
+from ipclab.measure.progress import Progress
 from ipclab.paths import checkout, typed
 from ipclab.upkeep import backends, check, clean, conform, doctor
 
@@ -84,10 +84,10 @@ def commands() -> None:
 @click.option("--bundle", "file", type=PATH, help="Write the finished run as this FILE, too.")
 def measure(**given: Any) -> None:
     """Measure this machine; points that are on disk are not measured again."""
-    measured(**given)
+    measure_as_asked(**given)
 
 
-def measured(
+def measure_as_asked(
     run: Given,
     studies: Words,
     profile: str | None,
@@ -107,9 +107,9 @@ def measured(
     results that cannot be.
     """
     from ipclab.lab.runs import find
+    from ipclab.measure import session
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
-    from ipclab.measure.session import measure as measure_all
     from ipclab.spawn.mpi_outer import around
     from ipclab.store.bundle import check_new, pack
     from ipclab.studies.interface import Sweep
@@ -137,7 +137,7 @@ def measured(
                 label=label or "",
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
-        done = measure_all(checkout(), request, Bar())
+        done = session.measure(checkout(), request, Progress(shown=True))
         click.echo(f"{len(done.points())} points in {shown(done.path)}", err=True)
         if file:
             pack(done, file)
@@ -188,7 +188,8 @@ def report(
         chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
     say(origin.lines(paths, [chosen]))
-    say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))
+    progress = Progress(shown=True)
+    say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
     _say_wrong(chosen)
 
 

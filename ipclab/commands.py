@@ -196,7 +196,7 @@ def die_with_make() -> None:
     """End with the make that started this command: a killed make must not leave a measurement
     running.
     """
-    from ipclab.spawn.zygote import die_with_parent
+    from ipclab.spawn.exits import die_with_parent
 
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
         die_with_parent(os.getppid(), signal.SIGTERM)
@@ -244,7 +244,7 @@ class Rendering:
         manifest of its `runs`. All of it was checked before. Raises `LabError` when a notebook
         fails.
         """
-        from ipclab.measure.progress import Bar
+        from ipclab.measure.progress import Progress
         from ipclab.render.jobs import Job, Target, run_jobs
         from ipclab.render.report import DATA
         from ipclab.render.staleness import write_manifest
@@ -267,7 +267,7 @@ class Rendering:
         for notebook, lang in product(notebooks, self.langs):
             executed = paths.executed / self.kind / lang / notebook.name
             jobs.append(Job(notebook, lang, executed, parameters, about))
-        made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
+        made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Progress(shown=True))
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])
         return [*made, *tables]

@@ -23,12 +23,7 @@ class Commands(click.Group):
         if name not in names(GROUP):
             return own
         try:
-            return one(
-                GROUP,
-                "command",
-                name,
-                lambda made: made if isinstance(made, click.Command) else None,
-            )
+            return one(GROUP, "command", name, click.Command)
         except UsageError as error:
             return own or _broken(name, error)
 

@@ -1,22 +1,21 @@
 """What is added by entry point: backends, studies and commands, ours and other packages'."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from inspect import isclass
+from typing import TypeVar
 
 from ipclab.errors import UsageError, hint
 
 T = TypeVar("T")
 
 
-def installed(group: str, noun: str, made: Callable[[Any], T | None]) -> dict[str, T]:
-    """Return what the entry points of `group` give, by name, sorted; `noun` is what one of them is
-    called.
+def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
+    """Return what the entry points of `group` give, by name, sorted: each a `kind`, or a class of it.
 
-    `made` returns the thing that belongs to what was loaded, or None when that is none. Raises
-    `UsageError` when an entry point cannot be loaded, or gives something else or under another
-    name.
+    `noun` is what one of them is called. Raises `UsageError` when an entry point cannot be loaded,
+    or gives something else or under another name.
     """
-    return {name: one(group, noun, name, made) for name in names(group)}
+    return {name: one(group, noun, name, kind) for name in names(group)}
 
 
 def names(group: str) -> list[str]:
@@ -26,18 +25,20 @@ def names(group: str) -> list[str]:
     return sorted(entry_points(group=group).names)
 
 
-def one(group: str, noun: str, name: str, made: Callable[[Any], T | None]) -> T:
+def one(group: str, noun: str, name: str, kind: type[T]) -> T:
     """Return what the entry point `name` of `group` gives; see `installed`."""
     from importlib.metadata import entry_points
 
     entry = entry_points(group=group)[name]
     try:
-        thing = made(entry.load())
+        thing = entry.load()
+        if isclass(thing) and issubclass(thing, kind):
+            thing = thing()
     except Exception as error:
         raise UsageError(
             f"{noun} {name!r} cannot be loaded", str(error), f"fix {entry.value}"
         ) from error
-    if thing is None or getattr(thing, "name", "") != name:
+    if not isinstance(thing, kind) or getattr(thing, "name", "") != name:
         raise UsageError(
             f"{noun} {name!r} is not a {noun.capitalize()} of that name", f"see {entry.value}"
         )
@@ -45,8 +46,9 @@ def one(group: str, noun: str, name: str, made: Callable[[Any], T | None]) -> T:
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:
-    """Return the member of `members` called `name`; raises `UsageError` with the nearest name when
-    there is none.
+    """Return the member of `members` called `name`.
+
+    Raises `UsageError` with the nearest name when there is none.
     """
     if name not in members:
         raise UsageError(f"unknown {noun} {name!r}", "", hint(name, members))

@@ -76,7 +76,7 @@ def choose(
     from ipclab.frames import derived, suspects
     from ipclab.lab.runs import called
     from ipclab.machine import origin
-    from ipclab.measure.progress import Bar
+    from ipclab.measure.progress import Progress
     from ipclab.measure.session import measure
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
@@ -86,7 +86,7 @@ def choose(
     if reporting:
         to.check()  # before anything is measured
     if measuring:
-        runs = [measure(paths, asked.request(need, profile or "quick"), Bar())]
+        runs = [measure(paths, asked.request(need, profile or "quick"), Progress(shown=True))]
     else:
         runs = runs_for(paths, need, str(run or ""))
     # Only now: what measures is not to hold what draws.
@@ -173,7 +173,7 @@ def history(
 )
 def measure_command(deadline: str, **given: Any) -> None:
     """Measure as the core does, as many launches as a deadline takes, and state it."""
-    from ipclab.cli import measured
+    from ipclab.cli import measure_as_asked
     from ipclab_answers.deadlines.tolerance import launches_for
 
     launches = launches_for(deadline)
@@ -190,4 +190,4 @@ def measure_command(deadline: str, **given: Any) -> None:
     if launches:
         given["launches"] = launches
         purpose["deadline"] = deadline
-    measured(**given, purpose=purpose, stated=stated)
+    measure_as_asked(**given, purpose=purpose, stated=stated)

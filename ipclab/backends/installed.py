@@ -15,9 +15,7 @@ def backends() -> dict[str, Backend]:
 
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
-    return installed(
-        GROUP, "backend", lambda offered: offered if isinstance(offered, Backend) else None
-    )
+    return installed(GROUP, "backend", Backend)
 
 
 def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
@@ -30,7 +28,8 @@ def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
 
 
 def backend(name: str) -> Backend:
-    """Return the backend called `name`; raises `UsageError` with the nearest name when there is
-    none.
+    """Return the backend called `name`.
+
+    Raises `UsageError` with the nearest name when there is none.
     """
     return chosen("backend", name, backends())

@@ -91,10 +91,10 @@ class Place:
         return f"{self.prefix}-{self.part}{tag}"
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what lies elsewhere and is about to be made; raises
-        `FileExistsError` when it exists.
+        """Have the ledger remove what lies elsewhere and is about to be made.
 
-        `kind` is one of `owned.KINDS`; the `name` of a System V object is its key.
+        Raises `FileExistsError` when it exists. `kind` is one of `owned.KINDS`; the `name` of a
+        System V object is its key.
         """
         own(replace(self, part="").path(FILE), kind, name)
 
@@ -266,17 +266,17 @@ class Backend:
         """Return over what the native limit of its stream goes: a ring where no message needs a
         call of its own.
         """
-        called = self.limit and not self.limit.startswith("shm-") and not self.gathers
-        return self.limit if called else "ring"
+        needs_calls = self.limit and not self.limit.startswith("shm-") and not self.gathers
+        return self.limit if needs_calls else "ring"
 
     def refuses(self, size: int) -> str | None:
         """Return why its channel cannot have messages of `size` bytes here and the fix; None when
         it can.
         """
-        reason = self.missing() or self.longest()
-        if isinstance(reason, str) or reason is None:
-            return reason
-        most, raised_by = reason
-        if size <= most:
+        if why := self.missing():
+            return why
+        longest = self.longest()
+        if longest is None or size <= longest[0]:
             return None
+        most, raised_by = longest
         return f"a message has {most:,} bytes at most here; {raised_by} raises it"

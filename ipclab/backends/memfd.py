@@ -37,13 +37,13 @@ class _MemfdChannel(NotesEnd):
             raise too_long(len(data), self.capacity)
         made = sealed(data)
         try:
-            self.tell(b"message", timeout_ns, [made])
+            self.send_note(b"message", timeout_ns, [made])
         finally:
             os.close(made)
 
     def _taken(self, timeout_ns: int) -> tuple[int, int]:
         """Return the descriptor that came and its size; nobody can cut or change what is behind it."""
-        _, (came,) = self.told(timeout_ns)
+        _, (came,) = self.next_note(timeout_ns)
         if fcntl.fcntl(came, fcntl.F_GET_SEALS) & SEALS != SEALS:
             os.close(came)
             raise ValueError("the file that came is not sealed: its sender could still change it")

@@ -64,8 +64,9 @@ class _PipeChannel(UnixEnd):
 
 
 def _queue(place: Place, reading: int | None, writing: int | None) -> Any:
-    """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is
-    /dev/null.
+    """Return a `Queue` whose pipe has the descriptors given.
+
+    The end that this process lacks is /dev/null.
     """
     # Semaphores lose their name as soon as they are made; were we killed in between, it must be
     # known as ours.

@@ -4,9 +4,8 @@ from typing import Any
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.sockets import socket_path
-from ipclab.backends.waiting import Peer, closed, until
+from ipclab.backends.waiting import Peer, closed, in_ms, until
 
-MS = 1_000_000
 pynng = optional("pynng")
 
 
@@ -15,7 +14,7 @@ class _PairChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        # in ms, as the socket has them; setting costs a call
+        # in ns, as they were set last; setting costs a call
         self.limits = {"recv_timeout": -1, "send_timeout": -1}
         self.path = socket_path(place)
         # of any size: nothing else comes from this folder
@@ -32,10 +31,9 @@ class _PairChannel(Channel):
             self.socket.dial(f"ipc://{self.path}", block=True)
 
     def _ready(self, limit: str, left_ns: int) -> Any:
-        left_ms = -(-left_ns // MS)
-        if self.limits[limit] != left_ms:
-            setattr(self.socket, limit, left_ms)
-            self.limits[limit] = left_ms
+        if self.limits[limit] != left_ns:
+            setattr(self.socket, limit, in_ms(left_ns))
+            self.limits[limit] = left_ns
         return self.socket
 
     def _until(self, call: Any, timeout_ns: int) -> Any:

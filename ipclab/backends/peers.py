@@ -11,17 +11,16 @@ from functools import partial
 from time import monotonic_ns as clock
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
-from ipclab.backends.waiting import Peer, closed
+from ipclab.backends.waiting import MS, Peer, closed, in_ms
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import private
 from ipclab.spawn.proof import payload
-from ipclab.spawn.zygote import die_with_parent
 
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"
 SLACK_NS = 2_000_000_000  # what an answer may take beyond the wait that was asked for
 LINE = 64  # bytes of an answer's line at most
-MS = 1_000_000
 
 
 class PeerError(LabError):
@@ -86,7 +85,7 @@ class PeerChannel(Channel):
         self._ask(SENT, f"send {len(data)}", data, timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        size = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns)
+        size = self._ask(MESSAGE, f"recv {in_ms(timeout_ns)}", b"", timeout_ns)
         deadline, lie = clock() + SLACK_NS, f"it lies about its size: {size} bytes announced"
         if size > self.capacity:
             raise PeerError(lie, f"no message has more than {self.capacity}")
@@ -165,8 +164,9 @@ LENGTHS = (0, 1, 7, 4097)
 
 
 def faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield what the peer `command` does wrong, up to the first check that fails; each starts two
-    of it.
+    """Yield what the peer `command` does wrong, up to the first check that fails.
+
+    Each starts two of it.
     """
     for check in (_lengths, _order, _deadline, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
@@ -198,8 +198,9 @@ def faults(command: Sequence[str]) -> Iterator[str]:
 
 
 def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
-    """Take message `number` of those `sent` at `end`; raises `PeerError` that says what is wrong
-    with it.
+    """Take message `number` of those `sent` at `end`.
+
+    Raises `PeerError` that says what is wrong with it.
     """
     wanted = sent[number]
     size = len(wanted)

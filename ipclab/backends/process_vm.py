@@ -95,14 +95,14 @@ class _ProcessVmChannel(NotesEnd):
         self._hear(timeout_ns)
 
     def _hear(self, timeout_ns: int) -> None:
-        taken, address, size = NOTE.unpack(self.told(timeout_ns)[0])
+        taken, address, size = NOTE.unpack(self.next_note(timeout_ns)[0])
         for _ in range(taken):
             self.kept.popleft()
         if size != NONE:
             self.offers.append((address, size))
 
     def _say(self, timeout_ns: int, address: int = 0, size: int = NONE) -> None:
-        self.tell(NOTE.pack(self.taken, address, size), timeout_ns)
+        self.send_note(NOTE.pack(self.taken, address, size), timeout_ns)
         self.taken = 0
 
     def send(self, data: Data, timeout_ns: int) -> None:

@@ -50,11 +50,11 @@ class EventfdChannel(NotesEnd):
         answers.
         """
         super().accept(peer, timeout_ns)
-        passed = self._made() if self.create else self.told(timeout_ns)[1]
+        passed = self._made() if self.create else self.next_note(timeout_ns)[1]
         for descriptor in passed:
             self.held.callback(os.close, descriptor)
         if self.create:
-            self.tell(b"rings", timeout_ns, passed)
+            self.send_note(b"rings", timeout_ns, passed)
         self.memory = self.held.enter_context(mmap.mmap(passed[0], 0))
         starts = (0, passed[1:3]), (self.places * self.place_bytes, passed[3:5])
         rings = [_Ring(start, self.place_bytes, self.places, counts) for start, counts in starts]

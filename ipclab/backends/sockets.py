@@ -81,8 +81,9 @@ class UnixEnd(Channel):
 
 
 class NotesEnd(UnixEnd):
-    """An end that passes short notes, and descriptors with them; the end of the connection tells of
-    the peer's.
+    """An end that passes short notes, and descriptors with them.
+
+    The end of the connection tells of the peer's.
     """
 
     kind = socket.SOCK_SEQPACKET
@@ -90,7 +91,7 @@ class NotesEnd(UnixEnd):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         self.notes = self.held.enter_context(self.join(timeout_ns))
 
-    def tell(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
+    def send_note(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
         """Send `note`, which is not empty, with `descriptors`, which stay open here."""
 
         def give(left_ns: int) -> int:
@@ -98,7 +99,7 @@ class NotesEnd(UnixEnd):
 
         until(give, timeout_ns)
 
-    def told(self, timeout_ns: int) -> tuple[bytes, list[int]]:
+    def next_note(self, timeout_ns: int) -> tuple[bytes, list[int]]:
         """Return the next note and the descriptors that came with it, which the caller closes."""
 
         def take(left_ns: int) -> tuple[bytes, list[int]]:
@@ -112,8 +113,9 @@ class NotesEnd(UnixEnd):
 
 
 class _SocketChannel(StreamChannel):
-    """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel,
-    in the same call.
+    """A channel over a connected stream socket.
+
+    One that blocks leaves its deadline to the kernel, in the same call.
     """
 
     def adopt_socket(self, sock: TimedSocket) -> None:
@@ -142,8 +144,9 @@ class _UnixChannel(UnixEnd, _SocketChannel):
 
 
 class _TcpChannel(_SocketChannel):
-    """A connected TCP socket without Nagle's delay; whoever connects must first show the launch's
-    token.
+    """A connected TCP socket without Nagle's delay.
+
+    Whoever connects must first show the launch's token.
     """
 
     listening: socket.socket | None = None

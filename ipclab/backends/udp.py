@@ -12,15 +12,17 @@ from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.sockets import HOST, TimedSocket
 from ipclab.backends.waiting import Peer, until
 
-HEADER = Struct("=8sQ")
+TOKEN_BYTES = 8
+HEADER = Struct(f"={TOKEN_BYTES}sQ")  # the token and the number
 LONGEST = 65_507 - HEADER.size  # udp(7): what a datagram of IPv4 carries
 # the number of the datagram by which the ends meet, which may be lost as well
 HELLO, AGAIN_NS = 0, 20_000_000
 
 
 class UdpChannel(Channel):
-    """A connected socket at each end; nothing that was `lost` is sent again, and nobody waits for
-    room.
+    """A connected socket at each end.
+
+    Nothing that was `lost` is sent again, and nobody waits for room.
     """
 
     def __init__(self, place: Place, create: bool) -> None:
@@ -33,12 +35,13 @@ class UdpChannel(Channel):
         if create:
             self.address = {
                 "port": self.sock.getsockname()[1],
-                "token": secrets.token_hex(HEADER.size // 2),
+                "token": secrets.token_hex(TOKEN_BYTES),
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Show the token until it is answered, or answer whoever shows it; all others are not
-        heard.
+        """Show the token until it is answered, or answer whoever shows it.
+
+        All others are not heard.
         """
         self.peer, end = peer, clock() + timeout_ns
         self.token = bytes.fromhex(str(self.address["token"]))
@@ -62,8 +65,9 @@ class UdpChannel(Channel):
         until(lambda left_ns: self.sock.within(left_ns).sendmsg(parts), timeout_ns, self.peer)
 
     def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
-        """Return the size and the sender of the next datagram that shows the token; what others
-        send is dropped.
+        """Return the size and the sender of the next datagram that shows the token.
+
+        What others send is dropped.
         """
         end = clock() + timeout_ns
         while True:
@@ -72,7 +76,7 @@ class UdpChannel(Channel):
                 max(0, end - clock()),
                 self.peer,
             )
-            if size >= HEADER.size and hmac.compare_digest(self.view[:8], self.token):
+            if size >= HEADER.size and hmac.compare_digest(self.view[:TOKEN_BYTES], self.token):
                 return size, where
 
     def send(self, data: Data, timeout_ns: int) -> None:

@@ -16,6 +16,7 @@ WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 JOIN_SECONDS = 0.0005
+MS = 1_000_000  # in ns
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
 Got = TypeVar("Got")
 
@@ -47,6 +48,11 @@ class Peer:
     def alive(self) -> bool:
         """Tell whether this very process, and not a later one with its pid, still runs."""
         return start_ticks(self.pid) == self.start_ticks
+
+
+def in_ms(timeout_ns: int) -> int:
+    """Return a timeout in whole ms, rounded up: what libraries take."""
+    return -(-timeout_ns // MS)
 
 
 def spin(ready: Callable[[], object], rounds: int) -> bool:

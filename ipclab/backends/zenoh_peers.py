@@ -17,8 +17,9 @@ zenoh = optional("zenoh")
 
 
 class _ZenohChannel(Channel):
-    """A session at each end; a publisher one way, a subscriber the other, whose messages come
-    through a queue.
+    """A session at each end.
+
+    A publisher one way, a subscriber the other, whose messages come through a queue.
     """
 
     def __init__(self, place: Place, create: bool) -> None:

@@ -31,12 +31,11 @@ from ipclab.backends.interface import (
     variant,
 )
 from ipclab.backends.sockets import socket_path
-from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
+from ipclab.backends.waiting import BLOCK, MS, WAITS, Peer, in_ms, wait
 
 ZAP = "inproc://zeromq.zap.01"
 NAME = b"ipclab"
 SECRET_BYTES = 16
-MS = 1_000_000
 KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
@@ -113,8 +112,9 @@ class _ZmqChannel(_ZmqEnd, Channel):
     kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Begin to connect; the serving end's door waits for the one that knows the secret and lets
-        nobody else in.
+        """Begin to connect.
+
+        The serving end's door waits for the one that knows the secret and lets nobody else in.
         """
         self.peer = peer
         if not self.create:
@@ -123,14 +123,14 @@ class _ZmqChannel(_ZmqEnd, Channel):
             wait(
                 BLOCK,
                 lambda: False,
-                lambda left_ns: self.admits(-(-left_ns // MS)),
+                lambda left_ns: self.admits(in_ms(left_ns)),
                 timeout_ns,
                 peer,
             )
 
     def _await(self, event: int, timeout_ns: int) -> None:
         def block(left_ns: int) -> int:
-            return sock.poll(-(-left_ns // MS), event)
+            return sock.poll(in_ms(left_ns), event)
 
         sock = self.socket
         wait(
@@ -193,14 +193,14 @@ class _ZmqStore(_ZmqEnd, Store):
         try:
             self.socket.send(data, zmq.DONTWAIT)
         except zmq.Again as error:  # PUSH whose readers are gone
-            if not self.socket.poll(-(-timeout_ns // MS), zmq.POLLOUT):
+            if not self.socket.poll(in_ms(timeout_ns), zmq.POLLOUT):
                 raise TimeoutError("there was no reader in time") from error
             self.socket.send(data, zmq.DONTWAIT)
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
         """Return what was received last when it is above `after`, else a copy of the next message."""
         if self.version <= after:
-            if not self.socket.poll(-(-timeout_ns // MS)):
+            if not self.socket.poll(in_ms(timeout_ns)):
                 raise TimeoutError(f"message {self.version + 1} did not come in time")
             self.kept = self.socket.recv(zmq.DONTWAIT)
             self.version += 1

@@ -12,7 +12,7 @@ from ipclab.errors import LabError
 from ipclab.lab.parameters import read_notebook
 from ipclab.lab.quotes import made
 from ipclab.lab.runs import choose
-from ipclab.measure.progress import Bar
+from ipclab.measure.progress import Progress
 from ipclab.paths import Paths, checkout
 from ipclab.render.report import report
 from ipclab.store.files import dump_json, sha256, write_whole
@@ -73,7 +73,7 @@ def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
     """
     try:
         run = choose(paths)
-        progress = Bar()
+        progress = Progress(shown=True)
         progress.say(f"what the notebooks show of {run.id} is prepared; the next time it is there")
         files = report(paths, run, [lang], ["ipynb"], paths.data / "shown", progress)
         index = made(paths, run, lang, INDEX)

@@ -122,7 +122,7 @@ class Lab(Data):
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.measure.session.measure` raises.
         """
-        from ipclab.measure.progress import Bar
+        from ipclab.measure.progress import Progress
         from ipclab.measure.request import Request
         from ipclab.measure.session import measure
         from ipclab.studies.interface import Sweep
@@ -135,7 +135,7 @@ class Lab(Data):
             None if seed < 0 else seed,
             Sweep(tuple(sizes) or None, tuple(backends) or None, swept),
         )
-        return cls.open(str(measure(checkout(), request, Bar()).path))
+        return cls.open(str(measure(checkout(), request, Progress(shown=True)).path))
 
     @contextmanager
     def figure(

@@ -2,16 +2,22 @@
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 # set where a kernel's progress goes to a terminal: the seconds between two lines
 TEXT = "IPCLAB_PROGRESS"
 
 
+@dataclass
 class Progress:
-    """Is told how the work goes, and shows nothing of it unless it is `shown`."""
+    """Is told how the work goes, and shows it only where `shown`.
 
-    shown = False
+    That is by a tqdm bar: a widget in a notebook, a line in a terminal, a line every ten seconds in
+    a log.
+    """
+
+    shown: bool = False
     bar: Any = None
 
     def start(self, what: str, total: int) -> None:
@@ -37,12 +43,6 @@ class Progress:
         """End the present work."""
         if self.bar is not None:
             self.bar.close()
-
-
-class Bar(Progress):
-    """A tqdm bar: a widget in a notebook, a line in a terminal, a line every ten seconds in a log."""
-
-    shown = True
 
 
 def _tqdm() -> Any:

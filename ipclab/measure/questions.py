@@ -11,32 +11,32 @@ import pandas as pd
 
 from ipclab.frames.contests import contests
 from ipclab.frames.points import medians
-from ipclab.measure.rounds import Question
+from ipclab.measure.rounds import OpenPair
 from ipclab.measure.state import State
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, factor
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 from ipclab.studies.limits.floors import Floors, Key, called
 
 
-def still_open(states: Iterable[State], bound: float) -> list[Question]:
-    """Return the open questions of a run in which `bound` (a share) counts as the same."""
+def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
+    """Return the pairs not told apart in a run in which `bound` (a share) counts as the same."""
     rows = defaultdict[str, list[dict[str, Any]]](list)
     for state in states:
         rows[state.point.study] += medians(state.point, state.taken)
-    questions: list[Question] = []
+    pairs: list[OpenPair] = []
     for study in sorted(rows):
         if rows[study]:
-            questions += _of_study(study, pd.DataFrame(rows[study]), bound)
-    return questions
+            pairs += _of_study(study, pd.DataFrame(rows[study]), bound)
+    return pairs
 
 
-def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:
+def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
     compared = contests(study, frame, bound)
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         ends = row["low"], row["high"]
         more = 1.0 if any(map(pd.isna, ends)) else factor(*ends, row["ratio"], bound)
-        yield Question((row["point"], row["other_point"]), launches, launches * more)
+        yield OpenPair((row["point"], row["other_point"]), launches, launches * more)
 
 
 def doubtful(states: Iterable[State]) -> list[str]:

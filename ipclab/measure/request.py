@@ -1,10 +1,6 @@
-"""What is to be measured: studies, profile, levels that replace the studies' own; nonsense is
-refused here; and the run that it goes into.
-"""
+"""What is to be measured: studies, profile, levels that replace the studies' own. Nonsense is refused."""
 
-import datetime as dt
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -12,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.backends.installed import backends
-from ipclab.errors import LabError, UsageError, hint
-from ipclab.machine import Machine
-from ipclab.paths import Paths
+from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
-from ipclab.store.archive import RUN_NAME
 from ipclab.store.point import Level, Point
-from ipclab.store.run import RunFolder
 from ipclab.store.schema import check_label
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ALWAYS, studies, study
@@ -27,8 +19,6 @@ from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.limits.floors import bounded
 from ipclab.studies.profile import Profile, profile
 
-CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
-SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
 # Of the parameters of a run, all others being its purpose.
@@ -245,40 +235,3 @@ def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
             int(word) if NUMBER.fullmatch(word) else word for word in words
         )
     return by_factor
-
-
-def continued(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    """Return the run that `request` continues on `machine`; None when it begins one. Raises
-    `UsageError`.
-    """
-
-    def fits(run: RunFolder) -> bool:
-        same = run.about["parameters"], run.about["machine"]["digest"]
-        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
-
-    if request.run is None:
-        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
-    run = folder.read(request.run)
-    if not fits(run):
-        why = "it was begun with other parameters or on another machine"
-        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
-    return run
-
-
-def new_run(paths: Paths, request: Request, machine: Machine) -> RunFolder:
-    """Make the folder of a new run; raises `LabError` where the clock was set back."""
-    about = {
-        "parameters": request.parameters(),
-        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
-        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
-    }
-    now = dt.datetime.now(dt.UTC)
-    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
-    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
-        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
-        raise LabError(
-            "the clock was set back",
-            why,
-            "set it, or remove that run: the newest one is found by its time",
-        )
-    return folder.create(paths.runs, machine.digest, about, now)

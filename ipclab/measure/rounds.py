@@ -29,7 +29,7 @@ Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it fa
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenPair:
     """Two points that are not told apart after `launches` of each; `need` is how many would do it,
     as it looks.
     """
@@ -59,12 +59,12 @@ class Rounds:
 
     def measure(
         self,
-        still_open: Callable[[Iterable[State]], Sequence[Question]],
+        still_open: Callable[[Iterable[State]], Sequence[OpenPair]],
         doubtful: Callable[[Iterable[State]], Sequence[str]],
     ) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
-        Of the points so far, `still_open` returns the open questions and `doubtful` the names of
+        Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful` the names of
         the limits that are in doubt.
         More than two failures end a point, never the run. A `SessionError` ends the measuring. What
         was launched is stored whatever happens.
@@ -74,16 +74,16 @@ class Rounds:
         try:
             self._warm_up()
             self._stage(self._lacking, State.lacks)
-            questions = still_open(every)
-            while goals := self._goals(questions):
+            pairs = still_open(every)
+            while goals := self._goals(pairs):
                 for name in goals:
                     self.states[name].stop = DECIDED
                 self._stage(
                     lambda heat: self._towards(goals, heat),
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
-                questions = still_open(every)
-            for name in chain.from_iterable(question.points for question in questions):
+                pairs = still_open(every)
+            for name in chain.from_iterable(pair.points for pair in pairs):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
                 if not (again := doubtful(every)):
@@ -182,8 +182,9 @@ class Rounds:
             self.launch(heat, 0)
 
     def _again(self, limits: Sequence[str]) -> None:
-        """Launch each of `limits` once more as often as at first; one that fails costs that launch
-        alone.
+        """Launch each of `limits` once more as often as at first.
+
+        One that fails costs that launch alone.
         """
         saying = "limits are measured again, since a mechanism beat them"
         self.progress.say(f"{len(limits)} {saying}")
@@ -197,40 +198,40 @@ class Rounds:
         finally:
             self.progress.end()
 
-    def _goals(self, questions: Sequence[Question]) -> dict[str, int]:
-        """Return to how many launches points go on: the next look of the questions that the time is
-        enough for.
-
-        Those that few seconds will answer come first, hopeless ones last, and then the run's own
-        calibration.
-        """
+    def _goals(self, pairs: Sequence[OpenPair]) -> dict[str, int]:
+        """Return how many launches points go on to: the next looks that there is time for."""
         goals, left = dict[str, int](), self.left()
-        for question in sorted(questions, key=self._price):
-            pair = [self.states[name] for name in question.points]
-            most = min(state.effort.most_launches for state in pair)
-            goal = next((look for look in HEAT_LOOKS if look > question.launches), most)
-            more = goal - question.launches
-            if more <= 0 or any(state.lost or len(state.taken) + more > most for state in pair):
-                continue
-            cost, asked = 0.0, dict[str, int]()
-            for state in pair:
-                sure = max(goals.get(state.point.id, 0), len(state.taken))
-                asked[state.point.id] = max(sure, len(state.taken) + more)
-                cost += (asked[state.point.id] - sure) * state.seconds()
+        for pair in sorted(pairs, key=self._rank):
+            cost, wanted = 0.0, dict[str, int]()
+            for name, launches in self._next_look(pair).items():
+                state = self.states[name]
+                planned = max(goals.get(name, 0), len(state.taken))
+                wanted[name] = max(planned, launches)
+                cost += (wanted[name] - planned) * state.seconds()
             if cost <= left:
                 left -= cost
-                goals |= asked
+                goals |= wanted
         return goals
 
-    def _price(self, question: Question) -> tuple[bool, bool, float]:
-        pair = [self.states[name] for name in question.points]
-        own = pair[0].point.study in ALWAYS
-        hopeless = question.need > min(state.effort.most_launches for state in pair)
-        return (
-            own,
-            hopeless,
-            (question.need - question.launches) * sum(state.seconds() for state in pair),
-        )
+    def _next_look(self, pair: OpenPair) -> dict[str, int]:
+        """Return how many launches each point has at its next look, if there may be one."""
+        states = [self.states[name] for name in pair.points]
+        most = min(state.effort.most_launches for state in states)
+        more = next((look for look in HEAT_LOOKS if look > pair.launches), most) - pair.launches
+        if more <= 0 or any(state.lost or len(state.taken) + more > most for state in states):
+            return {}
+        return {state.point.id: len(state.taken) + more for state in states}
+
+    def _rank(self, pair: OpenPair) -> tuple[bool, bool, float]:
+        """Return a key that sorts pairs by the seconds that will tell them apart.
+
+        Hopeless ones come last, and then the run's own calibration.
+        """
+        states = [self.states[name] for name in pair.points]
+        own = states[0].point.study in ALWAYS
+        hopeless = pair.need > min(state.effort.most_launches for state in states)
+        seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
+        return own, hopeless, seconds
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:

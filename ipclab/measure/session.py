@@ -14,10 +14,11 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
+from ipclab.measure.asked_run import continued, new_run
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import doubtful, still_open
-from ipclab.measure.request import Request, continued, new_run
+from ipclab.measure.request import Request
 from ipclab.measure.rounds import Launched, Rounds
 from ipclab.measure.state import PointStates, State, besides_limits
 from ipclab.paths import Paths

@@ -158,10 +158,10 @@ def _figures(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 if __name__ == "__main__":
-    from ipclab.measure.progress import Bar
+    from ipclab.measure.progress import Progress
 
     try:
-        for made in make(checkout(), Bar()):
+        for made in make(checkout(), Progress(shown=True)):
             sys.stdout.write(f"{made.relative_to(checkout().root)} {made.stat().st_size:,} B\n")
     except LabError as error:
         raise SystemExit(f"ipclab: {error}") from error

@@ -90,7 +90,7 @@ def _begin(parent: int, figures: Path) -> None:
 
     from ipclab.lab.canvas import FIGURES
     from ipclab.lab.execute import Kernel
-    from ipclab.spawn.zygote import die_with_parent
+    from ipclab.spawn.exits import die_with_parent
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)

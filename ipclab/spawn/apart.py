@@ -44,10 +44,9 @@ def unshare(*namespaces: str) -> None:
 
 
 def leave_network() -> None:
-    """Move this process into a network of its own that has loopback only; raises `OSError` where
-    that is refused.
+    """Move this process into a network of its own that has loopback only.
 
-    Without privileges, this takes a user namespace too.
+    Raises `OSError` where that is refused. Without privileges, this takes a user namespace too.
     """
     try:
         unshare("net")

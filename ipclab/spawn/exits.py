@@ -1,5 +1,6 @@
-"""What a process that has ended left to be told: its last words, and why it may have ended."""
+"""How processes end: with their parent, and with what last words and for what likely reason."""
 
+import ctypes
 import os
 import signal
 import sys
@@ -7,8 +8,16 @@ from contextlib import suppress
 
 from ipclab.spawn.ledger import SHARED_MEMORY
 
+PR_SET_PDEATHSIG = 1
 STDERR_TAIL = 400
 SILENCE = "nothing on its stderr"
+
+
+def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
+    """Have the kernel send `sign` to this process when its parent (pid `parent`) ends (prctl(2))."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, sign)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), sign)
 
 
 def last_line(text: str) -> str:
@@ -18,8 +27,9 @@ def last_line(text: str) -> str:
 
 
 def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; what ends one without a word (SIGBUS) is
-    named.
+    """Return how a process with exit code `code` ended.
+
+    What ends one without a word (SIGBUS) is named.
     """
     if code >= 0:
         return f"ended with exit code {code}"

@@ -28,7 +28,7 @@ from ipclab.store.point import Point
 
 LEAST_TURNS = 4  # recorded of each contestant, however long they last
 # Stand in for a round's number where `Schedule.order` shuffles the beginnings and the ends.
-BEGINNING, END = -1, -2
+BEGINNING, ENDING = -1, -2
 
 
 @dataclass(frozen=True)
@@ -86,29 +86,31 @@ class Schedule:
         while agreed(time.monotonic_ns() < steady and bool(parked)):
             yield from turns(recorded=False)
         began = time.monotonic_ns()
-        for recorded in itertools.count():
-            enough = self.enough(recorded, time.monotonic_ns() - began)
-            if self.most_ns and recorded >= LEAST_TURNS:
+        for done in itertools.count():
+            enough = self.enough(done, time.monotonic_ns() - began)
+            if self.most_ns and done >= LEAST_TURNS:
                 enough = agreed(enough)
             if enough:
                 return
             yield from turns(recorded=True)
 
 
-Ended = dict[str, Outcome] | LabError  # the outcome of each role, or why the contestant failed
-Ends = dict[str, Ended]  # by the contestant's name
-Bench = Callable[[Mapping[str, Contestant], Schedule], Ends]  # how a study runs a heat
+# by the contestant's name: the outcome of each role, or why the contestant failed
+HeatOutcomes = dict[str, dict[str, Outcome] | LabError]
+Bench = Callable[[Mapping[str, Contestant], Schedule], HeatOutcomes]  # how a study runs a heat
 
 
 def alone(bench: Bench, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
     """Run one launch of `point` by itself, with one turn; raises `LabError` when it fails."""
-    ended = bench({point.id: Contestant(point, roles)}, Schedule(seconds=seconds))[point.id]
-    if isinstance(ended, LabError):
-        raise ended
-    return ended
+    outcome = bench({point.id: Contestant(point, roles)}, Schedule(seconds=seconds))[point.id]
+    if isinstance(outcome, LabError):
+        raise outcome
+    return outcome
 
 
-def together_or_alone(bench: Bench, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+def together_or_alone(
+    bench: Bench, heat: Mapping[str, Contestant], schedule: Schedule
+) -> HeatOutcomes:
     """Run a heat whose contestants share processes; where it fails as a whole, run them one by one.
 
     So the failure is that of the contestant which makes it. Raises `SessionError` as `Heat.run`
@@ -121,10 +123,10 @@ def together_or_alone(bench: Bench, heat: Mapping[str, Contestant], schedule: Sc
     except LabError as error:
         if len(heat) == 1:
             return dict.fromkeys(heat, error)
-    ends: Ends = {}
+    outcomes: HeatOutcomes = {}
     for name, contestant in heat.items():
-        ends |= together_or_alone(bench, {name: contestant}, schedule)
-    return ends
+        outcomes |= together_or_alone(bench, {name: contestant}, schedule)
+    return outcomes
 
 
 @dataclass
@@ -139,10 +141,10 @@ class Heat:
     schedule: Schedule
     workers: dict[str, dict[str, Started]] = field(default_factory=dict)
     parked: dict[str, Roles] = field(default_factory=dict)
-    ended: Ends = field(default_factory=dict)
+    outcomes: HeatOutcomes = field(default_factory=dict)
     stacks: dict[str, ExitStack] = field(default_factory=dict)
 
-    def run(self, contestants: Mapping[str, Contestant]) -> Ends:
+    def run(self, contestants: Mapping[str, Contestant]) -> HeatOutcomes:
         """Run the heat and return how each contestant ended; nothing of it is left.
 
         A contestant that fails costs no other its launch. Raises `SessionError` when one fork
@@ -153,14 +155,14 @@ class Heat:
                 self._begin(name, contestants[name].roles)
             for name, recorded in self.schedule.rounds(self.parked):
                 self._go_on(name, Turn(self.parked[name], recorded))
-            for name in self.schedule.order(self.parked, END):
+            for name in self.schedule.order(self.parked, ENDING):
                 self._go_on(name, Turn(None))
         except LostError as error:  # with the fork server all that still run are gone
-            self.ended |= {name: error for name in contestants if name not in self.ended}
+            self.outcomes |= {name: error for name in contestants if name not in self.outcomes}
         finally:
             for stack in self.stacks.values():
                 stack.close()
-        return self.ended
+        return self.outcomes
 
     def _begin(self, name: str, roles: Sequence[Role]) -> None:
         """Start a contestant, which goes on to its first turn, or to its end if it takes none."""
@@ -181,7 +183,7 @@ class Heat:
         if parked:
             self.parked[name] = parked
             return
-        self.ended[name] = outcomes_of(self.workers[name])
+        self.outcomes[name] = outcomes_of(self.workers[name])
         self.stacks[name].close()
         self.launcher.survived()
 
@@ -193,6 +195,6 @@ class Heat:
         except LostError:
             raise
         except LaunchError as error:
-            self.ended[name] = error
+            self.outcomes[name] = error
             self.parked.pop(name, None)
             self.stacks[name].close()

@@ -148,8 +148,9 @@ class Launcher:
 
     @contextmanager
     def running(self, roles: Sequence[Role], prefix: str) -> Iterator[dict[str, Started]]:
-        """Give the workers of `roles`, started; those without an outcome are killed when the block
-        ends.
+        """Give the workers of `roles`, started.
+
+        Those without an outcome are killed when the block ends.
         """
         workers: dict[str, Started] = {}
         if any(server.process.poll() is not None for server in self._every_server()):
@@ -239,8 +240,9 @@ class Launcher:
         return parked
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
-        """Return the outcome of a program that has ended well; raises `LaunchError` for all else
-        that has ended.
+        """Return the outcome of a program that has ended well.
+
+        Raises `LaunchError` for all else that has ended.
         """
         worker, code = workers[name], None
         with suppress(TimeoutError):

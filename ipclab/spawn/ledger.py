@@ -113,8 +113,9 @@ def private(ledger: Path, *files: Path) -> Iterator[Path]:
 
 
 def read_session(file: Path) -> Session | None:
-    """Return the session of a ledger file, or None when it does not say; raises `OSError` when it
-    cannot be read.
+    """Return the session of a ledger file, or None when it does not say.
+
+    Raises `OSError` when it cannot be read.
     """
     try:
         return msgspec.json.decode(file.read_bytes().partition(b"\n")[0], type=Session)

@@ -19,11 +19,10 @@ FAULT_REPEATS = 9
 
 
 def await_due(at_ns: int) -> None:
-    """Wait until the clock (perf_counter_ns) says `at_ns`; the last of it awake, since a sleep ends
-    too late.
+    """Wait until the clock (perf_counter_ns) says `at_ns`.
 
-    It offers its CPU meanwhile, which the other end may need to come to rest: CPU time counted here
-    has that in it.
+    It does not sleep to the end, since a sleep ends too late. It offers its CPU meanwhile, which
+    the other end may need to come to rest: CPU time counted here has that in it.
     """
     left = at_ns - time.perf_counter_ns()
     if left > 2 * AWAKE_NS:

@@ -101,8 +101,9 @@ class Mail:
         return decode(data, kind)
 
     def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
-        """Return the next message of type `kind` from `rank`; raises `LabError` at `deadline` (of
-        `time.monotonic`).
+        """Return the next message of type `kind` from `rank`.
+
+        Raises `LabError` at `deadline` (of `time.monotonic`).
         """
         while (message := self.take(rank, kind)) is None:
             if time.monotonic() > deadline:

@@ -210,8 +210,9 @@ def addresses() -> list[str]:
 
 
 def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
-    """Return that of our addresses which lies in a network of theirs; raises `LabError` when none
-    does.
+    """Return that of our addresses which lies in a network of theirs.
+
+    Raises `LabError` when none does.
     """
     for interface in map(IPv4Interface, mine):
         if any(IPv4Interface(other).ip in interface.network for other in theirs):

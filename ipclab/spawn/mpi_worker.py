@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ipclab.errors import LabError
-from ipclab.spawn.heat import BEGINNING, END
+from ipclab.spawn.heat import BEGINNING, ENDING
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, Part
 from ipclab.spawn.started import Role
 from ipclab.spawn.wire import Wire
@@ -169,7 +169,7 @@ class RankHeat:
                 self._begin(held, name, self.command.parts[name])
             for name, recorded in schedule.rounds(self.parked, self._first_says):
                 self._go_on(name, recorded)
-            for name in schedule.order(self.parked, END):
+            for name in schedule.order(self.parked, ENDING):
                 self._go_on(name, more=False)
         return self.outcomes
 
@@ -251,7 +251,7 @@ def main() -> None:
     what to import.
     """
     from ipclab.spawn.apart import network
-    from ipclab.spawn.zygote import die_with_parent
+    from ipclab.spawn.exits import die_with_parent
 
     die_with_parent(os.getppid())
     folder = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from ipclab.errors import LabError
-from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
+from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.mpi_mail import CANCEL, MAIL_SECONDS, Answer, Command, Done, Part
 from ipclab.spawn.mpi_outer import GRACE_SECONDS, End, Node, World, reachable
 from ipclab.spawn.mpi_worker import run
-from ipclab.spawn.rank_bench import ends_of, names_of
+from ipclab.spawn.rank_bench import names_of, outcomes_by_name
 from ipclab.spawn.worker import Failed
 from ipclab.store.point import Point
 
@@ -30,11 +30,11 @@ class OuterBench:
         self.asked: set[int] = set()  # for this launch
         self.said: dict[int, Answer] = {}  # by rank, in the order in which it came
 
-    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         """Run a heat; where it fails as a whole, its contestants one by one."""
         return together_or_alone(self._heat, heat, schedule)
 
-    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         if self.world.broken:
             raise LabError("the ranks no longer answer", self.world.broken, "measure again")
         homes = dict[str, Node]()
@@ -85,7 +85,7 @@ class OuterBench:
         node = fit[done % len(fit)]
         return node, node.ranks[:count]
 
-    def _launch(self, command: Command) -> Ends:
+    def _launch(self, command: Command) -> HeatOutcomes:
         names = names_of(command)
         self.asked = set(names)
         self.said = {}
@@ -101,7 +101,7 @@ class OuterBench:
             self._give_up()
         for rank, why in failed.items():
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
-        return ends_of(
+        return outcomes_by_name(
             command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)}
         )
 

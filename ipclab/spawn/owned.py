@@ -47,14 +47,14 @@ def _remove_file(name: str) -> bool:
 
 
 def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int, ...]) -> Kind:
-    def found(key: str) -> int:
+    def identifier(key: str) -> int:  # -1 where there is none
         return int(getattr(_libc, get)(int(key), *sizes, 0))
 
     def remove(key: str) -> bool:
-        known = found(key)
-        return known >= 0 and getattr(_libc, control)(known, *number, IPC_RMID, None) == 0
+        owned_id = identifier(key)
+        return owned_id >= 0 and getattr(_libc, control)(owned_id, *number, IPC_RMID, None) == 0
 
-    return Kind(lambda key: found(key) >= 0, remove)
+    return Kind(lambda key: identifier(key) >= 0, remove)
 
 
 KINDS = {
@@ -82,8 +82,9 @@ def own(file: Path, kind: str, name: str) -> None:
 
 
 def owned(text: bytes) -> list[tuple[str, str]]:
-    """Return kind and name of what the lines of `text` own; a torn line, or one of another version,
-    owns nothing.
+    """Return kind and name of what the lines of `text` own.
+
+    A torn line, or one of another version, owns nothing.
     """
     entries = []
     for line in text.splitlines():

@@ -18,7 +18,7 @@ from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.spawn.apart import network
 from ipclab.spawn.exits import SILENCE, ending, full, last_line
-from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
+from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher, LaunchError
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi import SEGMENT_BYTES, command, environment, missing, mpiexec
@@ -67,11 +67,11 @@ class RankBench:
     def __exit__(self, *error: object) -> None:
         self._end(orderly=error[0] is None)
 
-    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         """Run a heat; where it fails as a whole, its contestants one by one."""
         return together_or_alone(self._heat, heat, schedule)
 
-    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         most = max(len(contestant.roles) for contestant in heat.values())
         if most > self.count:
             raise LabError(f"{most} roles need as many ranks", f"there are {self.count}", "")
@@ -125,7 +125,7 @@ class RankBench:
                 cpus,
                 command=command(path, self.count, program),
                 env=env,
-                alone=True,
+                own_network=True,
             )
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
@@ -137,8 +137,9 @@ class RankBench:
             self.stack = stack.pop_all()
 
     def _adopt(self, listening: socket.socket, deadline: float) -> None:
-        """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends
-        first.
+        """Take the ranks in until all are up.
+
+        Raises `LaunchError` when one or `mpiexec` ends first.
         """
         ended = self.mpiexec.wire.fileno()
         while len(self.wires) < self.count:
@@ -167,7 +168,7 @@ class RankBench:
                     self.told = True
                     self.say(NOT_ALONE)
 
-    def _launch(self, command: Command) -> Ends:
+    def _launch(self, command: Command) -> HeatOutcomes:
         """Run `command` and return each contestant's outcomes; `LaunchError` says which rank failed
         and why.
         """
@@ -189,7 +190,7 @@ class RankBench:
             raise self._failure(
                 names, late.args[0], f"did not finish within {command.seconds:g} s"
             ) from None
-        return ends_of(command, done)
+        return outcomes_by_name(command, done)
 
     def _death(self, rank: int) -> tuple[int, str]:
         """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then
@@ -244,9 +245,9 @@ def names_of(command: Command) -> dict[int, str]:
     return names
 
 
-def ends_of(command: Command, done: Mapping[int, Done]) -> Ends:
+def outcomes_by_name(command: Command, done: Mapping[int, Done]) -> HeatOutcomes:
     """Return the outcomes of each contestant by role, from what its ranks have told."""
-    ends: Ends = {}
+    outcomes: HeatOutcomes = {}
     for name, part in command.parts.items():
-        ends[name] = {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
-    return ends
+        outcomes[name] = {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
+    return outcomes

@@ -29,8 +29,8 @@ class Role:
     One with a `preload` is forked from a server that has called that, where the launcher has one.
     `fresh` starts a new interpreter instead of forking one that has imported all: for what depends
     on how a program begins. A `command` is another program in its place, in the session's
-    environment changed by `env` (None: not set) and, if `alone`, in a network of its own where that
-    is permitted; what it starts ends with it. Its outcome is the fact `said`, all that it wrote.
+    environment changed by `env` (None: not set) and, with an `own_network` where that is
+    permitted; what it starts ends with it. Its outcome is the fact `said`, all that it wrote.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Role:
     preload: str = ""
     command: tuple[str, ...] = ()
     env: Mapping[str, str | None] = field(default_factory=dict)
-    alone: bool = False
+    own_network: bool = False
 
 
 class Start(msgspec.Struct):
@@ -101,8 +101,9 @@ class Started:
 
 @dataclass(frozen=True)
 class ForkServer:
-    """A running fork server (`ipclab.spawn.zygote`); it ends, and its workers with it, when `sock`
-    is closed.
+    """A running fork server (`ipclab.spawn.zygote`).
+
+    It ends, and its workers with it, when `sock` is closed.
     """
 
     process: subprocess.Popen[bytes]

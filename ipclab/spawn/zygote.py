@@ -24,21 +24,15 @@ from pathlib import Path
 import msgspec
 
 from ipclab.spawn.apart import leave_network, may_leave_network
+from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import close_session, file_of, read_session
 from ipclab.spawn.started import END_SECONDS, Start
 from ipclab.spawn.worker import Worker, confessing, perform
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 16
 FRESH = "import sys; from ipclab.spawn.zygote import fresh; fresh(*sys.argv[1:])"
 ENVIRONMENT = dict(os.environ)  # as it was given to us: a fresh interpreter gets this
-
-
-def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
-    """Have the kernel send `sign` to this process when its parent (pid `parent`) ends (prctl(2))."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, sign)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), sign)
 
 
 def live(start: Start, control: int) -> None:
@@ -54,37 +48,39 @@ def fresh(request: str, control: str) -> None:
     os._exit(0)
 
 
+def _execute(start: Start, control: int) -> None:
+    """Become the role's own program, or a fresh interpreter; return where it asks for neither."""
+    role = start.role
+    if role.command:
+        os.setsid()
+        changed = {**ENVIRONMENT, **role.env}
+        env = {name: value for name, value in changed.items() if value is not None}
+        os.execve(role.command[0], role.command, env)
+    if role.fresh:
+        request = msgspec.json.encode(start).decode()
+        command = [sys.executable, "-c", FRESH, request, str(control)]
+        os.execve(sys.executable, command, ENVIRONMENT)
+
+
 def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
     """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never
     returns.
     """
-    role, code = start.role, 1
+    code = 1
     try:
-        if role.alone and may_leave_network():
+        if start.role.own_network and may_leave_network():
             leave_network()  # before the next line, since it makes the kernel forget whom we die with
         die_with_parent(parent)
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
-        os.sched_setaffinity(0, role.cpus)
+        os.sched_setaffinity(0, start.role.cpus)
         os.set_inheritable(control, True)  # its other end sees the end of what is executed
-        if role.command:
-            os.setsid()
-            env = {
-                name: value
-                for name, value in {**ENVIRONMENT, **role.env}.items()
-                if value is not None
-            }
-            os.execve(role.command[0], role.command, env)
-        if role.fresh:
-            request = msgspec.json.encode(start).decode()
-            os.execve(
-                sys.executable, [sys.executable, "-c", FRESH, request, str(control)], ENVIRONMENT
-            )
+        _execute(start, control)
         gc.disable()
         live(start, control)
         code = 0
     except BaseException as error:  # the worker's last words belong into its stderr
-        if role.command:
+        if start.role.command:
             print(error, file=sys.stderr)
         else:
             traceback.print_exc()

@@ -21,7 +21,7 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import Count, Digest, FileName, MachineName, checked
+from ipclab.store.schema import Count, Digest, FileName, MachineName, parse_run
 
 CHUNK = 1 << 20
 FORMAT = 1
@@ -82,8 +82,9 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
 class _Plain(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Return what a header says, before anything acts on it; raises `HostileError` when it is
-        no plain file's.
+        """Return what a header says, before anything acts on it.
+
+        Raises `HostileError` when it is no plain file's.
         """
         about = super().frombuf(buf, encoding, errors)
         if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
@@ -92,8 +93,9 @@ class _Plain(tarfile.TarInfo):
 
 
 def read(path: Path) -> Iterator[Member]:
-    """Yield the members of an archive in their order; raises `HostileError` for anything but plain
-    files.
+    """Yield the members of an archive in their order.
+
+    Raises `HostileError` for anything but plain files.
     """
     with (
         _refusing(),
@@ -204,7 +206,7 @@ def check_run(contents: Contents, text: bytes) -> None:
     """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and
     names these files.
     """
-    about = checked(text, f"the bundle's {INDEX}")
+    about = parse_run(text, f"the bundle's {INDEX}")
     if about["machine"]["digest"] != contents.machine or not about["finished"]:
         raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")
     listed = {entry.name: entry.sha256 for entry in contents.files if entry.name not in BESIDE}

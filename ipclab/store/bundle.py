@@ -117,11 +117,11 @@ def _entry(name: str, content: bytes | Path) -> Entry:
 
 
 def unpack(paths: Paths, file: Path) -> RunFolder:
-    """Place the run of bundle `file` in `data/imported`/<machine> and return it; one that is there
-    already is kept.
+    """Place the run of bundle `file` in `data/imported`/<machine> and return it.
 
-    Raises `UsageError` when there is no such file, and `LabError` for a bundle that is damaged,
-    hostile or newer, or whose run's name is that of another run here; nothing is then placed.
+    One that is there already is kept. Raises `UsageError` when there is no such file, and
+    `LabError` for a bundle that is damaged, hostile or newer, or whose run's name is that of
+    another run here; nothing is then placed.
     """
     contents, index = verify(file)
     if there := _present(paths, contents.run, index):
@@ -135,8 +135,9 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
 
 
 def verify(file: Path) -> tuple[Contents, bytes]:
-    """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written;
-    raises as `unpack`.
+    """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written.
+
+    Raises as `unpack`.
     """
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
@@ -200,8 +201,9 @@ def _asked(reader: Callable[[Path], T], path: Path) -> T:
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
-    """Yield the content of every file in pieces (one at least); raises `HostileError` for anything
-    not as named.
+    """Yield the content of every file in pieces (one at least).
+
+    Raises `HostileError` for anything not as named.
     """
     members = archive.read(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:

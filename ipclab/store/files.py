@@ -29,8 +29,9 @@ def part_of(path: Path) -> Path:
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a small file; raises `OSError`, and `ValueError` for one that is large or
-    no text.
+    """Return the text of a small file.
+
+    Raises `OSError`, and `ValueError` for one that is large or no text.
     """
     with file.open("rb") as opened:
         content = opened.read(MOST_TEXT + 1)
@@ -41,8 +42,9 @@ def text_of(file: Path) -> str:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write, which then takes its place; raises `LabError` when that
-    cannot be written.
+    """Give a file beside `path` to write, which then takes its place.
+
+    Raises `LabError` when that cannot be written.
     """
     part = part_of(path)
     fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
@@ -125,8 +127,9 @@ def sealed(about: dict[str, Any]) -> bytes:
 
 
 def unsealed(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what `sealed` wrote, without its digest; raises `ValueError` when that is not the
-    content's.
+    """Return what `sealed` wrote, without its digest.
+
+    Raises `ValueError` when that is not the content's.
     """
     content = {name: value for name, value in about.items() if name != "digest"}
     if about.get("digest") != hashlib.sha256(dump_json(content)).hexdigest():

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ipclab.store.run import RunFolder
-from ipclab.store.schema import versioned
+from ipclab.store.schema import read_versioned
 
 FILE = "referees.json"
 KEPT = f"raw/{FILE}"
@@ -63,7 +63,7 @@ def keep(run: RunFolder) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE
     if beside.is_file():
-        versioned(beside, Referees, SCHEMA, FIX)
+        read_versioned(beside, Referees, SCHEMA, FIX)
         run.keep(FILE, beside.read_bytes())
 
 
@@ -73,4 +73,4 @@ def kept(run: RunFolder) -> Referees | None:
     Raises `LabError` for a file that was altered or that is none.
     """
     files = run.checked(KEPT)
-    return versioned(files[KEPT], Referees, SCHEMA, FIX) if KEPT in files else None
+    return read_versioned(files[KEPT], Referees, SCHEMA, FIX) if KEPT in files else None

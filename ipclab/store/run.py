@@ -12,7 +12,7 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
-from ipclab.store.schema import SCHEMA, checked
+from ipclab.store.schema import SCHEMA, parse_run
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -57,8 +57,9 @@ class RunFolder:
 
     @property
     def complete(self) -> bool:
-        """Tell whether the run is finished and no point of it failed; the same command measures
-        again what failed.
+        """Tell whether the run is finished and no point of it failed.
+
+        The same command measures again what failed.
         """
         return self.finished and not self.about["failures"]
 
@@ -89,8 +90,9 @@ class RunFolder:
             self.save()
 
     def fail(self, point: Point, reason: str) -> None:
-        """Note that `point` was given up; what an earlier session left of it is no longer part of
-        the run.
+        """Note that `point` was given up.
+
+        What an earlier session left of it is no longer part of the run.
         """
         name = self.file(point)
         self.about["files"].pop(name, None)
@@ -108,8 +110,9 @@ class RunFolder:
         self.save()
 
     def has(self, point: Point, warn: Warn) -> bool:
-        """Tell whether `point` is on disk and unaltered; an altered file is reported through
-        `warn`.
+        """Tell whether `point` is on disk and unaltered.
+
+        An altered file is reported through `warn`.
         """
         name = self.file(point)
         there = (self.path / name).is_file()
@@ -140,14 +143,16 @@ class RunFolder:
         return files
 
     def point_files(self, study: str = "") -> list[Path]:
-        """Return the files of its points, or of those of `study`, in a fixed order; raises as
-        `checked` does.
+        """Return the files of its points, or of those of `study`, in a fixed order.
+
+        Raises as `checked` does.
         """
         return list(self.checked(_of_points(study)).values())
 
     def held(self) -> AbstractContextManager[int]:
-        """Hold the run for this process; raises `LabError` when another process is measuring into
-        it.
+        """Hold the run for this process.
+
+        Raises `LabError` when another process is measuring into it.
         """
         return locked(
             self.path,
@@ -200,12 +205,13 @@ def read(path: Path) -> RunFolder:
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
     with blamed(f"{file} cannot be read", "make it readable, or measure anew"):
         text = file.read_bytes()
-    return RunFolder(path.resolve(), checked(text, str(file)))
+    return RunFolder(path.resolve(), parse_run(text, str(file)))
 
 
 def every(runs: Path) -> Iterator[RunFolder]:
-    """Yield the runs below `runs` (one folder a machine), the newest first; what cannot be read is
-    left out.
+    """Yield the runs below `runs` (one folder a machine), the newest first.
+
+    What cannot be read is left out.
     """
     for file in sorted(runs.glob(f"*/*/{INDEX}"), key=lambda file: file.parent.name, reverse=True):
         with suppress(LabError):

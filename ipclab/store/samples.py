@@ -1,5 +1,6 @@
-"""One point's raw samples as a Parquet file: columns launch, op, ns; all else in the schema's
-metadata.
+"""One point's raw samples as a Parquet file: columns launch, op, ns.
+
+All else in the schema's metadata.
 """
 
 import io
@@ -20,7 +21,7 @@ from ipclab.errors import LabError
 from ipclab.store import validity
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
+from ipclab.store.schema import POINT_STEPS, SCHEMA, parse
 
 METADATA = b"ipclab"
 AGAIN = "restore it, or remove it and measure again"
@@ -71,29 +72,31 @@ def encode(measured: Measured) -> bytes:
 
 
 def decode(path: Path) -> Measured:
-    """Read a point's file in a run; raises `LabError` when it is not one, or cannot have been
-    measured as this one.
+    """Read a point's file in a run.
+
+    Raises `LabError` when it is not one, or cannot have been measured as this one.
     """
     with _opened(path) as file:
-        return decoded(file, f"{path.parent.name}/{path.stem}")
+        return decode_opened(file, f"{path.parent.name}/{path.stem}")
 
 
 def row_count(path: Path) -> int:
-    """Return how many rows a point's file says that it has, of which none is read; raises as
-    `decode` does.
+    """Return how many rows a point's file says that it has, of which none is read.
+
+    Raises as `decode` does.
     """
     with _opened(path) as file, _refusing(path.name):
         validity.footer(file)
         return int(pq.ParquetFile(file).metadata.num_rows)
 
 
-def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
+def decode_opened(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
     """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
     with _refusing(named):
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
             validity.columns(file, most)
-            measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
+            measured = parse(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
             _fill(measured.launches, file.read(use_threads=False))
         validity.possible(measured.point, measured.launches, named)
     return measured
@@ -157,8 +160,9 @@ def _counted(launch: Launch) -> set[str]:
 
 
 def _fill(launches: list[Launch], table: pa.Table) -> None:
-    """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out
-    of order.
+    """Give each launch its samples.
+
+    Raises `ValueError` when one has none of an op, or rows are out of order.
     """
     if any(column.null_count for column in table.columns):
         raise ValueError("a row lacks its launch, its op or its time")

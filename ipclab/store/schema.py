@@ -129,8 +129,9 @@ POINT_STEPS: Mapping[int, Step] = {
 
 
 def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]:
-    """Return `about` as today's schema has it; raises `ValueError`, `KeyError` or `TypeError` for
-    what has none.
+    """Return `about` as today's schema has it.
+
+    Raises `ValueError`, `KeyError` or `TypeError` for what has none.
     """
     schema = about["schema"]
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
@@ -140,7 +141,7 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
     return about
 
 
-def understood(
+def parse(
     text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]
 ) -> Kind:
     """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of
@@ -160,21 +161,23 @@ def understood(
         ) from error
 
 
-def checked(text: bytes, named: str) -> dict[str, Any]:
-    """Return a `run.json` as today's schema has it, with the fields that are not named; raises as
-    `understood` does.
+def parse_run(text: bytes, named: str) -> dict[str, Any]:
+    """Return a `run.json` as today's schema has it, with the fields that are not named.
+
+    Raises as `parse` does.
     """
 
     def whole(about: dict[str, Any]) -> dict[str, Any]:
         msgspec.convert(about, About)
         return about
 
-    return understood(text, named, RUN_STEPS, whole)
+    return parse(text, named, RUN_STEPS, whole)
 
 
-def versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
-    """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it
-    is not one.
+def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
+    """Return the JSON file `path` of a `kind` with a `schema` of its own.
+
+    Raises `LabError` when it is not one.
     """
     try:
         content = msgspec.json.decode(path.read_bytes(), type=kind)

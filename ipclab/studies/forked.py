@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter_ns as clock
 
-from ipclab.spawn.zygote import die_with_parent
+from ipclab.spawn.exits import die_with_parent
 
 READY, DONE, WRONG, OVER = range(4)  # places in a tally; `WRONG`: what it did has failed
 SOONEST, LATEST = 0.002, 0.010  # seconds until it is hit, once it is ready

@@ -14,7 +14,7 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.spawn.heat import BEGINNING, Bench, Contestant, Ends, Heat, Schedule
+from ipclab.spawn.heat import BEGINNING, Bench, Contestant, Heat, HeatOutcomes, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
@@ -27,7 +27,7 @@ __all__ = [
     "Bench",
     "Bound",
     "Contestant",
-    "Ends",
+    "HeatOutcomes",
     "Launch",
     "Level",
     "Levels",
@@ -114,7 +114,7 @@ class Site:
     say: Callable[[str], None]  # print a line beside the progress
     keep_scratch: bool = False  # leave the files
 
-    def workers(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def workers(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         """Run a heat by workers of the fork servers: the bench of most studies.
 
         Ends that the scheduler places have no other contestant beside them: two that were parked
@@ -122,7 +122,7 @@ class Site:
         """
         unplaced = {name for name, contestant in heat.items() if _scheduler_places(contestant)}
         pinned = [name for name in heat if name not in unplaced]
-        ends: Ends = {}
+        ends: HeatOutcomes = {}
         if pinned:
             ends |= Heat(self.launcher, schedule).run({name: heat[name] for name in pinned})
         for name in schedule.order(unplaced, BEGINNING):

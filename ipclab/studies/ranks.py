@@ -10,7 +10,7 @@ from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.outer_bench import OuterBench
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.store.point import Point
-from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
+from ipclab.studies.interface import Bench, Contestant, HeatOutcomes, Schedule, Site
 
 
 def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Bench]:
@@ -42,7 +42,7 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
         return
     with on_ranks(site, 1 + max(consumers), preload) as bench:
 
-        def run(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+        def run(heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
             """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
             others = {
                 name: member for name, member in heat.items() if member.point.backend not in ranked

@@ -75,7 +75,7 @@ def ab(
     _check_arms(names, given)
     _check_outputs(formats, outputs)
     _check_writable([saved] if saved else [], "--save")
-    from ipclab.measure.progress import Bar
+    from ipclab.measure.progress import Progress
     from ipclab.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
@@ -93,7 +93,7 @@ def ab(
     try:
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
-            answer = tried(arms, launcher, placement, progress=Bar(), **effort)
+            answer = tried(arms, launcher, placement, progress=Progress(shown=True), **effort)
         first, second = arms
         labels = {A: first.label, B: second.label, AGAIN: first.label}
         report = Report(answer, labels, first.unit)

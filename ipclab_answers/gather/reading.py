@@ -17,8 +17,8 @@ from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
-from ipclab.store.samples import Measured, decoded
-from ipclab.store.schema import checked
+from ipclab.store.samples import Measured, decode_opened
+from ipclab.store.schema import parse_run
 from ipclab.store.validity import together
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.limits.floors import COPYING, IN_PLACE, WAKING, Floors, Key
@@ -64,7 +64,7 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
             index = content
         else:
             points.add(name, content)
-    about, rows = checked(index, f"the bundle's {INDEX}"), points.rows()
+    about, rows = parse_run(index, f"the bundle's {INDEX}"), points.rows()
     if not rows:
         raise LabError(f"{file.name} is left out", f"it holds no {study}", "")
     facts, sessions = about["machine"]["facts"], about["sessions"]
@@ -137,7 +137,7 @@ class _Points:
     def add(self, name: str, content: bytes) -> None:
         """Take what is needed of one file; raises `LabError` when all hold too much."""
         stem = name.removesuffix(".parquet").removeprefix("points/")
-        measured = decoded(pa.BufferReader(content), stem, MOST)
+        measured = decode_opened(pa.BufferReader(content), stem, MOST)
         for launch in measured.launches:
             self.rows_read += sum(map(len, launch.samples.values()))
             self.flagged.append(bool(launch.flags))

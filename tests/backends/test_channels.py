@@ -127,7 +127,7 @@ def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: 
         os.ftruncate(descriptor, 1)
     os.close(descriptor)
     loose = os.memfd_create("loose")
-    client.tell(b"message", 10**10, [loose])
+    client.send_note(b"message", 10**10, [loose])
     os.close(loose)
     with pytest.raises(ValueError, match="not sealed"):
         server.recv(10**10)

@@ -17,7 +17,7 @@ from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.store.bundle import verify
 from ipclab.store.run import RunFolder
-from ipclab.store.schema import checked
+from ipclab.store.schema import parse_run
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
 
@@ -89,7 +89,7 @@ def test_a_measured_run_is_one_file_with_its_label(
     done = ipclab(*WORDS, "--label", "node-07", "--bundle", "07.ipclab")
     assert done.returncode == 0 and done.stdout.splitlines()[0] == "07.ipclab"
     contents, index = verify(tmp_path / "07.ipclab")
-    assert checked(index, contents.run)["parameters"]["label"] == "node-07"
+    assert parse_run(index, contents.run)["parameters"]["label"] == "node-07"
     runs = len(list((tmp_path / "data/runs").glob("*/*/run.json")))
     again = ipclab(*WORDS, "--label", "node-07", "--bundle", "07.ipclab")
     assert (again.returncode, again.stdout, again.stderr.count("\n")) == (
@@ -122,4 +122,4 @@ def test_a_label_that_was_forged_is_refused() -> None:
         "machine": {"digest": "abc", "facts": {}, "reasons": {}}, "failures": {}, "points": {},
     }  # fmt: skip
     with pytest.raises(LabError, match="cannot be read"):
-        checked(json.dumps(about).encode(), "it")
+        parse_run(json.dumps(about).encode(), "it")

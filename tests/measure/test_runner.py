@@ -17,7 +17,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import doubtful, still_open
 from ipclab.measure.request import Request
-from ipclab.measure.rounds import Launched, Question, Rounds, shuffled
+from ipclab.measure.rounds import Launched, OpenPair, Rounds, shuffled
 from ipclab.measure.state import BUDGET, DECIDED, ENOUGH, PointStates, State
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
@@ -116,7 +116,7 @@ class Session:
 
     def measure(
         self,
-        asked: Callable[[Iterable[State]], list[Question]],
+        asked: Callable[[Iterable[State]], list[OpenPair]],
         doubted: Callable[[Iterable[State]], list[str]],
     ) -> None:
         heats = self.heats or [[name] for name in self.states]
@@ -226,7 +226,7 @@ def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
 def test_open_questions_go_on_together_to_the_next_look() -> None:
     found = points("a", each=3)
     effort = replace(QUICK, least_launches=6)
-    asked = [[Question((found[0].id, found[2].id), 6, 20.0)], [], []]
+    asked = [[OpenPair((found[0].id, found[2].id), 6, 20.0)], [], []]
     done = session(found, effort=effort, left=lambda: 1e9)
     done.measure(lambda states: asked.pop(0), never)
     assert done.launches() == {"b0": 8, "b1": 6, "b2": 8}
@@ -241,7 +241,7 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     done = session(found, effort=replace(QUICK, least_launches=6))
     # a launch takes a second; 24 are the least, 2 the warm-up
     done.left = lambda: 31.0 - len(done.order)
-    done.measure(lambda states: [Question(*dear), Question(*cheap)], never)
+    done.measure(lambda states: [OpenPair(*dear), OpenPair(*cheap)], never)
     assert done.launches() == {"b0": 8, "b1": 8, "b2": 6, "b3": 6}
     assert {*done.stops().values()} == {BUDGET}
 
@@ -252,7 +252,7 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
         found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9
     )
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never)
+    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), 1e9)], never)
     assert done.launches() == {"b0": 18, "b1": 18}  # the last look below the most
 
 
@@ -284,7 +284,7 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     launches = done.launches()
     assert launches["zmq-ipc"] == 6
     assert launches["tcp"] == launches["unix"] > 12
-    assert not any(question.need <= 0 for question in still_open(done.states.values(), 0.1))
+    assert not any(pair.need <= 0 for pair in still_open(done.states.values(), 0.1))
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:

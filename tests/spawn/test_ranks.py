@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,7 +117,11 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = list[str]()
-    monkeypatch.setattr(rank_bench, "Role", lambda *given, alone, **more: Role(*given, **more))  # noqa: PLW0108  without `alone`
+
+    def shared_network(*given: Any, own_network: bool, **more: Any) -> Role:
+        return Role(*given, **more)
+
+    monkeypatch.setattr(rank_bench, "Role", shared_network)
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
             alone(bench, another(3), roles("tell", count=2, values=[]), 30)

@@ -33,7 +33,7 @@ from ipclab.studies.file_io.sweeps import (
 from ipclab.studies.interface import (
     Bench,
     Contestant,
-    Ends,
+    HeatOutcomes,
     Outcome,
     Placement,
     Point,
@@ -160,9 +160,9 @@ class FileIoStudy(Study):
                 drawn.add(point.id)
                 return outcomes
 
-            def bench(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+            def bench(heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
                 """Launch one contestant after the other: each reads a whole set of files."""
-                ends: Ends = {}
+                ends: HeatOutcomes = {}
                 for name in schedule.order([*heat], 0):
                     try:
                         ends[name] = launch(heat[name], schedule.seconds)

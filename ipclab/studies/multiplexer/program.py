@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ipclab.spawn.heat import Contestant, Ends, Schedule
+from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
@@ -26,11 +26,11 @@ class Program:
     binary: Path
     raw: list[str] = field(default_factory=list)
 
-    def run(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def run(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         """Run a heat: published arms one after the other, all other contestants of the same CPUs in
         turns.
         """
-        ended: Ends = {}
+        ended: HeatOutcomes = {}
         together: dict[frozenset[int], dict[str, Contestant]] = {}
         for name in schedule.order([*heat], 0):
             contestant = heat[name]
@@ -63,11 +63,11 @@ class Program:
         self.raw.append(said)
         return made
 
-    def _in_turns(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    def _in_turns(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
         """Run contestants in turns, in one process; without one that has ended it, the others begin
         anew.
         """
-        ended: Ends = {}
+        ended: HeatOutcomes = {}
         while going := [name for name in heat if name not in ended]:
             roles = [heat[name].roles[0] for name in going]
             asked = turns.heat(roles, schedule)
