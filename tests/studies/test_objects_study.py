@@ -21,7 +21,7 @@ from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
-from ipclab.studies.objects import HANDLE, MIDDLE, SIZES, SUMMED, ObjectsStudy
+from ipclab.studies.objects import HANDLE, LEAST, MIDDLE, SIZES, SUMMED, TURNS, ObjectsStudy
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ways import ways
 from ipclab.studies.profile import PROFILES
@@ -62,16 +62,16 @@ def test_the_ways_of_an_object_share_a_heat() -> None:
     assert {*heat} == {point.id for point in points}
 
 
-def test_a_quick_run_has_every_object_by_every_way_that_decides_something() -> None:
+def test_a_quick_run_has_every_object_by_every_way_at_every_size() -> None:
     assert {*STUDY.named_only} == {"smoke"}
     every = STUDY.points(PROFILES["quick"], Sweep())
     kept = [point for point in STUDY.brief(every) if not STUDY.missing(point, Path())]
-    sizes = {
-        kind: sorted({p.size_bytes for p in kept if p.levels["object"] == kind}) for kind in MADE
+    assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) == 66
+    measured = {(p.levels["object"], p.levels["way"], p.size_bytes) for p in kept}
+    carried = {
+        (kind, way.name) for kind in MADE for way in ways(kind).values() if not way.refuses(kind)
     }
-    assert sizes == {"array": [*SIZES], "frame": [SIZES[0], SIZES[-1]], "dictionary": [SIZES[-1]]}
-    assert {p.levels["way"] for p in kept if p.levels["object"] == "array"} == {*ways("array")}
-    assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) <= 32
+    assert measured == {(*pair, size) for pair in carried for size in SIZES}
 
 
 def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
@@ -130,6 +130,29 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
             assert facts["message_bytes"] < 500 and facts["placed_bytes"] >= facts["own_bytes"]
     assert names_of(launcher.session.id) == []
     assert [name for name in files_of(launcher.session.folder) if "object" in name] == []
+
+
+@pytest.mark.slow
+def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
+    launcher: Launcher,
+) -> None:
+    effort = STUDY.effort(PROFILES["quick"])
+    anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
+    (point,) = [
+        point
+        for point in STUDY.points(PROFILES["quick"], Sweep(sizes=(SIZES[-1],)))
+        if (point.levels["arm"], point.levels["object"], point.levels["way"])
+        == ("main", "frame", "msgpack")
+    ]
+    roles = STUDY.roles(point, effort, anywhere, 3)
+    schedule = Schedule(turns=effort.turns, warm_turns=1)
+    outcome: Any = Heat(launcher, schedule).run({point.id: Contestant(point, roles)})[point.id]
+    assert isinstance(outcome, dict), outcome
+    launch = STUDY.collect(point, outcome, 3)
+    assert launch.turns[SUMMED] == [LEAST["quick"]] * TURNS
+    facts: dict[str, Any] = dict(launch.facts)
+    assert facts["allocated_bytes"] > 2 * facts["own_bytes"]
+    assert facts["reader_ns"] > 0
 
 
 def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:

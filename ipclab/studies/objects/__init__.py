@@ -33,6 +33,8 @@ LARGEST = 100_000_000  # in the longest profile
 LAUNCHES = {"smoke": (2, 2), "quick": (4, 4), "standard": (5, 27)}  # at least and at most
 TURNS = 2  # of a launch, where launches are few
 LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
+# Further readers of one object, to each of whom the message goes: the object is given once.
+READERS, BRIEF_READERS = 3, {"smoke": 1, "quick": 1}
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 KINDS = ("array", "frame", "dictionary")
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
@@ -101,6 +103,7 @@ class ObjectsStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         of = named(point, seed) | {"kind": point.levels["object"], "way": point.levels["way"]}
+        of["readers"] = BRIEF_READERS.get(profile.name, READERS)
         asked = {**of, **profile.samples}
         taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
         giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)

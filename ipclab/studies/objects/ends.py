@@ -5,9 +5,12 @@ tells its clock.
 import gc
 import struct
 import tracemalloc
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -15,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from ipclab.backends.installed import backend as find
+from ipclab.backends.installed import backends
 from ipclab.backends.interface import Channel, Place, Segment
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies import installed
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.objects import HANDLE, SUMMED, contents
 from ipclab.studies.objects.copies import anew_bytes
@@ -31,7 +34,6 @@ from ipclab.studies.stream.memory import memory
 # is compared, and a small one before all others, at which libraries set themselves up.
 PROVED, TIMED, FIRST = range(3)
 FIRST_BYTES = 1_000
-READERS = 3  # further readers of one object: the message goes to each, the object is given once
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
 ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
 # what is shared with the fork server is not of the object
@@ -41,8 +43,18 @@ Link = tuple[Channel, Way, Room]
 
 
 def preload() -> None:
-    """Import what the ends need, of which this module has imported the heaviest."""
-    installed.preload()
+    """Import what the ends need, and have libraries set themselves up: a small object of each kind
+    goes every way within this process.
+    """
+    backends()
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # joblib tells where it finds no shared memory
+        room = Room(memoryview(bytearray(room_bytes(FIRST_BYTES))), Path(folder, "object"))
+        for kind in contents.MADE:
+            content = contents.made(kind, FIRST_BYTES, 0, FIRST)
+            for way in ways(kind).values():
+                if not way.refuses(kind):
+                    contents.total(way.take(way.give(content, room), room))
 
 
 def capacity(size: int) -> int:
@@ -94,34 +106,39 @@ def give(
     seed: int,
     kind: str,
     way: str,
+    readers: int,
     budget_ns: int,
     least: int,
     most: int,
 ) -> Turns:
     """Be the giving end: prove the way, then time as many objects in each turn as fit, then count
-    bytes.
+    bytes, and give one message to further `readers`.
     """
     with linked(worker, backend, size, kind, way) as link:
         _send(link, contents.made(kind, FIRST_BYTES, seed, FIRST))
         _answer(link)
         before = memory(*MEMORY)
         content = contents.made(kind, size, seed, PROVED)
+        begun = clock()
         message = _send(link, content)  # held, as the object is, while memory is read
-        _answer(link)
+        each_ns = float(_answer(link)[1] - begun)
         worker.meet()  # the other end holds the object now
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
         content = contents.made(kind, size, seed, TIMED)  # while the other end compares
         wanted = contents.total(content)
         worker.meet()
-        times = _timed(link, content, 1)[0]
         while True:
-            each_ns = float(np.median(times[:, 1]))
-            discarded = 1 if each_ns > budget_ns else DISCARDED
+            long = each_ns > budget_ns
+            discarded = 1 if long else DISCARDED
             count = discarded + operations(each_ns, budget_ns, least, most)
-            if (yield {"count": count}) is None:
+            # a long one fills the caches at once
+            plan = {"recorded": count, "warming": 1 if long else count}
+            if (yield plan) is None:
                 break
+            count = _planned(worker, plan)
             with worker.counting(SUMMED, count):
                 times, sums = _timed(link, content, count)
+            each_ns = float(np.median(times[:, 1]))
             if any(total != wanted for total in sums):
                 raise PayloadError("an object arrived wrong in a timed turn", "its sum differs")
             for op, column in zip((HANDLE, SUMMED), times[discarded:].T, strict=True):
@@ -134,22 +151,26 @@ def give(
         sent = ForkingPickler.dumps(content) if message is content else message
         facts["message_bytes"] = len(sent)
         facts["own_bytes"] = contents.own_bytes(content)
-        facts["reader_ns"] = _reader_ns(link, message, content)
+        worker.meet()  # the other end traces no more
+        facts["reader_ns"] = _reader_ns(link, message, content, readers)
         worker.meet()
 
 
-def _reader_ns(link: Link, message: Any, content: Any) -> float:
-    """Return the time (ns) from sending the same message to one more reader until it has summed:
-    median of READERS.
+def _planned(worker: Worker, plan: Mapping[str, int]) -> int:
+    """Return how many objects both ends hand over in this turn."""
+    return plan["recorded" if worker.recording else "warming"]
 
-    The one before these is counted at the other end, and not timed.
+
+def _reader_ns(link: Link, message: Any, content: Any, readers: int) -> float:
+    """Return the time (ns) from sending the same message to one more reader until it has summed:
+    the median of so many `readers`.
     """
     times = []
-    for _ in range(1 + READERS):
+    for _ in range(readers):
         begun = clock()
         _post(link, message, content)
         times.append(_answer(link)[1] - begun)
-    return float(np.median(times[1:]))
+    return float(np.median(times))
 
 
 def _send(link: Link, content: Any) -> Any:
@@ -186,9 +207,11 @@ def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
     return times, sums
 
 
-def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str) -> Turns:
-    """Be the taking end: compare objects whole, then sum those of each turn, then count the bytes
-    of one.
+def take(
+    worker: Worker, backend: str, size: int, seed: int, kind: str, way: str, readers: int
+) -> Turns:
+    """Be the taking end: compare an object whole, then sum those of each turn, then those of the
+    further `readers`, and count the bytes of the last.
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
@@ -200,16 +223,16 @@ def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str
         worker.outcome.proof = [fault_of(wanted, came)]
         worker.meet()
         del came, wanted
-        _take(link)
         while roles := (yield {}):
-            count = roles["client"]["count"]
+            count = _planned(worker, roles["client"])
             with worker.counting(SUMMED, count):
                 for _ in range(count):
                     _take(link)
         _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link))
-        worker.outcome.facts["anew_bytes"] = _take_counted(link)
-        for _ in range(READERS):
+        worker.meet()
+        for _ in range(readers - 1):
             _take(link)
+        worker.outcome.facts["anew_bytes"] = _take_counted(link)
         worker.meet()  # the other end is done: nothing is closed under it
 
 
