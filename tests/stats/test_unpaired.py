@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ipclab.stats.compare import Side
+from ipclab.stats.compare import Comparison, Side
 from ipclab.stats.paired import Scatter
 from ipclab.stats.unpaired import Difference, compare_runs, difference, threshold
 
@@ -78,8 +78,8 @@ def test_kinds_steady_their_own_points() -> None:
     apart = compare_runs([*quiet, *loud], ["quiet"] * 30 + ["loud"] * 30)
     mixed = compare_runs([*quiet, *loud])
 
-    def widths(comparisons: list) -> float:
-        return float(np.median([math.log(one.high / one.low) for one in comparisons[:30]]))
+    def widths(comparisons: list[Comparison]) -> float:
+        return float(np.median([math.log((one.high or 0) / (one.low or 1)) for one in comparisons[:30]]))
 
     assert widths(apart) < widths(mixed)
 
