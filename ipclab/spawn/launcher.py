@@ -61,6 +61,8 @@ class Launcher:
 
     def __enter__(self) -> "Launcher":
         self.session: Session = open_session(self.ledger)
+        self.loaded: dict[str, tuple[ForkServer, ForkServer]] = {}
+        self.used = set[str]()  # those of the preloads whose servers have started workers
         try:
             self._serve()
         except BaseException:
@@ -71,13 +73,20 @@ class Launcher:
     def _serve(self) -> None:
         self.environment = dict(os.environ)
         others = serve(self.ledger, self.session.id, self.preload)
-        self.loaded: dict[str, tuple[ForkServer, ForkServer]] = {}
         for preload in self.preloads:
-            first = serve(self.ledger, self.session.id, preload)
-            self.loaded[preload] = first, serve(self.ledger, self.session.id, preload)
+            if not self._is_unused(preload):
+                first = serve(self.ledger, self.session.id, preload)
+                self.loaded[preload] = first, serve(self.ledger, self.session.id, preload)
+        self.used.clear()
         before = [others, *chain.from_iterable(self.loaded.values())]
         self.servers = serve(self.ledger, self.session.id, self.preload, after=before), others
         self.served = time.monotonic()
+
+    def _is_unused(self, preload: str) -> bool:
+        """Tell whether the servers of `preload` run and have started no worker yet."""
+        servers = self.loaded.get(preload, ())
+        running = [server for server in servers if server.process.poll() is None]
+        return len(running) > 1 and preload not in self.used
 
     def _every_server(self) -> list[ForkServer]:
         """Return all fork servers, the one that ends last as the last one."""
@@ -96,7 +105,7 @@ class Launcher:
 
     def renew(self) -> None:
         """Start other fork servers in place of these: their workers have another address-space
-        layout.
+        layout. Those with a preload that have started no worker stay.
 
         It is called between launches, when no worker is left. The old ones are killed, not ended,
         lest one finds its socket closed and removes what the session owns; last, so that at each
@@ -104,8 +113,10 @@ class Launcher:
         """
         old = self._every_server()
         self._serve()
+        kept = self._every_server()
         for server in reversed(old):
-            server.kill()
+            if server not in kept:
+                server.kill()
 
     def renew_old(self) -> None:
         """Start other fork servers unless these are young: several short rounds share their luck."""
@@ -158,6 +169,7 @@ class Launcher:
         try:
             for place, role in enumerate(roles):
                 servers = self.loaded.get(role.preload, self.servers)
+                self.used.add(role.preload)
                 self._ask(Start(role, prefix, self.session.folder), workers, servers[min(place, 1)])
             if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
                 self._lose()

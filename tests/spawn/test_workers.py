@@ -54,6 +54,28 @@ def test_new_servers_have_come_before_the_old_ones_go(
     assert not set(old) & set(launcher.servers)
 
 
+def test_servers_with_a_preload_stay_until_they_have_started_a_worker(tmp_path: Path) -> None:
+    preload = "ipclab.studies.installed:preload"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with Launcher(tmp_path, preloads=[preload]) as launcher:
+            usual, loaded = launcher.servers, launcher.loaded[preload]
+            launcher.renew()
+            assert not set(usual) & set(launcher.servers)
+            assert launcher.loaded[preload] == loaded
+            assert [server.process.poll() for server in loaded] == [None, None]
+            asked = replace(role("tell_parent"), preload=preload)
+            outcome = launcher.launch([asked], 30)["solo"]
+            assert outcome.facts["parent"] == loaded[0].process.pid
+            launcher.renew()
+            assert not set(loaded) & set(launcher.loaded[preload])
+            loaded = launcher.loaded[preload]
+            loaded[1].kill()
+            launcher.renew()  # one that is gone is replaced, and its fellow with it
+            assert not set(loaded) & set(launcher.loaded[preload])
+    assert processes_of(launcher.session.id) == []
+
+
 def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
     values = {"left": [0, -1, 2**62], "right": [7]}
     last = max(CPUS)

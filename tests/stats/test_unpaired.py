@@ -79,7 +79,9 @@ def test_kinds_steady_their_own_points() -> None:
     mixed = compare_runs([*quiet, *loud])
 
     def widths(comparisons: list[Comparison]) -> float:
-        return float(np.median([math.log((one.high or 0) / (one.low or 1)) for one in comparisons[:30]]))
+        return float(
+            np.median([math.log((one.high or 0) / (one.low or 1)) for one in comparisons[:30]])
+        )
 
     assert widths(apart) < widths(mixed)
 
