@@ -9,7 +9,7 @@ import pandas as pd
 from ipclab.store.files import write_whole
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.equals import ALL
-from ipclab_answers.gather.index import Index
+from ipclab_answers.gather.index import KEY, Index
 from ipclab_answers.gather.trips import beaten
 
 VALUES = [*nodes.NODE, "study", "point", "backend", "size_bytes", "placement", "levels", "op"]
@@ -24,7 +24,7 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
     # texts, whatever `map` makes of a name that one file has or many
     named = {name: values.file.map(of_file[name]).astype(str) for name in nodes.NODE}
     frames = {
-        "bundles": index.bundles.drop(columns=["bytes", "mtime_ns"]),
+        "bundles": index.bundles.drop(columns=KEY[1:]),
         "values": values.assign(**named)[VALUES],
         "differing": differing,
         "answers": answers,
