@@ -122,7 +122,7 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
             continue
         names = pa.array([part.name] * len(rows), pa.string())
         tables.append(rows.append_column("part", names))
-    heads = pa.concat_tables(tables).to_pandas()
+    heads: pd.DataFrame = pa.concat_tables(tables).to_pandas()
     heads = heads.merge(present, on=KEY).drop_duplicates("file")
     return heads.sort_values("file", ignore_index=True)
 
@@ -191,15 +191,17 @@ def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
     texts = ["file", *WORDS]
     number_of_text = pa.dictionary(pa.int32(), pa.string())
     schema = pa.schema([COLUMNS.field(name) for name in VALUE])
-    for place, name in enumerate(VALUE):
-        if name in texts:
-            schema = schema.set(place, pa.field(name, number_of_text))
+    for name in texts:
+        schema = schema.set(schema.get_field_index(name), pa.field(name, number_of_text))
     tables = [schema.empty_table()]
-    for name, live in heads.groupby("part"):
-        with pq.ParquetFile(top / name, read_dictionary=texts) as file:
+    for part, live in heads.groupby("part"):
+        with pq.ParquetFile(top / str(part), read_dictionary=texts) as file:
             groups = range(1, file.num_row_groups)
-            rows = file.read_row_groups(groups, columns=VALUE).select(VALUE)
+            rows = file.read_row_groups(groups, columns=VALUE, use_threads=False)
             count = file.metadata.row_group(0).num_rows
+        rows = rows.select(VALUE)
         tables.append(rows if len(live) == count else _of_files(rows, live.file))
     table = pa.concat_tables(tables).unify_dictionaries()
-    return table.to_pandas(self_destruct=True, split_blocks=True)
+    values: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
+    pa.default_memory_pool().release_unused()  # what decoding took
+    return values
