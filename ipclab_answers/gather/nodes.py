@@ -40,9 +40,10 @@ def answers(index: Index) -> pd.DataFrame:
     those of each mechanism at its plainest.
     """
     chosen = nodes(index)[NODE]
-    mine = index.values[index.values.file.isin(chosen.file)]
-    trips = mine.study == "round_trip"
-    mine = mine[mine.plain.astype(bool) | ~trips]
+    values = index.values
+    trips = values.study == "round_trip"
+    asked = values.file.isin(chosen.file) & (values.plain.astype(bool) | ~trips)
+    mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
     mine = mine.astype({"file": str, "levels": str, "backend": str})
     mine = mine.assign(levels=mine.levels.mask(trips, "{}"))
     mine = mine.sort_values([*QUESTION, "ns", "backend"], ignore_index=True)
