@@ -72,6 +72,7 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
     and added. Raises `UsageError` when there is no bundle, and `LabError` when a process that reads
     them is killed or the index cannot be written.
     """
+    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what decoding took
     top = top or _place(folder, study)
     files = {str(file.relative_to(folder)): file for file in files_in(folder)}
     try:
@@ -203,5 +204,4 @@ def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
         tables.append(rows if len(live) == count else _of_files(rows, live.file))
     table = pa.concat_tables(tables).unify_dictionaries()
     values: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
-    pa.default_memory_pool().release_unused()  # what decoding took
     return values
