@@ -1,61 +1,54 @@
-"""The index of a folder of bundles: one Parquet data set, to which only new bundles are added.
+"""The index of a folder of bundles: a few Parquet files, to which only new bundles are added.
 
-It lies in `data/gathered`, apart from the bundles. A row without a point is a bundle's head: its
-file, run, node and facts, or why it cannot be taken. What was removed or replaced is left out.
+They lie in `data/gathered`, apart from the bundles. The first row group of a file holds the heads
+of some bundles: file, run, node and facts, or why one cannot be taken. The others hold their ops.
+What was removed or replaced is left out.
 """
 
+import gc
 import hashlib
 import os
-import secrets
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in
-from ipclab_answers.gather.reading import Row, key_of, taken
+from ipclab_answers.gather.reading import key_of, taken
 
-FORMAT = 2  # of the data set; another one is made anew
-TEXTS = ("file", "run", "begun", "machine", "label", "profile", "facts", "conditions")
-WORDS = ("why", "study", "point", "backend", "placement", "levels", "op")
+FORMAT = 3  # of the index; another one is made anew
+KEY = ["file", "bytes", "mtime_ns", "ctime_ns"]
+TEXTS = ["file", "run", "begun", "machine", "label", "profile", "facts", "conditions", "why"]
+HEAD = [*TEXTS, *KEY[1:]]
+WORDS = ["study", "point", "backend", "placement", "levels", "op"]
 NUMBERS = ("ns", "low", "high", "over_limit")
-COUNTS = ("bytes", "mtime_ns", "size_bytes", "launches")
-SHARED = ("file", "study", "point", "backend", "placement", "levels", "op")  # repeated
+COUNTS = ["size_bytes", "launches"]
+VALUE = ["file", *WORDS, *NUMBERS, *COUNTS, "plain"]
 COLUMNS = pa.schema(
     [
         *((name, pa.string()) for name in (*TEXTS, *WORDS)),
         *((name, pa.float64()) for name in NUMBERS),
-        *((name, pa.int64()) for name in COUNTS),
+        *((name, pa.int64()) for name in (*KEY[1:], *COUNTS)),
         ("plain", pa.bool_()),
     ]
 )
-# The same as it is read: what is repeated is a number of its text
-ENCODED = pa.schema(
-    [
-        pa.field(field.name, pa.dictionary(pa.int32(), field.type))
-        if field.name in SHARED
-        else field
-        for field in COLUMNS
-    ]
-)
-AT_ONCE = 200  # bundles that one file of the data set holds: a kill loses no more
-MOST_FILES = 64  # after which they are made one
+AT_ONCE = 200  # bundles that one file holds: a kill loses no more
+MOST_SMALL = 32  # files of fewer bundles, after which they are made one
 PATIENCE = 60.0  # seconds that another process may take: pages in several languages ask at once
 HELD = "the index of these bundles is being made by another process"
-KEY = ["file", "bytes", "mtime_ns"]
 
 
 @dataclass(frozen=True)
@@ -73,12 +66,13 @@ class Index:
 
 
 def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> Index:
-    """Return what all bundles below `folder` say of `study`, by the data set in folder `top`.
+    """Return what all bundles below `folder` say of `study`, by the index in folder `top`.
 
     It lies below `data/gathered` where no `top` is given. Bundles that it does not have are read
     and added. Raises `UsageError` when there is no bundle, and `LabError` when a process that reads
-    them is killed or the data set cannot be written.
+    them is killed or the index cannot be written.
     """
+    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what decoding took
     top = top or _place(folder, study)
     files = {str(file.relative_to(folder)): file for file in files_in(folder)}
     try:
@@ -89,13 +83,16 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
     taken_by_another = LabError(HELD, "", "wait for it or end it")
     with locked(top, taken_by_another, patience=PATIENCE):
         present = pd.DataFrame([key_of(file, name) for name, file in files.items()])
-        known = _known(top)
-        fresh = present.merge(known, "left", on=KEY, indicator=True)
-        new = [files[name] for name in fresh[fresh["_merge"] == "left_only"].file]
-        for start in range(0, len(new), AT_ONCE):
-            rows = _rows(folder, new[start : start + AT_ONCE], study)
-            _add(top, pa.Table.from_pylist(rows, COLUMNS))
-        return _read(top, present, len(new))
+        already_read = set(_heads(top, present, KEY).file)
+        new = [name for name in files if name not in already_read]
+        if new:
+            for rows in _read(folder, new, study):
+                _add(top, rows)
+            _join_small(top, present)
+        bundles = _heads(top, present, HEAD)
+        values = _values(top, bundles)
+    texts = dict.fromkeys(TEXTS, "")
+    return Index(bundles.drop(columns="part").fillna(texts), values, len(new))
 
 
 def _place(folder: Path, study: str) -> Path:
@@ -103,82 +100,108 @@ def _place(folder: Path, study: str) -> Path:
     return checkout().data / "gathered" / f"{name}-{FORMAT}" / f"study={study}"
 
 
-def _known(top: Path) -> pd.DataFrame:
-    """Return the files that the data set tells of; one that cannot be read is made anew."""
-    numbers = {"bytes": int, "mtime_ns": int}
-    known = [pd.DataFrame(columns=KEY).astype(numbers)]
-    for part in sorted(top.glob("*.parquet")):
+def _parts(top: Path) -> list[Path]:
+    """Return the files of the index, the oldest first."""
+    return sorted(top.glob("*.parquet"))
+
+
+def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return `columns` of the bundles that are `present`, each with the `part` that holds it.
+
+    A part that cannot be read is removed, so that its bundles are read again.
+    """
+    with_part = COLUMNS.append(pa.field("part", pa.string()))
+    tables = [with_part.empty_table().select([*columns, "part"])]
+    for part in _parts(top):
         try:
-            table = pq.read_table(part, columns=[*KEY, "point"], partitioning=None)
-            if not pq.read_schema(part).equals(COLUMNS):
-                raise ValueError("it has other columns")
+            with pq.ParquetFile(part) as file:
+                if not file.schema_arrow.equals(COLUMNS):
+                    raise ValueError("it has other columns")
+                rows = file.read_row_group(0, columns=columns).select(columns)
         except (OSError, ValueError, LookupError):
             part.unlink()
             continue
-        rows = table.to_pandas()
-        known.append(rows[rows.point.isna()][KEY].astype(numbers))
-    return pd.concat(known).drop_duplicates()
+        names = pa.array([part.name] * len(rows), pa.string())
+        tables.append(rows.append_column("part", names))
+    heads: pd.DataFrame = pa.concat_tables(tables).to_pandas()
+    heads = heads.merge(present, on=KEY).drop_duplicates("file")
+    return heads.sort_values("file", ignore_index=True)
 
 
-def _rows(folder: Path, files: Sequence[Path], study: str) -> list[Row]:
-    names = [str(file.relative_to(folder)) for file in files]
-    workers = min(len(files), len(os.sched_getaffinity(0)))
+def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:
+    """Yield the rows of bundles, of `AT_ONCE` at a time; processes on all CPUs read them."""
+    workers = min(len(names), len(os.sched_getaffinity(0)))
+    pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_alone)
     try:
-        alone = {
-            "initializer": pa.set_cpu_count,
-            "initargs": (1,),
-        }  # each of them: Arrow without threads
-        with ProcessPoolExecutor(workers, get_context("fork"), **alone) as pool:
-            found = pool.map(partial(taken, study=study), files, names, chunksize=4)
-            return list(chain.from_iterable(found))
+        files = [folder / name for name in names]
+        tables = pool.map(partial(_rows, study=study), files, names, chunksize=4)
+        while some := list(islice(tables, AT_ONCE)):
+            yield pa.concat_tables(some)
     except BrokenProcessPool as error:
         what = f"the bundles in {folder} were not read"
         why = "a process that reads them was killed, as happens without memory"
         raise LabError(what, why, "gather fewer at a time") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def _add(top: Path, table: pa.Table) -> None:
-    """Add a file to the data set; many are made one, which appears before they go."""
-    old = sorted(top.glob("*.parquet"))
-    if len(old) >= MOST_FILES:
-        dataset = ds.dataset(old, schema=COLUMNS, format="parquet")
-        table = pa.concat_tables([dataset.to_table(), table])
-    else:
-        old = []
+def _alone() -> None:
+    """Prepare a process that has a CPU for itself: no threads, no look at what it inherits."""
+    pa.set_cpu_count(1)
+    gc.freeze()
+
+
+def _rows(file: Path, name: str, study: str) -> pa.Table:
+    return pa.Table.from_pylist(taken(file, name, study), COLUMNS)
+
+
+def _add(top: Path, rows: pa.Table) -> None:
+    """Add a file to the index: its heads, which have no point, then the ops."""
+    is_head = pc.is_null(rows["point"])
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    write_whole(top / f"{secrets.token_hex(8)}.parquet", sink.getvalue().to_pybytes())
-    for file in old:
-        file.unlink()
+    with pq.ParquetWriter(sink, COLUMNS, compression="zstd") as writer:
+        writer.write_table(rows.filter(is_head))
+        writer.write_table(rows.filter(pc.invert(is_head)))
+    write_whole(top / f"{time.time_ns():020}.parquet", sink.getvalue().to_pybytes())
 
 
-def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
-    """Return the rows of the bundles that are `present`, each once."""
-    parts = sorted(top.glob("*.parquet"))
-    dataset = ds.dataset(parts, schema=COLUMNS, format="parquet")
-    is_head = ds.field("point").is_null()
-    heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
-    recorded = heads.to_pandas().merge(present, on=KEY)
-    bundles = recorded.drop_duplicates("file").sort_values("file", ignore_index=True)
-    texts = bundles.select_dtypes(["object", "str"]).columns
-    bundles[texts] = bundles[texts].fillna("")
-    columns = [*SHARED, *NUMBERS, *COUNTS, "plain"]
-    once = ds.ParquetReadOptions(dictionary_columns=set(SHARED))  # each text, however many bundles
-    dataset = ds.dataset(parts, schema=ENCODED, format=ds.ParquetFileFormat(read_options=once))
-    table = dataset.to_table(columns=columns, filter=~is_head).unify_dictionaries()
-    values = table.to_pandas(self_destruct=True, split_blocks=True)
-    values = _of_today(values, bundles)
-    if len(bundles) < len(recorded):  # a kill came before the files that were made one went
-        values = values.drop_duplicates(["file", "point", "op"])
-    return Index(bundles, values.reset_index(drop=True), count)
+def _join_small(top: Path, present: pd.DataFrame) -> None:
+    """Make many small files one, which appears before they go."""
+    small = []
+    for part in _parts(top):
+        if pq.read_metadata(part).row_group(0).num_rows < AT_ONCE:
+            small.append(part)
+    if len(small) < MOST_SMALL:
+        return
+    heads = _heads(top, present, KEY)
+    live = []
+    for part in small:
+        rows = pq.read_table(part, partitioning=None)
+        live.append(_of_files(rows, heads.file[heads.part == part.name]))
+    _add(top, pa.concat_tables(live))
+    for part in small:
+        part.unlink()
 
 
-def _of_today(values: pd.DataFrame, bundles: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `bundles` as they are now, not of those that they replaced."""
-    today = bundles.set_index("file")[["bytes", "mtime_ns"]]
-    today = today.reindex(values.file.cat.categories, fill_value=-1)
-    codes = values.file.cat.codes.to_numpy()
-    same = np.ones(len(values), bool)
-    for name in today:
-        same &= today[name].to_numpy()[codes] == values[name].to_numpy()
-    return values[same].drop(columns=list(today))
+def _of_files(rows: pa.Table, files: pd.Series) -> pa.Table:
+    return rows.filter(pc.is_in(rows["file"], pa.array(files, pa.string())))
+
+
+def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
+    """Return the ops of the bundles that have one of these `heads`; texts are categories."""
+    texts = ["file", *WORDS]
+    number_of_text = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([COLUMNS.field(name) for name in VALUE])
+    for name in texts:
+        schema = schema.set(schema.get_field_index(name), pa.field(name, number_of_text))
+    tables = [schema.empty_table()]
+    for part, live in heads.groupby("part"):
+        with pq.ParquetFile(top / str(part), read_dictionary=texts) as file:
+            groups = range(1, file.num_row_groups)
+            rows = file.read_row_groups(groups, columns=VALUE, use_threads=False)
+            count = file.metadata.row_group(0).num_rows
+        rows = rows.select(VALUE)
+        tables.append(rows if len(live) == count else _of_files(rows, live.file))
+    table = pa.concat_tables(tables).unify_dictionaries()
+    values: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
+    return values

@@ -40,18 +40,23 @@ def answers(index: Index) -> pd.DataFrame:
     those of each mechanism at its plainest.
     """
     chosen = nodes(index)[NODE]
-    mine = index.values[index.values.file.isin(chosen.file)]
-    trips = mine.study == "round_trip"
-    mine = mine[mine.plain.astype(bool) | ~trips]
+    values = index.values
+    trips = values.study == "round_trip"
+    asked = values.file.isin(chosen.file) & (values.plain.astype(bool) | ~trips)
+    mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
     mine = mine.astype({"file": str, "levels": str, "backend": str})
     mine = mine.assign(levels=mine.levels.mask(trips, "{}"))
     mine = mine.sort_values([*QUESTION, "ns", "backend"], ignore_index=True)
-    groups = mine.groupby(QUESTION, observed=True)
-    least, fastest = groups.ns.transform("first"), groups.backend.transform("first")
-    rivals = mine[(mine.low <= least) & (mine.backend != fastest)]
-    alike = rivals.groupby(QUESTION, observed=True).backend.agg(" ".join).rename("alike")
-    first = mine.drop_duplicates(QUESTION).rename(columns={"backend": "fastest"})
-    told = first.merge(alike, "left", on=QUESTION).fillna({"alike": ""})
+    is_first = ~mine.duplicated(QUESTION)
+    first = mine[is_first]
+    question = is_first.cumsum().to_numpy() - 1  # the place in `first` of the answer
+    fastest = first.backend.to_numpy()[question]
+    is_rival = (mine.low <= first.ns.to_numpy()[question]) & (mine.backend != fastest)
+    alike: list[list[str]] = [[] for _ in range(len(first))]
+    for place, backend in zip(question[is_rival], mine.backend[is_rival], strict=True):
+        alike[place].append(backend)
+    told = first.assign(alike=[" ".join(names) for names in alike])
+    told = told.rename(columns={"backend": "fastest"})
     return told.merge(chosen, on="file")[[*NODE, *ASKED, "fastest", "ns", "alike"]]
 
 

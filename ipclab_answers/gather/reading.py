@@ -16,6 +16,7 @@ from ipclab.frames.limits import TOLERANCE
 from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
+from ipclab.store.launch import Launch
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, decode_opened
 from ipclab.store.schema import parse_run
@@ -34,7 +35,8 @@ Row = dict[str, Any]
 def key_of(file: Path, name: str) -> Row:
     """Return what tells a bundle, called `name`, from one that replaces it."""
     about = file.stat()
-    return {"file": name, "bytes": about.st_size, "mtime_ns": about.st_mtime_ns}
+    times = {"mtime_ns": about.st_mtime_ns, "ctime_ns": about.st_ctime_ns}
+    return {"file": name, "bytes": about.st_size, **times}
 
 
 def taken(file: Path, name: str, study: str) -> list[Row]:
@@ -48,7 +50,7 @@ def taken(file: Path, name: str, study: str) -> list[Row]:
     except NOT_OURS as error:
         why = getattr(error, "why", "") or str(error) or type(error).__name__
         return [head | {"why": why}]
-    return [head | about, *({**head, **row} for row in rows)]
+    return [head | about, *({"file": name, **row} for row in rows)]
 
 
 def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
@@ -148,9 +150,9 @@ class _Points:
             for op in measured.op_names():
                 if "." not in op:
                     medians = _medians(measured, op)
-                    self.ops.append((point.key(), point.id, op, medians))
+                    self.ops.append((point.key(), stem.partition("/")[2], op, medians))
         elif point.backend == COPYING and "copy" in measured.op_names():
-            fastest = [summary(launch, "copy")["min"] for launch in measured.launches]
+            fastest = [_least(launch, "copy") for launch in measured.launches]
             self.copies[point.size_bytes] = min(fastest)
         elif point.study == "limits":
             limit = point.backend, point.size_bytes, point.placement
@@ -197,3 +199,10 @@ def _plain(key: Row) -> bool:
 
 def _medians(measured: Measured, op: str) -> list[float]:
     return [launch.median(op) for launch in measured.launches]
+
+
+def _least(launch: Launch, op: str) -> float:
+    """Return the least time of `op` (ns), without the other numbers of its summary."""
+    if op in launch.whole:
+        return summary(launch, op)["min"]
+    return float(launch.times(op).min())

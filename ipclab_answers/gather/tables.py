@@ -1,43 +1,71 @@
 """What `gather` says of many nodes in lines, and the tables that it writes for other programs."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from ipclab.store.files import write_whole
+from ipclab.store.files import whole
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.equals import ALL
-from ipclab_answers.gather.index import Index
+from ipclab_answers.gather.index import KEY, Index
 from ipclab_answers.gather.trips import beaten
 
 VALUES = [*nodes.NODE, "study", "point", "backend", "size_bytes", "placement", "levels", "op"]
 VALUES += ["ns", "low", "high", "launches", "over_limit"]
+AT_ONCE = 1 << 20  # rows that are made into text together, and a row group of Parquet
 
 
 def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
-    chosen, answers = nodes.nodes(index), nodes.answers(index)
-    values = index.values[index.values.file.isin(chosen.file)]
-    of_file = chosen.set_index("file", drop=False)
-    # texts, whatever `map` makes of a name that one file has or many
-    named = {name: values.file.map(of_file[name]).astype(str) for name in nodes.NODE}
+    answers = nodes.answers(index)
     frames = {
-        "bundles": index.bundles.drop(columns=["bytes", "mtime_ns"]),
-        "values": values.assign(**named)[VALUES],
-        "differing": differing,
-        "answers": answers,
-        "matrix": nodes.matrix(answers),
+        "bundles": [index.bundles.drop(columns=KEY[1:])],
+        "values": _values(index),
+        "differing": [differing],
+        "answers": [answers],
+        "matrix": [nodes.matrix(answers)],
     }
-    for name, rows in frames.items():
+    write = _csv if form == "csv" else _parquet
+    for name, parts in frames.items():
         file = folder / f"{name}.{form}"
-        if form == "csv":
-            content = rows.to_csv(index=False, lineterminator="\n").encode()
-        else:
-            content = rows.to_parquet(index=False)
-        write_whole(file, content)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with whole(file) as part, part.open("wb") as out:
+            write(out, parts)
+            out.flush()
+            os.fsync(out.fileno())
         yield file
+
+
+def _values(index: Index) -> Iterator[pd.DataFrame]:
+    """Yield the ops of all nodes, in parts: their texts take much memory together."""
+    chosen = nodes.nodes(index)[nodes.NODE]
+    values = index.values
+    places = np.flatnonzero(values.file.isin(chosen.file))
+    of_category = chosen.set_index("file", drop=False).reindex(values.file.cat.categories)
+    for start in range(0, max(1, len(places)), AT_ONCE):
+        part = values.iloc[places[start : start + AT_ONCE]]
+        names = of_category[nodes.NODE].take(part.file.cat.codes.to_numpy()).set_axis(part.index)
+        yield part.drop(columns="file").join(names)[VALUES]
+
+
+def _csv(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
+    for number, rows in enumerate(parts):
+        rows.to_csv(out, index=False, header=number == 0, lineterminator="\n", mode="wb")
+
+
+def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
+    tables = (pa.Table.from_pandas(rows, preserve_index=False) for rows in parts)
+    first = next(tables)
+    with pq.ParquetWriter(out, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
 
 
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:

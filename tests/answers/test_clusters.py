@@ -17,6 +17,7 @@ import pytest
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.bundle import pack
 from ipclab_answers.gather import equals, nodes, tables
+from ipclab_answers.gather import index as of_index
 from ipclab_answers.gather.index import NUMBERS, Index, index
 from tests.support.bundled import make_run
 
@@ -163,6 +164,44 @@ def test_each_node_is_a_row_and_only_new_bundles_are_read(rack: Path, tmp_path: 
         "c/deep/run.ipclab",
         "e.ipclab",
     }
+
+
+def test_a_replaced_bundle_of_the_same_size_and_time_is_read_again(
+    rack: Path, tmp_path: Path
+) -> None:
+    mine = Path(shutil.copytree(rack, tmp_path / "bundles"))
+    data = tmp_path / "data"
+    index(mine, data)
+    replaced = mine / "b/deep/run.ipclab"
+    about = replaced.stat()
+    replaced.write_bytes(bytes(about.st_size))
+    os.utime(replaced, ns=(about.st_atime_ns, about.st_mtime_ns))
+    again = index(mine, data)
+    assert again.read == 1 and "b/deep/run.ipclab" not in set(again.values.file)
+
+
+def test_many_small_files_of_an_index_are_made_one(
+    rack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_index, "MOST_SMALL", 3)
+    mine = Path(shutil.copytree(rack, tmp_path / "bundles"))
+    data = tmp_path / "data"
+    index(mine, data)
+    shutil.copy(mine / "a/deep/run.ipclab", mine / "e.ipclab")
+    before = index(mine, data)
+    kept = {file.name: file.read_bytes() for file in data.glob("*.parquet")}
+    assert len(kept) == 2
+    shutil.copy(mine / "a/deep/run.ipclab", mine / "f.ipclab")
+    (mine / "d/deep/run.ipclab").unlink()
+    joined = index(mine, data)
+    assert len(list(data.glob("*.parquet"))) == 1 and joined.read == 1
+    assert set(joined.values.file) == set(joined.bundles.file)
+    for name, content in kept.items():  # as if a kill came before they went
+        (data / name).write_bytes(content)
+    monkeypatch.setattr(of_index, "MOST_SMALL", 99)
+    again = index(mine, data)
+    assert again.read == 0 and len(again.values) == len(joined.values)
+    assert len(again.values) == len(before.values)  # one more, one less
 
 
 def test_an_index_that_cannot_be_read_is_made_anew(rack: Path, tmp_path: Path) -> None:
