@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from msgspec import Meta
 
 from ipclab.errors import LabError
 from ipclab.store import validity
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 from ipclab.store.schema import POINT_STEPS, SCHEMA, parse
 
@@ -168,16 +169,25 @@ def _fill(launches: list[Launch], table: pa.Table) -> None:
         raise ValueError("a row lacks its launch, its op or its time")
     number = table["launch"].to_numpy()
     ns = table["ns"].to_numpy()
-    validity.order(number, len(launches))
     op = table["op"].combine_chunks()
     codes = op.indices.to_numpy()
     names = op.dictionary.to_pylist()
-    used = np.unique(codes)
-    bounds = np.searchsorted(number, np.arange(len(launches) + 1))
+    borders = _borders(number, codes)
+    validity.order(number[borders[:-1]], len(launches))
+    used = np.unique(codes[borders[:-1]])
+    if len(borders) - 1 > len(launches) * len(used):  # ops in turn, as nothing here writes them
+        rows = np.lexsort((codes, number))
+        number, codes, ns = number[rows], codes[rows], ns[rows]
+        borders = _borders(number, codes)
+    parts = sorted(pairwise(borders.tolist()), key=lambda part: codes[part[0]])
+    for begin, end in parts:
+        launches[number[begin]].samples[names[codes[begin]]] = ns[begin:end]
     for place, launch in enumerate(launches):
-        begin, end = bounds[place : place + 2]
-        for code in used:
-            taken = ns[begin:end][codes[begin:end] == code]
-            if not len(taken):
-                raise ValueError(f"launch {place} lacks samples")
-            launch.samples[names[code]] = taken
+        if len(launch.samples) < len(used):
+            raise ValueError(f"launch {place} lacks samples")
+
+
+def _borders(number: Samples, codes: Samples) -> Samples:
+    """Return where the rows of a launch's op begin, and the number of all rows."""
+    changes = np.flatnonzero((number[1:] != number[:-1]) | (codes[1:] != codes[:-1]))
+    return np.concatenate([[0], changes + 1, [len(number)]])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -63,6 +64,30 @@ def test_the_file_is_a_plain_table_for_others(measured: Measured, tmp_path: Path
     assert len(rows) == 11
     about = json.loads(table.schema.metadata[b"ipclab"])
     assert about["point"]["levels"] == {"arm": "published"}
+
+
+def test_ops_whose_rows_come_in_turn_are_read_in_the_order_of_each(
+    measured: Measured, tmp_path: Path
+) -> None:
+    path = placed(measured, tmp_path)
+    table = pq.read_table(path)
+    whole = {op: values.tolist() for op, values in decode(path).launches[0].samples.items()}
+    in_turn, first = [], table.filter(pc.equal(table["launch"], 0)).to_pylist()
+    for place in range(len(first)):  # the first row of each op, then the second
+        for op in whole:
+            in_turn += [row for row in first if row["op"] == op][place : place + 1]
+    others = table.filter(pc.not_equal(table["launch"], 0)).to_pylist()
+    columns = {}
+    for name in table.column_names:
+        column = pa.array([row[name] for row in [*in_turn, *others]])
+        columns[name] = (
+            column.dictionary_encode()
+            if name == "op"
+            else column.cast(table.schema.field(name).type)
+        )
+    pq.write_table(pa.table(columns).replace_schema_metadata(table.schema.metadata), path)
+    back = decode(path).launches[0].samples
+    assert {op: values.tolist() for op, values in back.items()} == whole
 
 
 def test_extreme_times_are_kept_exactly(point: Point, tmp_path: Path) -> None:
