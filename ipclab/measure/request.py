@@ -1,4 +1,7 @@
-"""What is to be measured: studies, profile, levels that replace the studies' own. Nonsense is refused."""
+"""What is to be measured: studies, profile, levels that replace the studies' own.
+
+Nonsense is refused.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

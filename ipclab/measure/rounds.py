@@ -64,8 +64,8 @@ class Rounds:
     ) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
-        Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful` the names of
-        the limits that are in doubt.
+        Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful`
+        the names of the limits that are in doubt.
         More than two failures end a point, never the run. A `SessionError` ends the measuring. What
         was launched is stored whatever happens.
         """

@@ -38,6 +38,11 @@ class Contestant:
     point: Point
     roles: Sequence[Role]
 
+    @property
+    def scheduler_places(self) -> bool:
+        """Tell whether the scheduler chooses the CPUs of its two or more processes."""
+        return len(self.roles) > 1 and any(len(role.cpus) > 1 for role in self.roles)
+
 
 @dataclass(frozen=True)
 class Schedule:

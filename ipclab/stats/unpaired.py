@@ -13,7 +13,7 @@ nothing, however large the difference is.
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -67,22 +67,22 @@ def compare_runs(
     has them, to agree with the tests (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005,
     71-81).
     """
-    kinds = kinds or [None] * len(pairs)
-    firsts = _scatters([first for first, _ in pairs], kinds)
-    seconds = _scatters([second for _, second in pairs], kinds)
-    refused: dict[int, Comparison] = {}
-    tested: dict[int, Difference] = {}
-    for number, ((first, second), kind) in enumerate(zip(pairs, kinds, strict=True)):
-        if why := refusal(first, second, first.medians, second.medians):
-            refused[number] = why
-        else:
-            tested[number] = difference(first, second, firsts[kind], seconds[kind])
-    level = threshold([one.least_level() for one in tested.values()], RUNS_ALPHA)
+    refused = [refusal(first, second, first.medians, second.medians) for first, second in pairs]
+    by_kind: dict[Hashable, list[int]] = {}
+    for number, kind in enumerate(kinds or [None] * len(pairs)):
+        if refused[number] is None:
+            by_kind.setdefault(kind, []).append(number)
+    differences: dict[int, Difference] = {}
+    for numbers in by_kind.values():
+        scatter = paired.scatter(np.log(pairs[number][0].medians) for number in numbers)
+        second_scatter = paired.scatter(np.log(pairs[number][1].medians) for number in numbers)
+        for number in numbers:
+            differences[number] = difference(*pairs[number], scatter, second_scatter)
+    level = threshold([one.least_level() for one in differences.values()], RUNS_ALPHA)
     comparisons = []
     for number, (first, second) in enumerate(pairs):
-        launches = len(first.medians), len(second.medians)
-        known = refused.get(number) or tested[number].compared(level)
-        comparisons.append(replace(known, launches=launches))
+        known = refused[number] or differences[number].compared(level)
+        comparisons.append(replace(known, launches=(len(first.medians), len(second.medians))))
     return comparisons
 
 
@@ -109,15 +109,3 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
         if p <= alpha * number / count:
             rejected = number
     return alpha * rejected / count
-
-
-def _scatters(sides: Sequence[Side], kinds: Sequence[Hashable]) -> Mapping[Hashable, Scatter]:
-    """Return the scatter of the launches of all `sides` of one run, by kind."""
-    by_kind: dict[Hashable, list[Side]] = {}
-    for side, kind in zip(sides, kinds, strict=True):
-        by_kind.setdefault(kind, []).append(side)
-    scatters = {}
-    for kind, members in by_kind.items():
-        usable = [side for side in members if side.medians and min(side.medians) > 0]
-        scatters[kind] = paired.scatter(np.log(side.medians) for side in usable)
-    return scatters

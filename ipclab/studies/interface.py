@@ -120,7 +120,7 @@ class Site:
         Ends that the scheduler places have no other contestant beside them: two that were parked
         while others ran it wakes on one CPU, where those of a program by itself can stay apart.
         """
-        unplaced = {name for name, contestant in heat.items() if _scheduler_places(contestant)}
+        unplaced = {name for name, contestant in heat.items() if contestant.scheduler_places}
         pinned = [name for name in heat if name not in unplaced]
         ends: HeatOutcomes = {}
         if pinned:
@@ -133,12 +133,6 @@ class Site:
         """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
         if not self.keep_scratch:
             self.launcher.own("scratch", str(path.resolve()))
-
-
-def _scheduler_places(contestant: Contestant) -> bool:
-    """Tell whether the scheduler chooses the CPUs of the two or more processes of `contestant`."""
-    roles = contestant.roles
-    return len(roles) > 1 and any(len(role.cpus) > 1 for role in roles)
 
 
 def spread(

@@ -18,7 +18,7 @@ import pytest
 from ipclab.backends.waiting import start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, SessionError
 from ipclab.spawn.ledger import clean
-from ipclab.spawn.started import ForkServer, Role
+from ipclab.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -30,50 +30,6 @@ def role(target: str, name: str = "solo", cpus: frozenset[int] = CPUS, **argumen
 
 def only_the_server(launcher: Launcher) -> bool:
     return processes_of(launcher.session.id) == servers_of(launcher)
-
-
-def test_the_first_worker_comes_from_another_server_than_the_others(launcher: Launcher) -> None:
-    outcomes = launcher.launch([role("tell_parent", name) for name in "abc"], 30)
-    first, other = (server.process.pid for server in launcher.servers)
-    assert [outcome.facts["parent"] for outcome in outcomes.values()] == [first, other, other]
-
-
-def test_new_servers_have_come_before_the_old_ones_go(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between them nothing would remove what the session owns if its owner were killed."""
-    old, killed, kill = launcher.servers, [], ForkServer.kill
-
-    def told(server: ForkServer) -> None:
-        killed.append((server, [each.process.poll() for each in launcher.servers]))
-        kill(server)
-
-    monkeypatch.setattr(ForkServer, "kill", told)
-    launcher.renew()
-    assert killed == [(server, [None, None]) for server in old]
-    assert not set(old) & set(launcher.servers)
-
-
-def test_servers_with_a_preload_stay_until_they_have_started_a_worker(tmp_path: Path) -> None:
-    preload = "ipclab.studies.installed:preload"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT))
-        with Launcher(tmp_path, preloads=[preload]) as launcher:
-            usual, loaded = launcher.servers, launcher.loaded[preload]
-            launcher.renew()
-            assert not set(usual) & set(launcher.servers)
-            assert launcher.loaded[preload] == loaded
-            assert [server.process.poll() for server in loaded] == [None, None]
-            asked = replace(role("tell_parent"), preload=preload)
-            outcome = launcher.launch([asked], 30)["solo"]
-            assert outcome.facts["parent"] == loaded[0].process.pid
-            launcher.renew()
-            assert not set(loaded) & set(launcher.loaded[preload])
-            loaded = launcher.loaded[preload]
-            loaded[1].kill()
-            launcher.renew()  # one that is gone is replaced, and its fellow with it
-            assert not set(loaded) & set(launcher.loaded[preload])
-    assert processes_of(launcher.session.id) == []
 
 
 def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
