@@ -202,7 +202,9 @@ def read(path: Path) -> RunFolder:
     """
     file = path / INDEX
     if not file.is_file():
-        raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
+        why = f"it has no {INDEX}" if path.exists() else "there is no such file or folder"
+        fix = "give a folder below data/runs, or a bundle"
+        raise UsageError(f"{path} is no run", why, fix)
     with blamed(f"{file} cannot be read", "make it readable, or measure anew"):
         text = file.read_bytes()
     return RunFolder(path.resolve(), parse_run(text, str(file)))

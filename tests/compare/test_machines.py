@@ -321,7 +321,7 @@ def test_points_of_one_run_only_are_missing() -> None:
     [
         (["compare", str(OLD)], "a comparison needs two runs"),
         (["compare", str(OLD), str(OLD)], "cannot be compared with itself"),
-        (["compare", str(OLD), "nowhere"], "is no run"),
+        (["compare", str(OLD), "nowhere"], "is no run: there is no such file or folder"),
         (["compare", str(OLD), str(OLD), "--lang", "kr"], "there are ko, zh, en"),
         (["compare", str(OLD), str(OLD), "--fail-on", "slowr"], "did you mean 'slower'?"),
         (["bundle", "nowhere", "x"], "is no run"),
