@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats import paired
-from ipclab.stats.family import pair_level
+from ipclab.stats.family import heat_level
 from ipclab.stats.intervals import Floats
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.stats.paired import Scatter
@@ -120,7 +120,7 @@ def alarmed(times: Floats, test: Test) -> bool:
     for look in LOOKS:
         seen = times[:, :look]
         best = int(np.argmin(np.median(seen, axis=1)))
-        level = pair_level(len(times), look, HEAT_LOOKS)
+        level = heat_level(len(times), look)
         scatter = common(seen)
         for other in range(len(times)):
             low, high = test(seen[other] - seen[best], level, scatter) if other != best else (0, 0)
@@ -135,9 +135,7 @@ def heats_to_find(times: Floats, test: Test) -> int:
     """
     ratios = times[1] + SLOWER - times[0]
     for look in LOOKS:
-        low, _ = test(
-            ratios[:look], pair_level(len(times), look, HEAT_LOOKS), common(times[:, :look])
-        )
+        low, _ = test(ratios[:look], heat_level(len(times), look), common(times[:, :look]))
         if low > 0:
             return look
     return LOOKS[-1]

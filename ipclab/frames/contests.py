@@ -46,7 +46,7 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values contests are kept apart, beside placement and size; `names` is what tells two entrants
     apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
     of what is compared. With `state` only shared state takes part: who reads the message that it
-    holds already moves nothing.
+    holds already moves nothing. A point of fewer than `least` launches takes part in none.
     """
 
     op: str | tuple[str, ...]
@@ -57,6 +57,7 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sleeping: bool = False
     sized: bool = True
     state: bool = False
+    least: int = 1
 
 
 @cache
@@ -158,6 +159,9 @@ def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
             parts.append(narrowed(medians, levels))
     wanted = pd.concat(parts)
     wanted = wanted[~wanted.index.duplicated()]
+    if race.least > 1:
+        counts = wanted.groupby(["point", "op"])["value"].transform("size")
+        wanted = wanted[counts >= race.least]
     return wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
 
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 import pandas as pd
+from msgspec import structs
 
 from ipclab.frames.contests import Race, fields, races
 from ipclab.frames.metrics import ROUND
@@ -59,7 +60,9 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
     """
     group_of: dict[str, list[list[str]]] = {}
     for race in races(study):
-        for _, sides in fields(race, _as_frame(race, points)):
+        # each point stands for all launches that it will have
+        planned = structs.replace(race, least=1)
+        for _, sides in fields(planned, _as_frame(race, points)):
             contest = [name for _, name in sides]
             merged: list[list[str]] = []
             for name in contest:

@@ -16,9 +16,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import pair_level
+from ipclab.stats.family import heat_level, pair_level
 from ipclab.stats.intervals import WIDEST
-from ipclab.stats.looks import HEAT_LOOKS
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -117,8 +116,7 @@ def _by_heats(
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    # What a study launches seldom is judged as strictly as at the first look
-    level = pair_level(mechanisms, max(len(ratios), HEAT_LOOKS[0]), HEAT_LOOKS)
+    level = heat_level(mechanisms, len(ratios))
     low, high = paired.interval(ratios, level, scatter)
     comparison = judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))

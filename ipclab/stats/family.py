@@ -15,23 +15,33 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ipclab.stats.looks import LOOKS, SHARES
+from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES
 from ipclab.stats.ranktest import least_p
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
 GRID = np.linspace(-8.0, 8.0, 1601)
 
 
-def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> float:
+def pair_level(mechanisms: int, launches: int) -> float:
     """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look
     that is due then.
-
-    `looks` are those of launches, or of heats.
     """
-    look = min(bisect_left(looks, launches), len(looks) - 1)
     # fewer were never looked at, but taken as they came
-    share = SHARES[look] if launches >= looks[0] else 1.0
+    share = _share(launches, LOOKS, SHARES) if launches >= LOOKS[0] else 1.0
     return range_level(max(2, mechanisms), ALPHA * share)
+
+
+def heat_level(mechanisms: int, heats: int) -> float:
+    """Return the level of one pair among `mechanisms` that shared so many `heats`, as `pair_level`
+    does; fewer than at the first look are judged as strictly as there.
+    """
+    share = _share(heats, HEAT_LOOKS, HEAT_SHARES)
+    return range_level(max(2, mechanisms), ALPHA * share)
+
+
+def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
+    """Return the share of the error that the look due after `count` launches or heats has."""
+    return shares[min(bisect_left(looks, count), len(looks) - 1)]
 
 
 def launches_needed(mechanisms: int) -> int:

@@ -21,7 +21,7 @@ from ipclab.stats.intervals import Floats
 # by the heat's number: the medians (ns) of a contestant's turns in it
 Heats = Mapping[int, Sequence[float]]
 POWER = 0.95
-FEWEST_HEATS = 4  # of a pair, so that its variance says something of the others
+FEWEST_HEATS = 3  # of a pair, so that its variance says something of the others
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
 # A contest whose scatters look alike is trusted like so many more heats, no further
 MOST_FREEDOM = 20.0

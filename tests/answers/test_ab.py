@@ -119,12 +119,14 @@ def test_exit_codes_follow_the_verdict(slower, verdict, code):
 
 
 def test_a_trial_ends_as_soon_as_a_look_decides():
-    assert len(answered(0.5).rounds) == HEAT_LOOKS[0]
+    # three heats of three arms leave two degrees of freedom: half as slow again is shown by five
+    assert len(answered(0.5).rounds) == HEAT_LOOKS[1]
+    assert len(answered(3.0).rounds) == HEAT_LOOKS[0]
 
 
 def test_each_round_launches_every_arm_once_after_a_limit():
     answer = answered(0.5)
-    assert len(answer.rounds) == HEAT_LOOKS[0]
+    assert len(answer.rounds) == HEAT_LOOKS[1]
     for measured in answer.rounds:
         assert {arm: len(numbers) for arm, numbers in measured.items()} == {
             A: 1,

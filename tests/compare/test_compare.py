@@ -9,9 +9,9 @@ import pytest
 
 from ipclab.stats import ranktest
 from ipclab.stats.compare import Comparison, Side, compare, power_step
-from ipclab.stats.family import ALPHA, launches_needed, pair_level, range_level
+from ipclab.stats.family import ALPHA, heat_level, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
-from ipclab.stats.looks import LOOKS, SHARES
+from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import chances, differences, drift, interval, least_p, p_value
 
@@ -165,6 +165,10 @@ def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
         == pytest.approx(ALPHA * SHARES[0], rel=1e-3)
         == pytest.approx(pair_level(2, 12), rel=1e-3)
     )
+    assert sum(HEAT_SHARES) == pytest.approx(1)
+    for heats, share in zip(HEAT_LOOKS, HEAT_SHARES, strict=True):
+        assert heat_level(2, heats) == pytest.approx(ALPHA * share, rel=1e-3)
+    assert heat_level(2, 2) == heat_level(2, 3) < heat_level(2, 4) == heat_level(2, 5)
 
 
 @pytest.mark.parametrize("mechanisms", [2, 3, 6, 12, 20])

@@ -26,7 +26,7 @@ OP = "exchange"
 USUAL = "unix"  # the mechanism
 WAIT = "block"
 # identical code would else take the time of questions that can be decided
-MOST_LAUNCHES = HEAT_LOOKS[1]
+MOST_LAUNCHES = HEAT_LOOKS[2]
 # Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
 
@@ -40,7 +40,7 @@ class CalibrationStudy(Study):
     mechanisms = ("echo-a", "echo-b", "echo-slower")
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches for the second look at most."""
+        """Return the profile with launches for the third look at most."""
         return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:

@@ -23,6 +23,7 @@ from ipclab.studies.payload.handover import END, START
 from ipclab.studies.profile import PLACEMENTS
 
 FLOAT = 4
+FOR_CLAIMS = 5  # launches: an interval of fewer is too wide for most claims
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
 # By arm: the native program that does just what cannot be avoided; the published one opens the file
@@ -57,6 +58,14 @@ class PayloadStudy(Study):
         their own.
         """
         return (*registry.ready(lambda backend: backend.segment), *OTHERS)
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with launches enough to judge the text's claims by, even in a quick
+        run.
+        """
+        if profile.name != "quick":
+            return profile
+        return replace(profile, least_launches=FOR_CLAIMS, least_values=FOR_CLAIMS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         for size in sweep.sizes or ():
