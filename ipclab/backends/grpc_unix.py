@@ -24,9 +24,7 @@ grpc = optional("grpc")
 
 
 class _GrpcChannel(Channel):
-    """Messages go through gRPC's threads: one of them puts what comes into `inbox`, one takes from
-    `outbox`.
-    """
+    """Messages go through gRPC's threads: one fills `inbox`, one takes from `outbox`."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -77,9 +77,7 @@ class _SequencedChannel(UnixEnd, _PacketChannel):
 
 
 class _DatagramChannel(_PacketChannel):
-    """Two sockets, each with a path of its own and connected to the other's, so that it hears
-    nobody else.
-    """
+    """Two sockets, each with its own path and connected to the other: they hear nobody else."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -1,6 +1,4 @@
-"""Messages over byte streams: a length, then the bytes, with full reads and writes. Over named
-pipes, and sockets.
-"""
+"""Messages over byte streams, pipes and sockets: a length, then the bytes, read whole."""
 
 import fcntl
 import os
@@ -66,9 +64,7 @@ class StreamChannel(Channel):
             return got
 
     def _write(self, parts: list[memoryview], timeout_ns: int) -> int:
-        """Write as much of `parts` as fits now, waiting for room if there is none; return how much
-        that was.
-        """
+        """Write as much of `parts` as fits now, waiting for room if none; return how much."""
         while True:
             try:
                 return os.writev(self.writing, parts)
@@ -108,9 +104,7 @@ class StreamChannel(Channel):
         return data
 
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Put the next message into `buffer`: its beginning by a copy, the rest straight from the
-        kernel.
-        """
+        """Put the next message into `buffer`: its beginning copied, the rest from the kernel."""
         size = self._size(timeout_ns)
         target = memoryview(buffer)[:size]
         have = min(self.filled - HEADER.size, size)
@@ -129,9 +123,7 @@ class StreamChannel(Channel):
 
 
 class PipesEnd(Channel):
-    """An end with a launch's two named pipes: `request` is read by the end that made them, `answer`
-    by the other.
-    """
+    """An end with two named pipes: its maker reads `request`, the other `answer`."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -1,5 +1,4 @@
-"""ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private
-folder or over TCP.
+"""ZeroMQ: request and answer, and a store of messages, over a private Unix socket or TCP.
 
 Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC
 24) shows it in the handshake, and ZAP (RFC 27) asks us; messages are the same as without. Who
@@ -67,9 +66,7 @@ class _ZmqEnd(End):
         """Set the socket up before it is bound or connected."""
 
     def bind(self) -> None:
-        """Bind to the launch's path, which only its owner may use, or to a free port, behind a
-        door.
-        """
+        """Bind to the launch's path, its owner's only, or to a free port behind a door."""
         if not self.tcp:
             path = socket_path(self.place)
             self.socket.bind(f"ipc://{path}")

@@ -1,6 +1,4 @@
-"""The interval of a ratio of two medians: that of their contest, or of the heats that both took
-part in.
-"""
+"""The interval of a ratio of two medians: that of their contest, or of heats of both."""
 
 from dataclasses import replace
 from functools import lru_cache

@@ -1,6 +1,4 @@
-"""What every report says of its run: how much was measured, on what machine, and what the hardware
-allows.
-"""
+"""What every report says of its run: how much was measured, on what, and its limits."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,9 +32,7 @@ TWINS = "flow-", "map-", "transfer-"
 
 
 def about_run(lab: Data) -> pd.DataFrame:
-    """Return how much was measured in how many sessions, how it ended, and what disturbed it (item,
-    value).
-    """
+    """Return how much was measured, how it ended, and what disturbed it (item, value)."""
     about = lab.run.about
     words = lab.words
     studies = measured(lab.run)
@@ -90,9 +86,7 @@ def _flagged(medians: pd.DataFrame, flag: str) -> int:
 
 
 def _loads(lab: Data) -> list[str]:
-    """Return the load when the first session began and when the last one ended, where they are
-    known.
-    """
+    """Return the load at the first session's start and at the last one's end, where known."""
     conditions: list[dict[str, Any]] = []
     if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
@@ -101,8 +95,9 @@ def _loads(lab: Data) -> list[str]:
 
 
 def spent(about: Mapping[str, Any], counter: str) -> float:
-    """Return by how much a counter of the machine rose in all sessions: `steal_ns` is the CPU time
-    that the host took away, `busy_ns` what was used.
+    """Return by how much a counter of the machine rose in all sessions.
+
+    `steal_ns` is the CPU time that the host took away, `busy_ns` what was used.
     """
     rose = 0.0
     for session in about["sessions"]:
@@ -113,9 +108,7 @@ def spent(about: Mapping[str, Any], counter: str) -> float:
 
 
 def about_machine(lab: Data) -> pd.DataFrame:
-    """Return the facts of the machine that reports show (fact, value); a star marks those that
-    identify it.
-    """
+    """Return the facts that reports show (fact, value); a star marks those that identify."""
     stored = lab.run.about["machine"]
     rows = []
     for fact, value, reason in shown(stored["facts"], stored["reasons"]):
@@ -125,8 +118,7 @@ def about_machine(lab: Data) -> pd.DataFrame:
 
 
 def about_limits(lab: Data) -> pd.DataFrame:
-    """Return what the hardware allows: of each limit the best launch and the second best, by
-    placement.
+    """Return what the hardware allows: each limit's best and second best launch, by placement.
 
     memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
     their least.
@@ -160,8 +152,7 @@ def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
 
 
 def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
-    """Return what the first page must say of the limits of `runs` (this one when none is named),
-    else nothing.
+    """Return what the first page must say of the limits of `runs` (or this one), or nothing.
 
     With `study` only its results count, those that the page shows, and the page says what its
     ratios are.

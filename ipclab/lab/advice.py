@@ -1,6 +1,4 @@
-"""Advice: of each contest the best guess, its evidence, the second best, a wrong choice's price,
-what would decide; and what may be taken, since it was not shown to be slower.
-"""
+"""Advice: of each contest the best guess and its evidence, and what may be taken as well."""
 
 import math
 import re
@@ -49,8 +47,7 @@ _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
 def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return one row for each contest of more than one mechanism in a contest frame, in the frame's
-    order.
+    """Return one row for each contest of several mechanisms, in the frame's order.
 
     Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many),
     `shown` (how many of them were shown to be slower), `strength` (`strong`: each rival was shown
@@ -108,8 +105,7 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
 
 
 def _more(rival: Any, mechanisms: int, bound: float) -> int:
-    """Return how many launches more would show a rival to be slower, or the same: whichever needs
-    fewer.
+    """Return how many launches more would show a rival to be slower, or the same.
 
     The ratio is taken as it was found, and the width of its interval as shrinking with the root of
     the launches (see `stats.compare.power_step`).
@@ -138,8 +134,7 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def named_entrant(lab: Data, name: str) -> str:
-    """Return an entrant's name in words: a mechanism, or a way to read with the roles of its
-    threads.
+    """Return an entrant's name in words: a mechanism, or a way to read with threads' roles.
 
     >>> named_entrant(lab, "overlapped 2RnC+2C")
     'read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)'

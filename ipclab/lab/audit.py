@@ -1,6 +1,4 @@
-"""The audit in a reader's words: the texts' claims and a person's own, judged, what corrects them,
-and numbers of one's own in the language of their rules.
-"""
+"""The audit in a reader's words: claims judged, what corrects them, and computed numbers."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -57,8 +55,7 @@ def values_of(lab: Data) -> tuple[Source, Source]:
 
 
 def claims(lab: Data, study: str = "") -> pd.DataFrame:
-    """Return one row for each claim of the study's text (of all texts, or your `own`) with its
-    three verdicts.
+    """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
     method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
@@ -190,9 +187,7 @@ def claims_table(
 
 
 def corrections(lab: Data) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's own table (`own`) and from this
-    run (`here`).
-    """
+    """Return sentences to put in place of claims, from the text's table (`own`) and `here`."""
     text, run = values_of(lab)
     rows = []
     for file in texts(lab.paths).values():
@@ -230,9 +225,7 @@ def _filled(lab: Data, text: str, claim: Claim) -> str:
 
 
 def _meaning(lab: Data, file: File, claim: Claim) -> str:
-    """Return what is judged, in the words of the reader, after the quotation where it is in their
-    language.
-    """
+    """Return what is judged, in the reader's words, after a quotation in their language."""
     lang = lab.words.lang
     if file.seed == OWN:
         by_language = {**claim.translations, claim.language: claim.text}
@@ -248,9 +241,7 @@ def _title(lab: Data, file: File) -> str:
 
 
 def with_own(lab: AnyData, file: str) -> AnyData:
-    """Return the lab with a person's own claims; raises `UsageError` with the line for what cannot
-    be judged.
-    """
+    """Return the lab with a person's own claims; `UsageError` has the line of a bad one."""
     lines = Lines.read(Path(file))
     own = lines.parsed()
     lines.check(own, values_of(lab)[1])
@@ -279,8 +270,9 @@ def one_value(term: Term, source: Source) -> Quantity:
 
 
 def compute(lab: Data, expression: str, study: str = "") -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its
-    text's names.
+    """Return what an expression in the language of rules gives (docs/claims.md).
+
+    `study` lends its text's names.
 
     >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
     >>> compute(lab, f"max({every}) / 1 us")

@@ -85,8 +85,7 @@ class Lab(Data):
         profile: Any = "quick",
         **sweep: Any,
     ) -> "Lab":
-        """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`,
-        under `profile`.
+        """Open a run that holds `study`; with `measure`, measure first what it lacks of it.
 
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
         entries, readers ...; an empty one means the study's own. Values may come from papermill's
@@ -116,8 +115,7 @@ class Lab(Data):
         seed: int = -1,
         run: str = "",
     ) -> "Lab":
-        """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and
-        open the run.
+        """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.measure.session.measure` raises.
@@ -149,8 +147,7 @@ class Lab(Data):
         panels: int | tuple[int, int] = 1,
         share: str = "",
     ) -> Iterator[Any]:
-        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its
-        title.
+        """Give axes to draw into; the figure is then saved as SVG, PNG, PDF, and shown.
 
         `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
         they are translated here, and placeholders filled like those of prose. So are `names`: what
@@ -202,8 +199,7 @@ class Lab(Data):
         )
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep variables of the notebook, and values under other names, for other notebooks; shows
-        nothing.
+        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
@@ -213,8 +209,7 @@ class Lab(Data):
         return quotes.Kept(kept)
 
     def quoted(self, notebook: str) -> quotes.Quoted:
-        """Return what another notebook made of this run: figures and tables by name, and the values
-        that it kept.
+        """Return what another notebook made of this run: figures, tables, and kept values.
 
         It is executed when that was not done yet; raises `LabError` when it fails.
 
@@ -225,9 +220,7 @@ class Lab(Data):
         return quotes.read(executed, notebook)
 
     def _say_origin(self) -> None:
-        """Name the machine and the date of a run that was not measured here, before anything of it
-        is shown.
-        """
+        """Name machine and date of a run not measured here, before anything of it is shown."""
         if elsewhere(self.paths, self.run):
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
@@ -253,7 +246,5 @@ class Lab(Data):
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
-    """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for
-    another one.
-    """
+    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
     return Lab(run, Words.load(lang, paths.locale), paths)

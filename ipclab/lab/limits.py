@@ -9,8 +9,9 @@ from ipclab.studies.limits import pairs
 
 
 def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value
-    over it.
+    """Return rows of `lab.points` with the hardware's limit (ns) and the value over it.
+
+    Columns: `limit` and `over_limit`.
     """
     if points.empty:
         return points.assign(limit=0.0, over_limit=0.0, over=None)
@@ -18,8 +19,7 @@ def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def beaten(lab: Data) -> pd.DataFrame:
-    """Return the medians of all studies that are faster than their limit, which shows that it is
-    none.
+    """Return the medians of all studies that are faster than their limit: it is none, then.
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
     """
@@ -28,8 +28,9 @@ def beaten(lab: Data) -> pd.DataFrame:
 
 
 def cpu_pairs(lab: Data) -> pd.DataFrame:
-    """Return a row for each pair of CPUs: `cpu`, `other`, `shares`, and the median (ns) of a cache
-    line's round trip.
+    """Return a row for each pair of CPUs and the median (ns) of a cache line's round trip.
+
+    Columns: `cpu`, `other`, `shares` and the median.
 
     It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
     or more.

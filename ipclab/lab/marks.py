@@ -1,6 +1,4 @@
-"""What all marks of a figure share: rows that may be drawn, groups, names, intervals, and what
-pointing tells.
-"""
+"""What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,8 +19,7 @@ _MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric",
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
-    """Tell whether there are rows to draw, and say in `ax` why when there are none: before
-    seaborn's own functions.
+    """Tell whether there are rows to draw, and say in `ax` why when there are none.
 
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
@@ -78,9 +75,7 @@ def groups(
     frame: pd.DataFrame,
     by: str | None,
 ) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows
-    when it is None.
-    """
+    """Yield the rows of each level of `by` in their order; all rows when it is None."""
     if by is None:
         yield None, frame
         return
@@ -95,9 +90,7 @@ def add_hover(
     ys: Any,
     label: str,
 ) -> None:
-    """Have each mark of a series tell its name and its value with the interval when it is pointed
-    at.
-    """
+    """Have each mark of a series tell its name, value and interval when pointed at."""
     columns = ["value", "unit", "low", "high"]
     if not {*columns} <= {*part}:
         return
@@ -119,9 +112,7 @@ def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
 
 
 def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
-    """Return how far the intervals reach to both sides, None without any; one without end is not
-    drawn.
-    """
+    """Return how far intervals reach to both sides, or None; endless ones are not drawn."""
     if column != "value" or not {"low", "high"} <= set(part):
         return None
     ends = [part.value - part.low, part.high - part.value]

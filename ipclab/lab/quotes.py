@@ -1,6 +1,4 @@
-"""What one notebook quotes of another: its figures, tables and kept values, out of the executed
-notebook.
-"""
+"""What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -36,9 +34,7 @@ class Kept:
 
 
 class Quoted:
-    """What an executed notebook made: its figures and tables by name, and the values that it kept
-    as attributes.
-    """
+    """What an executed notebook made: figures, tables by name; kept values as attributes."""
 
     def __init__(
         self,
@@ -89,9 +85,7 @@ def notebooks(paths: Paths) -> dict[str, Path]:
 
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
-    """Return where the executed `notebook` about `run` lies, in the language; the name tells what
-    it was made from.
-    """
+    """Return where the executed `notebook` about `run` lies; its name tells its sources."""
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,

@@ -1,6 +1,4 @@
-"""What the uncertainty of a value is made of: standard uncertainties as shares of it, combined and
-expanded; and what the run's own calibration says of its judge.
-"""
+"""What the uncertainty of a value is made of, and what calibration says of the judge."""
 
 from collections.abc import Mapping, Sequence
 from math import hypot, log, sqrt
@@ -40,8 +38,9 @@ def budget(
     value: Quantity,
     *timed: Quantity,
 ) -> dict[str, Quantity]:
-    """Return the standard uncertainty (a share of `value`) by source, then `combined`, `expanded`
-    and `printed`.
+    """Return standard uncertainties (shares of `value`) by source, then combined ones.
+
+    These are `combined`, `expanded` and `printed`.
 
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
     `printed` is half of the interval that the reports print. What this run does not know has no
@@ -100,9 +99,7 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
 
 
 def _of_twins(lab: Data, sides: int) -> float | None:
-    """Return how far identical programs lie apart: what processes have of the server that they were
-    forked from.
-    """
+    """Return how far identical programs lie apart: what they have of their fork server."""
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None
@@ -114,9 +111,7 @@ def _of_twins(lab: Data, sides: int) -> float | None:
 
 
 def _of_host(lab: Data) -> float | None:
-    """Return the share of the CPU time in use that the host took away, as the half-width of a
-    rectangle.
-    """
+    """Return the host's share of the CPU time in use, as a rectangle's half-width."""
     busy = spent(lab.run.about, "busy_ns")
     return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None
 
@@ -129,9 +124,7 @@ def _printed(value: Quantity) -> float | None:
 
 
 def smallest_found(lab: Data) -> Quantity:
-    """Return the least planted slow-down (a share) that the run's judge found in every trial;
-    missing without one.
-    """
+    """Return the least planted slow-down (a share) always found by the judge, or missing."""
     always: list[set[float]] = []
     for row in calibration.rows(lab.contests(calibration.STUDY)):
         counts = row["found"].items()
@@ -141,8 +134,9 @@ def smallest_found(lab: Data) -> Quantity:
 
 
 def calibration_table(lab: Data) -> Table:
-    """Return what the run's judge was seen to do with identical code and with planted slow-downs,
-    as a table by placement.
+    """Return what the judge was seen to do with identical and slowed-down code, as a table.
+
+    There is a row for each placement.
 
     Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a
     column for each planted slow-down says in how many of the contests (or trials) it was found.

@@ -55,9 +55,7 @@ class System:
     limit: Callable[[int], tuple[int, int]] = staticmethod(resource.getrlimit)
 
     def affinity(self) -> set[int]:
-        """Return the CPUs the calling thread may use; the kernel has already applied cgroup
-        cpusets.
-        """
+        """Return the CPUs that the calling thread may use, cgroup cpusets applied."""
         return os.sched_getaffinity(0)
 
     def uname(self) -> tuple[str, str]:
@@ -132,9 +130,7 @@ class Source:
             raise AbsentError(WHY.get(type(error), "unreadable")) from error
 
     def read(self, name: str) -> str:
-        """Return a file's text, not remembered; raise `AbsentError`. For files that may name host
-        or user.
-        """
+        """Return a file's text, not kept: it may name host or user; raise `AbsentError`."""
         return self.bytes(name).decode(errors="replace")
 
     def text(self, name: str) -> str:
@@ -142,9 +138,7 @@ class Source:
         return self.once(name, lambda: self.keep(name, self.read(name)))
 
     def parsed(self, name: str, parse: Callable[[str], T], default: T) -> T:
-        """Return `parse` of a file's stripped text, `default` where there is none or it cannot be
-        parsed.
-        """
+        """Return `parse` of a file's stripped text, `default` where that is impossible."""
         try:
             return parse(self.text(name).strip())
         except (AbsentError, ValueError):
@@ -183,9 +177,7 @@ class Source:
 
 
 def scrub(text: str, host: str) -> str:
-    """Return `text` without serial numbers, UUIDs, MAC and IPv4 addresses and the host's (short)
-    name.
-    """
+    """Return `text` without serial numbers, UUIDs, MAC and IPv4 addresses, the host's name."""
     text = _DROPPED_LINE.sub("", text)
     for pattern, mark in _NAMES:
         text = pattern.sub(mark, text)

@@ -1,5 +1,4 @@
-"""The level of one comparison among all of a contest and all looks at it, so that a contest errs in
-5 % at most.
+"""The level of one comparison, so that all of a contest and all looks err in 5 % at most.
 
 Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the
 level of a pair is that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960,
@@ -23,8 +22,7 @@ GRID = np.linspace(-8.0, 8.0, 1601)
 
 
 def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> float:
-    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look
-    that is due then.
+    """Return the level of one pair among `mechanisms` after `launches`, at the look then due.
 
     `looks` are those of launches, or of heats.
     """
@@ -35,17 +33,13 @@ def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> 
 
 
 def launches_needed(mechanisms: int) -> int:
-    """Return the fewest launches after which some pair among `mechanisms` can be told apart; not
-    before a look.
-    """
+    """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
 
 
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
-    """Return the two-sided level of a pair at which the range of `count` normal means errs with
-    `alpha`.
-    """
+    """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
     normal = NormalDist()
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
     below = np.array([normal.cdf(z) for z in GRID])

@@ -52,8 +52,9 @@ class Estimate:
 
 
 def rank(count: int, q: float) -> int:
-    """Return the index of the `q` quantile among `count` sorted values (inverse of the empirical
-    distribution).
+    """Return the index of the `q` quantile among `count` sorted values.
+
+    It is the inverse of the empirical distribution.
     """
     return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
 
@@ -65,8 +66,7 @@ def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the median of a few values: no shape of their distribution is
-    assumed.
+    """Return the 95 % interval of the median of a few values, of whatever distribution.
 
     The ends lie between the two order statistics whose exact levels enclose `NOMINAL`
     (Hettmansperger and Sheather, Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14,
@@ -90,9 +90,7 @@ def median_interval(values: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=512)
 def _places(count: int) -> tuple[int, float]:
-    """Return the index of the outer order statistic, and the share of the way from there to the
-    next inner one.
-    """
+    """Return the outer order statistic's index, and the share of the way to the inner one."""
     if count <= max(FEW):
         return 0, 0.0
     # By r: the chance that the median lies outside the r-th value from either end.
@@ -117,8 +115,7 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
-    """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples
-    beyond it.
+    """Return the `q` quantile of all launches' samples; None with under ten beyond it.
 
     The ends of its interval are infinite where launches are too few for one.
     The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples
@@ -144,8 +141,9 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
 
 
 def rate_upper(hits: int, trials: int) -> float:
-    """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26,
-    1934, 404-413).
+    """Return the upper end of a rate's exact 95 % interval.
+
+    Clopper and Pearson, Biometrika 26, 1934, 404-413.
     """
     if hits == trials:
         return 1.0

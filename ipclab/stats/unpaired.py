@@ -29,9 +29,7 @@ BOUND = math.log1p(EQUIVALENCE)
 
 
 class Difference(NamedTuple):
-    """The log ratio of a point's times in two runs, its standard error, and the degrees of freedom
-    of that.
-    """
+    """The log ratio of a point's times in two runs, its standard error, and its freedom."""
 
     log_ratio: float
     error: float
@@ -87,9 +85,7 @@ def compare_runs(
 
 
 def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scatter) -> Difference:
-    """Return the difference of two sides of two launches or more, each with the `scatter` of its
-    run.
-    """
+    """Return the difference of two sides of two or more launches, with each run's `scatter`."""
     logs = np.log(first.medians)
     second_logs = np.log(second.medians)
     one = paired.steadied(logs, scatter)
