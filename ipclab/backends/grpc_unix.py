@@ -114,7 +114,7 @@ class _GrpcChannel(Channel):
 
 
 class _UnaryChannel(_GrpcChannel):
-    """The asking end's `recv` makes the call with what was sent: it blocks until the answer is there.
+    """The asking end's `recv` makes the call with what was sent and blocks until answered.
 
     At the serving end, gRPC's thread gives the request to the one that receives, and waits for what
     that one sends.

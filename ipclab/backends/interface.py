@@ -177,7 +177,7 @@ def needs(package: str, module: object) -> Callable[[], str | None]:
 
 
 def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:
-    """Return `kind` with other class attributes: a mechanism that differs from it in these alone."""
+    """Return `kind` with other class attributes: a mechanism that differs in these alone."""
     return type(kind.__name__, (kind,), attributes)
 
 

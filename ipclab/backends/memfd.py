@@ -38,7 +38,7 @@ class _MemfdChannel(NotesEnd):
             os.close(made)
 
     def _taken(self, timeout_ns: int) -> tuple[int, int]:
-        """Return the descriptor that came and its size; nobody can cut or change what is behind it."""
+        """Return the descriptor that came and its size; nobody can cut or change its file."""
         _, (came,) = self.next_note(timeout_ns)
         if fcntl.fcntl(came, fcntl.F_GET_SEALS) & SEALS != SEALS:
             os.close(came)

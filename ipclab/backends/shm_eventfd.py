@@ -35,7 +35,7 @@ class _Ring:
 
 
 class EventfdChannel(NotesEnd):
-    """Two rings; `fileno` is readable while a message waits, and `recv` with no time then takes it."""
+    """Two rings; `fileno` is readable while a message waits, for a `recv` with no time."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

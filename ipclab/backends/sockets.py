@@ -155,7 +155,7 @@ class _TcpChannel(_SocketChannel):
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Connect and show the token, or take the connection that shows it; a stranger's is closed."""
+        """Connect and show the token, or take the connection that shows it; close others."""
         token, end = bytes.fromhex(str(self.address["token"])), time.monotonic_ns() + timeout_ns
         if not self.listening:
             sock = socket.create_connection((HOST, int(self.address["port"])), timeout_ns / 1e9)

@@ -46,7 +46,7 @@ class StreamChannel(Channel):
         wait(strategy, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
 
     def _read(self, target: memoryview, timeout_ns: int) -> int:
-        """Wait until there is something, read what fits into `target` and return how much that was."""
+        """Wait until there is something, read what fits into `target` and return how much."""
         end = clock() + timeout_ns
         while True:
             self._await(self.readable, self.strategy, timeout_ns)
@@ -56,7 +56,8 @@ class StreamChannel(Channel):
                 timeout_ns = end - clock()
                 if timeout_ns <= 0:
                     raise TimeoutError("nothing came in time") from error
-                continue  # a named pipe looks hung up for the moment in which its other end is opened
+                # A named pipe looks hung up while its other end is being opened.
+                continue
             except ConnectionResetError:
                 got = 0
             if not got:

@@ -20,7 +20,7 @@ Got = TypeVar("Got")
 
 
 def start_ticks(pid: int) -> int | None:
-    """Return the start time of process `pid` in clock ticks since boot, or None when there is none."""
+    """Return the start time of process `pid` in clock ticks since boot, or None."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

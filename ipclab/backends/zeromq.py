@@ -195,7 +195,7 @@ class _ZmqStore(_ZmqEnd, Store):
             self.socket.send(data, zmq.DONTWAIT)
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return what was received last when it is above `after`, else a copy of the next message."""
+        """Return what was received last when above `after`, else a copy of the next message."""
         if self.version <= after:
             if not self.socket.poll(in_ms(timeout_ns)):
                 raise TimeoutError(f"message {self.version + 1} did not come in time")

@@ -18,7 +18,8 @@ SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
 WORDS = {judge.INSIDE: HOLDS, judge.UNDECIDED: UNDECIDED, judge.NOT_TESTED: UNDECIDED}
 OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
-SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
+# binary fractions of decimal digits; a bound that is not included is left by more
+SLACK = 1e-9
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
 SETS = {"massive_files": "massive", "large_files": "exp-large"}  # the sets of files that are meant
 

@@ -78,7 +78,7 @@ class Source:
         return address.find(self.frame(address), self.known, self.loose or printed)
 
     def values(self, address: Address) -> "Values":
-        """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
+        """Return the values at an address, in seconds and bytes, found once; or `MissingError`."""
         if address not in self.cached:
             self.work.take(LOOK_UP)
             if self.given is None:

@@ -1,4 +1,4 @@
-"""Where the order of mechanisms changes from one run to another, over every contest that both hold."""
+"""Where the order of mechanisms changes between runs, over the contests of both."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations

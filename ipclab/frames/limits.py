@@ -43,7 +43,7 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
 
 
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
-    """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
+    """Return the median of `row` over its limit, heat by heat where they took turns."""
     sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
@@ -88,7 +88,7 @@ def beaten(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def lines(beaten_rows: pd.DataFrame) -> list[str]:
-    """Return one line for each row of `beaten`, the lowest first: how far below, study, op, point."""
+    """Return one line for each row of `beaten`, lowest first: how far, study, op, point."""
     rows = beaten_rows.sort_values("over_limit").to_dict("records")
     return [
         f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"

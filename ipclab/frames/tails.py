@@ -25,7 +25,7 @@ def metric(quantile: float) -> str:
 
 
 def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
-    """Tell of each number of samples whether enough lie beyond a quantile; the median needs none."""
+    """Tell of each number of samples whether enough lie beyond a quantile (0.5: always)."""
     beyond = samples - np.ceil(quantile * samples)
     return (beyond >= LEAST_BEYOND) | (quantile == MEDIAN)
 

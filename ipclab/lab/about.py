@@ -137,7 +137,7 @@ def about_limits(lab: Data) -> pd.DataFrame:
 
 
 def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
-    """Yield the rows of the limits (column `limit`) whose sizes are told, in the order of `LIMITS`."""
+    """Yield rows of the limits (column `limit`) whose sizes are told, in `LIMITS`' order."""
     echoed = points[points.limit.str.startswith("echo-")].size_bytes
     for name in LIMITS:
         part = points[points.limit == name].sort_values("size_bytes")

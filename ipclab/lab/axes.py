@@ -108,7 +108,7 @@ def reach(
     low: float,
     high: float,
 ) -> tuple[float, float]:
-    """Return the ends of all values that one axis shows, these among them, and those that share it."""
+    """Return the ends of all values on one axis, and on those that share it."""
     extents = ax.figure.extent
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
         least, most = extents.get((other, which), (low, high))

@@ -1,4 +1,4 @@
-"""A figure in the making: axes for a cell, saved and shown with its words when the cell has drawn."""
+"""A figure in the making: axes for a cell, saved and shown once the cell has drawn."""
 
 import os
 import re

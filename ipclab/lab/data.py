@@ -105,7 +105,7 @@ class Data:
         return address.narrowed(published(self.paths, study), levels)
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a study's frame (of points, launches or contests) that have `levels`."""
+        """Return the rows of a study's frame (points, launches, contests) with `levels`."""
         frame = derived.read(self.run, study, kind)
         factors = levels_of(study)
         check_levels(study, frame, levels)
@@ -218,7 +218,7 @@ class Data:
         return address.at(words, self.points, lambda study: worded(self.paths, study))
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
-        """Return what a placeholder names: a variable of the notebook, or the value at an address."""
+        """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
             value = prose.named(name, {**self._names(), **(more or {})})

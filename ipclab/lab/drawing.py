@@ -144,7 +144,7 @@ def bars(
     hue: str,
     ax: Any,
 ) -> None:
-    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
+    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in order."""
     if not drawable(frame, ax, y, hue):
         return
     rows = list(dict.fromkeys(frame[y]))

@@ -68,7 +68,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def spec(factor: str, level: Any) -> str:
-    """Return how a level is printed: bytes that are a power of two in binary units, others exactly."""
+    """Return how a level is printed: powers of two in binary units, others exactly."""
     size = int(level) if UNITS.get(factor) == "B" else 0
     if size < KIB or size & (size - 1):
         return ""

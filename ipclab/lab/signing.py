@@ -65,7 +65,7 @@ def is_preliminary(lab: Data) -> bool:
 
 
 def signed_by(lab: Data) -> Control:
-    """Return what `report.toml` says of the document; raises `UsageError` for what it cannot say."""
+    """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
     control_file = with_own(lab, str(lab.paths.control))._own
     return (control_file and control_file.document) or Control()
 

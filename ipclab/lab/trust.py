@@ -29,7 +29,7 @@ LEVEL_NAMES, FACTS, UNKNOWN = (
 
 
 class Rule(NamedTuple):
-    """Up to which value of a fact (a share) a statement stays at high, and up to which at medium."""
+    """Up to which value of a fact (a share) a statement stays at high, and at medium."""
 
     fact: str
     high: float
@@ -132,7 +132,7 @@ def trusted(
 
 
 def unfit(lab: Data) -> list[str]:
-    """Return a line for each reason why the run is not fit for a table of machines; none when it is."""
+    """Return a line for each reason why the run is not fit for a table of machines."""
     try:
         lab.run.checked()
     except LabError as error:

@@ -16,7 +16,7 @@ VERDICTS, NEEDS, REASONS = (labels.WORDS[name] for name in ("verdicts", "needs",
 
 
 def bounds(lab: Data, rule: Rule) -> str:
-    """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
+    """Return the rule's bounds as a reader writes them, with their rounding if meant."""
     low, high = rule.written
     ends = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
     spec = ""

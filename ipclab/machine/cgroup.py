@@ -57,7 +57,7 @@ def cpu_quota(source: Source) -> float:
 
 
 def memory_limit(source: Source) -> int:
-    """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
+    """Return the tightest group's memory limit in bytes; `AbsentError` if unlimited."""
     limits = []
     for folder in _folders(source, "memory"):
         for name in ("memory.max", "memory.limit_in_bytes"):

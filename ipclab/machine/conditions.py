@@ -78,7 +78,7 @@ def _load(words: list[str]) -> Conditions:
 
 
 def _pressure(source: Source, name: str) -> Conditions:
-    """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
+    """Parse a pressure file's first line, `some avg10=0.01 avg60=... total=<us>`."""
     words = source.read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
     values = dict(word.split("=") for word in words)
     return {

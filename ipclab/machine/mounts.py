@@ -93,7 +93,8 @@ def _device(source: Source, mount: Mount) -> str:
     def real(link: str) -> str:
         return "/sys" + os.path.realpath(source.path(link)).removeprefix(sys)
 
-    name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
+    # /dev/mapper/x leads to ../dm-0
+    name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119
     links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")
     folder = real(present(next(filter(source.exists, links), "")))
     while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something

@@ -1,4 +1,4 @@
-"""Was a run measured here? Whoever is shown another machine's results is told so in the first line."""
+"""Was a run measured here? A reader is told of another machine in the first line."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache

@@ -61,7 +61,7 @@ def placements(topology: Topology) -> dict[str, Placement]:
 
 
 def missing(topology: Topology) -> dict[str, str]:
-    """Return why a placement that every study asks for is not there: {} or `cross` with its reason."""
+    """Return why `cross`, which every study asks for, is not there; {} where it is."""
     if len(topology.allowed) > 1:
         return {}
     others = len(topology.online) - 1

@@ -34,7 +34,7 @@ _NAMES = (
 
 
 class AbsentError(Exception):
-    """No value: `reason` is `absent`, `denied`, `unreadable`, `unlimited`, `timed out` or `failed`."""
+    """No value: its `reason` is absent, denied, unreadable, unlimited, timed out, or failed."""
 
     def __init__(self, reason: str = "absent") -> None:
         super().__init__(reason)
@@ -82,7 +82,7 @@ class System:
             raise AbsentError from error
 
     def run(self, *command: str, cwd: Path | None = None, seconds: float = COMMAND_SECONDS) -> str:
-        """Return the output of a tool from beside the interpreter or the PATH; raise `AbsentError`."""
+        """Return the output of a tool beside the interpreter or on PATH; raise `AbsentError`."""
         program = which(command[0], path=str(Path(sys.executable).parent)) or which(command[0])
         if program is None:
             raise AbsentError
@@ -97,9 +97,15 @@ class System:
         with tempfile.TemporaryFile() as output:
             try:
                 subprocess.run(
-                    (program, *command[1:]), timeout=seconds, check=True, cwd=cwd or Path("/"), env=os.environ | quiet,
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
-                )  # fmt: skip
+                    (program, *command[1:]),
+                    timeout=seconds,
+                    check=True,
+                    cwd=cwd or Path("/"),
+                    env=os.environ | quiet,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.DEVNULL,
+                )
             except subprocess.TimeoutExpired as error:
                 raise AbsentError("timed out") from error
             except (OSError, subprocess.SubprocessError) as error:
@@ -110,7 +116,7 @@ class System:
 
 @dataclass(frozen=True)
 class Source:
-    """Files below `root`, calls of `system`, the checkout's `paths`; `raw` collects what was read."""
+    """Files below `root`, calls of `system`, the checkout's `paths`; `raw` keeps texts."""
 
     root: Path = Path("/")
     system: System = field(default_factory=System)

@@ -66,7 +66,7 @@ class Document:
         return self.labels[name]
 
     def settled(self, shown: Table) -> Table:
-        """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
+        """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
         rows = []
         for row in shown.rows:
@@ -168,7 +168,7 @@ def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
 
 
 def _labelled(shown: Shown, document: Document) -> Shown:
-    """Return a figure or table with its number before its caption; one without a caption has none."""
+    """Return a figure or table with its number before its caption, if it has one."""
     if not shown.caption:
         return shown
     kind = type(shown)

@@ -122,7 +122,7 @@ def _by_heats(
 
 
 def _compared(side: Side, other: Side) -> Medians:
-    """Return the medians of a side that are compared: those of the rounds that both have, or all."""
+    """Return the medians of a side to compare: those of rounds that both have, or all."""
     if not (len(side.rounds) and len(other.rounds)):
         return side.medians
     by_round = zip(side.medians, side.rounds, strict=True)
@@ -142,7 +142,7 @@ def refusal(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | N
 
 
 def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
-    """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
+    """Return why launches `a` and `b` of the two cannot be compared, or None."""
     launches = len(a), len(b)
     differing = {name for name, _ in first.conditions.items() ^ second.conditions.items()}
     if differing:

@@ -17,13 +17,16 @@ from scipy.special import betaincinv, stdtrit
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
-NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
+# of an interval by itself: points that end when their contest is decided lose up to a hundredth
+NOMINAL = 0.96
 # stretches the range of so few: no two order statistics are 95 % apart
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
-WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
+# an interval whose ends are further apart says only that there were too few launches
+WIDEST = 100.0
 LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
-SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
+# share by which sessions differ more than launches of one can show (docs/method.md)
+SESSION = 0.06
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Estimate:
         return Estimate(factor / self.value, low, high, self.launches, self.samples)
 
     def for_sessions(self) -> "Estimate":
-        """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
+        """Return a time or rate with an interval for any session, `SESSION` wider at its ends."""
         low = self.low - SESSION * abs(self.low)
         high = self.high + SESSION * abs(self.high)
         return Estimate(self.value, low, high, self.launches, self.samples)

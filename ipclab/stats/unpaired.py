@@ -98,7 +98,7 @@ def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scat
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
-    """Return the p up to which Benjamini-Hochberg rejects; never below `alpha` over their number."""
+    """Return the p up to which Benjamini-Hochberg rejects, at least `alpha` over their number."""
     count = max(1, len(chances))
     rejected = 1
     for number, p in enumerate(sorted(chances), 1):
