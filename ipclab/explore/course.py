@@ -7,7 +7,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames.judged import judged as as_judged
-from ipclab.lab.audit import compute
+from ipclab.lab.computed import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
 from ipclab.paths import table_beside

@@ -1,31 +1,26 @@
-"""The audit in a reader's words: claims judged, what corrects them, and computed numbers."""
+"""The audit in a reader's words: claims judged, and the sentences that correct them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from ipclab.claims.claim import OWN, Claim, Verdict, judge_all, known_of
-from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.claim import OWN, Claim, Verdict, judge_all
+from ipclab.claims.expression import Source, Term
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
-from ipclab.claims.published import texts, worded
-from ipclab.claims.rules import read_names, read_sum
-from ipclab.claims.units import KINDS
+from ipclab.claims.published import texts
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived
 from ipclab.frames.address import MissingError
-from ipclab.frames.judged import judged
 from ipclab.lab import labels, prose, verdicts
 from ipclab.lab.catalogue import LANGUAGES, N_
+from ipclab.lab.computed import one_value, values_of
 from ipclab.lab.data import Data
 from ipclab.lab.table import Table
 from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
-from ipclab.stats.quantity import Quantity, missing
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
@@ -40,18 +35,6 @@ SHOWN_COLUMNS = (
     "adds",
 )
 AnyData = TypeVar("AnyData", bound=Data)
-
-
-def values_of(lab: Data) -> tuple[Source, Source]:
-    """Return where rules look up values: the texts' tables, and the run's frames."""
-    table = partial(worded, lab.paths)
-    run = Source(
-        lambda study: derived.read(lab.run, study, "points"),
-        table,
-        known_of(lab.run.about),
-        judged=partial(judged, lab.run),
-    )
-    return Source(table, table, loose=True), run
 
 
 def claims(lab: Data, study: str = "") -> pd.DataFrame:
@@ -192,12 +175,13 @@ def corrections(lab: Data) -> pd.DataFrame:
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}
-        for each in file.corrections:
-            quotes = dict.fromkeys([*map(stated.__getitem__, each.claims), each.quote])
+        for correction in file.corrections:
+            ids = correction.claims
+            quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
-            source = lab.words.joined(each.claims) or each.source
-            own = _corrected(lab, each.own, each.own_values, text)
-            here = _corrected(lab, each.here, each.here_values, run)
+            source = lab.words.joined(ids) or correction.source
+            own = _corrected(lab, correction.own, correction.own_values, text)
+            here = _corrected(lab, correction.here, correction.here_values, run)
             rows.append((source, quoted, own, here))
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
@@ -256,32 +240,3 @@ def with_own(lab: AnyData, file: str) -> AnyData:
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)
-
-
-def one_value(term: Term, source: Source) -> Quantity:
-    """Return what `term` gives in `source`; raises `LabError` when that are several values."""
-    given = term(source)
-    kind = KINDS.get(given.dimension)
-    value, *more = given.shown(kind.shown if kind else "1")
-    if more:
-        what = f"an expression gives {1 + len(more)} values"
-        raise LabError(what, "one is asked for", "take min(...) or max(...) of them")
-    return value
-
-
-def compute(lab: Data, expression: str, study: str = "") -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md).
-
-    `study` lends its text's names.
-
-    >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
-    >>> compute(lab, f"max({every}) / 1 us")
-    """
-    try:
-        names = read_names(texts(lab.paths)[study].names) if study else {}
-        run = replace(values_of(lab)[1], work=Work(MOST_WORK))
-        return one_value(read_sum(expression, names), run)
-    except MissingError:
-        return missing()
-    except RuleError as error:
-        raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, prose, quotes, table, tabulation
+from ipclab.lab import canvas, magic, quotes, tabulation
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data, Teller
@@ -67,10 +66,10 @@ class Lab(Data):
         that is no run, a language that is not there, and claims that cannot be judged.
         """
         lab = lab_of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=prose.namespace)
+        lab = replace(lab, _names=magic.namespace)
         if claims:
             lab = with_own(lab, claims)
-        prose.register(Teller(lab))
+        magic.register(Teller(lab))
         lab._say_origin()
         print(f"run {lab._hint(run, study)}")
         return lab
@@ -171,32 +170,7 @@ class Lab(Data):
                 yield axes[0] if isinstance(panels, int) else axes
             display(canvas.finished(drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
-    def table(
-        self,
-        frame: pd.DataFrame,
-        caption: str,
-        *,
-        spec: tabulation.Spec = "interval",
-        notes: Sequence[str] = (),
-        name: str = "",
-        empty: str = "",
-        names: canvas.Names = (),
-    ) -> table.Table:
-        """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
-
-        >>> wide = lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell")
-        >>> lab.table(wide, "One write")
-        """
-        return tabulation.tabulated(
-            self,
-            frame,
-            caption,
-            spec=spec,
-            notes=notes,
-            name=name,
-            empty=empty,
-            names=names,
-        )
+    table = tabulation.tabulated
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
         """Keep the notebook's variables, and other values, for other notebooks; show nothing.
@@ -229,7 +203,7 @@ class Lab(Data):
                 machine=self.run.machine,
                 date=date,
             )
-            prose.show(said)
+            magic.show(said)
 
     def _hint(self, asked: str, study: str) -> str:
         rivals = best(self.paths, study) if study and not asked else []

@@ -1,4 +1,4 @@
-"""Prose: Markdown in translatable blocks, placeholders filled; the cell magic `%%prose`.
+"""Prose: Markdown in translatable blocks, placeholders filled.
 
 The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 """
@@ -6,11 +6,11 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.lab.markdown import parser
 from ipclab.lab.numbers import Formatter, plain
 from ipclab.lab.questions import (
@@ -152,58 +152,6 @@ def render(source: str, teller: "Teller") -> str:
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
     return rewrite(without_empty_tables(answered(source, answer)), block)
-
-
-def namespace() -> Variables:
-    """Return the variables of the notebook that calls; none outside one."""
-    return getattr(_shell(), "user_ns", {})
-
-
-def register(teller: "Teller") -> None:
-    """Define `%%prose` in the notebook that calls, if one does: such cells are rendered."""
-    shell = _shell()
-    if shell is None:
-        return
-
-    def show(line: str, cell: str) -> None:
-        from IPython.display import Markdown, display
-
-        if line.strip():
-            why = f"it got {line.strip()!r}"
-            raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
-        display(Markdown(render(cell, teller)))  # type: ignore[no-untyped-call]
-
-    shell.register_magic_function(show, "cell", "prose")
-    shell.set_custom_exc((LabError,), _one_line)
-
-
-def show(text: str) -> None:
-    """Show a sentence of Markdown in bold, in the notebook that calls, else print it."""
-    if _shell() is None:
-        print(text)
-        return
-    from IPython.display import Markdown, display
-
-    display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
-
-
-def _shell() -> Any:
-    from IPython.core.getipython import get_ipython
-
-    return get_ipython()
-
-
-def _one_line(
-    shell: Any,
-    kind: type[LabError],
-    error: LabError,
-    *_: Any,
-    **__: Any,
-) -> list[str]:
-    """Show a LabError as one line, no traceback; IPython leaves the showing to us."""
-    line = [f"{kind.__name__}: {error}"]
-    shell._showtraceback(kind, error, line)
-    return line
 
 
 def _edits(
