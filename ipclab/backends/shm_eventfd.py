@@ -89,10 +89,10 @@ class EventfdChannel(NotesEnd):
                 return False
 
         def block(left_ns: int) -> bool:
-            known = {key.fd for key, _ in selector.select(left_ns / 1e9)}
+            readable = {key.fd for key, _ in selector.select(left_ns / 1e9)}
             if ready():  # also what a peer has left that is gone
                 return True
-            if self.notes.fileno() in known:
+            if self.notes.fileno() in readable:
                 raise closed()
             return False
 

@@ -240,8 +240,8 @@ class ZmqPushStore(_ZmqStore):
             self.socket.disable_monitor()
 
     def _seen(self, left_ms: int) -> bool:
-        found = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]
-        return bool(found == zmq.Event.HANDSHAKE_SUCCEEDED)
+        event = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]
+        return bool(event == zmq.Event.HANDSHAKE_SUCCEEDED)
 
 
 # Messages in any order, as many on their way as ZeroMQ usually keeps (1000).

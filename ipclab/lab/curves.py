@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from scipy.optimize import isotonic_regression
 
 from ipclab.lab import labels, style
 from ipclab.lab.axes import scale, ticks_at
@@ -20,6 +21,7 @@ from ipclab.lab.marks import (
     groups,
     interval_ends,
     label_of,
+    name_mark,
 )
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
@@ -182,15 +184,7 @@ def leading(
 def sources(ax: Any, solid: str, hollow: str) -> None:
     """Name in the legend what solid marks are, and the hollow ones of `beside=True`."""
     for label, face in ((solid, style.GREY), (hollow, "white")):
-        words = ax.figure.lab.say(label)
-        ax.plot(
-            [],
-            [],
-            "o",
-            color=style.GREY,
-            markerfacecolor=face,
-            label=words,
-        )
+        name_mark(ax, "o", ax.figure.lab.say(label), face)
 
 
 def _name_ends(ax: Any, ends: Sequence[End]) -> None:
@@ -216,11 +210,5 @@ def _name_ends(ax: Any, ends: Sequence[End]) -> None:
 
 def _apart(places: list[float], gap: float) -> list[float]:
     """Return ascending places, moved as little as makes each `gap` above the last."""
-    # Groups of places less their number of gaps: those that touch stand around their mean.
-    touching: list[list[float]] = []
-    for number, place in enumerate(places):
-        touching.append([place - number * gap])
-        while len(touching) > 1 and np.mean(touching[-1]) < np.mean(touching[-2]):
-            touching[-2:] = [touching[-2] + touching[-1]]
-    means = [float(np.mean(group)) for group in touching for _ in group]
-    return [mean + number * gap for number, mean in enumerate(means)]
+    gaps = gap * np.arange(len(places))
+    return list(isotonic_regression(np.asarray(places) - gaps).x + gaps)

@@ -23,6 +23,7 @@ from ipclab.lab.marks import (
     groups,
     interval_ends,
     label_of,
+    name_mark,
     name_rows,
 )
 from ipclab.stats.quantity import Quantity
@@ -76,15 +77,7 @@ def dots(
             )
         if hue:
             face = "white" if hollow else style.GREY
-            label = label_of(ax, hue, level)
-            ax.plot(
-                [],
-                [],
-                marker,
-                label=label,
-                color=style.GREY,
-                markerfacecolor=face,
-            )
+            name_mark(ax, marker, label_of(ax, hue, level), face)
     name_rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)

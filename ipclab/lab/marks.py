@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
-from ipclab.lab import labels
+from ipclab.lab import labels, style
 from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
 
@@ -103,6 +103,11 @@ def add_hover(
         if pd.notna([x, y, *measured]).all():
             written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
             ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
+
+
+def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
+    """Name a grey mark in the legend, filled with the colour `face`."""
+    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)
 
 
 def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:

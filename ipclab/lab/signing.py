@@ -99,14 +99,14 @@ def title_block(lab: Data) -> Table:
                 (N_("Date"), ""),
             )
         )
-    for each in control.history or [Revision()]:
-        revision = (N_("History: revision"), each.revision)
-        changed = (N_("What changed"), each.change)
+    for entry in control.history or [Revision()]:
+        revision = (N_("History: revision"), entry.revision)
+        changed = (N_("What changed"), entry.change)
         rows.append(
             _fields(
                 lab,
                 revision,
-                (N_("Date"), each.date),
+                (N_("Date"), entry.date),
                 changed,
             )
         )

@@ -77,8 +77,8 @@ def facts(
         "referees": differ / answered if answered else None,
         "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
-    known = {name: float(share) for name, share in shares.items() if pd.notna(share)}
-    return dict.fromkeys(shares) | known
+    measured_shares = {name: float(share) for name, share in shares.items() if pd.notna(share)}
+    return dict.fromkeys(shares) | measured_shares
 
 
 def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:

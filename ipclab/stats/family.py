@@ -13,6 +13,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+from scipy.special import ndtr
 
 from ipclab.stats.looks import LOOKS, SHARES
 from ipclab.stats.ranktest import least_p
@@ -40,17 +41,16 @@ def launches_needed(mechanisms: int) -> int:
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
     """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
-    normal = NormalDist()
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
-    below = np.array([normal.cdf(z) for z in GRID])
+    below = ndtr(GRID)
     low = 1.0
     high = 14.0
     while high - low > 1e-6:  # noqa: PLR2004
         width = (low + high) / 2
-        within = below - np.array([normal.cdf(z - width) for z in GRID])
+        within = below - ndtr(GRID - width)
         kept = count * float(np.trapezoid(density * within ** (count - 1), GRID))
         if 1 - kept > alpha:
             low = width
         else:
             high = width
-    return 2 * (1 - normal.cdf(high / np.sqrt(2)))
+    return 2 * (1 - NormalDist().cdf(high / np.sqrt(2)))

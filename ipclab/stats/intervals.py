@@ -5,7 +5,7 @@ pooled as independent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import comb, inf, sqrt
@@ -41,17 +41,16 @@ class Estimate:
 
     def inverse(self, factor: float) -> "Estimate":
         """Return `factor` over this positive value, such as a bandwidth from a time."""
+        value = factor / self.value
         if not np.isfinite(self.high):
-            return Estimate(factor / self.value, -inf, inf, self.launches, self.samples)
-        low = factor / self.high
-        high = factor / self.low
-        return Estimate(factor / self.value, low, high, self.launches, self.samples)
+            return replace(self, value=value, low=-inf, high=inf)
+        return replace(self, value=value, low=factor / self.high, high=factor / self.low)
 
     def for_sessions(self) -> "Estimate":
         """Return a time or rate with an interval for any session, `SESSION` wider at its ends."""
         low = self.low - SESSION * abs(self.low)
         high = self.high + SESSION * abs(self.high)
-        return Estimate(self.value, low, high, self.launches, self.samples)
+        return replace(self, low=low, high=high)
 
 
 def rank(count: int, q: float) -> int:

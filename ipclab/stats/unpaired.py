@@ -79,8 +79,8 @@ def compare_runs(
     level = threshold([one.least_level() for one in differences.values()], RUNS_ALPHA)
     comparisons = []
     for number, (first, second) in enumerate(pairs):
-        known = refused[number] or differences[number].compared(level)
-        comparisons.append(replace(known, launches=(len(first.medians), len(second.medians))))
+        comparison = refused[number] or differences[number].compared(level)
+        comparisons.append(replace(comparison, launches=(len(first.medians), len(second.medians))))
     return comparisons
 
 
