@@ -45,9 +45,7 @@ def _told(error: BaseException) -> tuple[object, int]:
 
 
 def _unusable(error: OSError) -> str:
-    """Return the line for what the system refuses where no command says more of it: a place, or
-    standard output.
-    """
+    """Return the line for what the system refuses: a place, or standard output."""
     try:
         sys.stdout.flush()
     except OSError:  # what is left in it would be tried again at the end

@@ -1,6 +1,4 @@
-"""The command line: thin commands, each importing what it needs, so that the light ones start at
-once.
-"""
+"""The command line: thin commands that import what they need, so that light ones start at once."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -233,9 +231,7 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
 
 
 def _say_wrong(run: "RunFolder") -> None:
-    """Name what was beaten; raises `LabError` for points that failed, and for results that cannot
-    be.
-    """
+    """Name what was beaten; `LabError` for points that failed, and for impossible results."""
     from ipclab.frames import suspects
 
     say(suspects.beaten(run))

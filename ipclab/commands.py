@@ -1,6 +1,4 @@
-"""What the commands share: options, how words and paths are read and shown, what is rendered, and
-their end.
-"""
+"""What the commands share: options, how words and paths are read and shown, and their end."""
 
 import errno
 import os
@@ -35,9 +33,7 @@ Words = tuple[str, ...]
 
 
 class _Path(click.Path):
-    """A path that may be absent, but can be looked up: no name too long, no loop of links, no
-    closed folder.
-    """
+    """A path that may be absent, but can be looked up: no loop of links, no closed folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(str(super().convert(value, param, ctx)))
@@ -160,8 +156,7 @@ quantile_option = click.option(
 
 
 def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
-    """Return what gives a command the options of a `kind` of report, and passes them on as the
-    `Rendering` `to`.
+    """Return what adds the options of a `kind` of report, passed on as the `Rendering` `to`.
 
     With a `table` that may be written alone.
     """
@@ -193,9 +188,7 @@ def check_out(out: Path) -> None:
 
 
 def die_with_make() -> None:
-    """End with the make that started this command: a killed make must not leave a measurement
-    running.
-    """
+    """End with the make that started this command: a killed make must not leave it running."""
     from ipclab.spawn.exits import die_with_parent
 
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
@@ -204,8 +197,9 @@ def die_with_make() -> None:
 
 @dataclass(frozen=True)
 class Rendering:
-    """The report `kind` of a command: its languages, formats and folder (None: reports/`kind`), or
-    its table alone.
+    """The report `kind` of a command: its languages, formats and folder, or its table alone.
+
+    Without a folder it is reports/`kind`.
     """
 
     kind: str
@@ -220,8 +214,7 @@ class Rendering:
         return (self.out or checkout().reports / self.kind).resolve()
 
     def check(self) -> None:
-        """Raise `UsageError` for a folder that cannot be written, and `LabError` for words that are
-        not fit to print.
+        """Raise `UsageError` for a folder that cannot be written, `LabError` for unfit words.
 
         That takes seconds: what else may be wrong is looked at before.
         """

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class LabError(Exception):
-    """The work failed. `what` went wrong, `why`, and the `fix`; printed as one line, exit code 1."""
+    """The work failed: `what` went wrong, `why`, and the `fix`; one line, exit code 1."""
 
     exit_code = 1
 

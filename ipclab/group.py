@@ -9,9 +9,7 @@ GROUP = "ipclab.commands"  # of the entry points that add a command
 
 
 class Commands(click.Group):
-    """Our commands, and those that other packages add by entry points; these are loaded when they
-    are called.
-    """
+    """Our commands, and those that other packages add by entry points, loaded when called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all of them, sorted."""

@@ -21,8 +21,7 @@ def _below(top: str, path: str) -> "cached_property[Path]":
 
 @dataclass(frozen=True)
 class Paths:
-    """What is read, below `root`, and what is made, below `home`: both are the checkout, where
-    there is one.
+    """What is read, below `root`, and what is made, below `home`: a checkout is both.
 
     Outside a checkout `root` belongs to the environment, which may be removed, and `home` is the
     user's.
@@ -43,9 +42,7 @@ class Paths:
 
     @cached_property
     def control(self) -> Path:
-        """What the appendix's first page says of the document, and requirements; empty where a user
-        has none.
-        """
+        """What the appendix's first page says of the document, and requirements; or empty."""
         own = self.home / "report.toml"
         return own if own.is_file() else self.root / "report.toml"
 
@@ -84,9 +81,7 @@ def existing(folder: Path) -> Path:
 
 
 def checkout() -> Paths:
-    """Return the paths of the checkout in `IPCLAB_ROOT`, or that this package lies in; else of the
-    installed one.
-    """
+    """Return the paths of the checkout in `IPCLAB_ROOT` or around this package, or installed."""
     if named := os.environ.get("IPCLAB_ROOT"):
         return Paths(Path(named))
     if SHIPPED.is_dir():
@@ -95,9 +90,7 @@ def checkout() -> Paths:
 
 
 def typed(goal: str, run: object = "") -> str:
-    """Return what a person types for `goal` of the Makefile (about `run`), which an installed
-    package has not.
-    """
+    """Return what to type for `goal` of the Makefile about `run`; installed ones have none."""
     if not SHIPPED.is_dir():
         return f"make {goal} RUN={run}" if run else f"make {goal}"
     line = INSTALL.get(goal, f"ipclab {goal}")

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
-    """Return what the entry points of `group` give, by name, sorted: each a `kind`, or a class of it.
+    """Return what the entry points of `group` give, by sorted name: a `kind`, or its class.
 
     `noun` is what one of them is called. Raises `UsageError` when an entry point cannot be loaded,
     or gives something else or under another name.

@@ -1,6 +1,4 @@
-"""Commands that keep things in order: whether the machine and the reports are sound, what there is,
-what was left.
-"""
+"""Commands that keep things in order: is the machine sound, are reports, what was left?"""
 
 import math
 from pathlib import Path

@@ -20,9 +20,7 @@ FIXED = np.dtype(
 
 
 def dictionary(entries: int, rotation: int = 0) -> Dictionary:
-    """Return the published dictionary with its contents moved on by `rotation` keys: another
-    content, as long.
-    """
+    """Return the published dictionary with its contents moved on by `rotation` keys."""
     published = _published(entries)
     start = rotation % max(1, entries)
     keys, values = list(published), list(published.values())
@@ -88,7 +86,5 @@ CODECS = {
 
 @lru_cache(maxsize=64)
 def encoded_bytes(codec: str, entries: int) -> int:
-    """Return how many bytes the dictionary of `entries` entries takes in `codec`, whatever its
-    rotation.
-    """
+    """Return how many bytes the dictionary of `entries` entries takes in `codec`."""
     return len(CODECS[codec].encode(dictionary(entries)))

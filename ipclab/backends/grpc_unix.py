@@ -24,9 +24,7 @@ grpc = optional("grpc")
 
 
 class _GrpcChannel(Channel):
-    """Messages go through gRPC's threads: one of them puts what comes into `inbox`, one takes from
-    `outbox`.
-    """
+    """Messages go through gRPC's threads: one fills `inbox`, one takes from `outbox`."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -116,7 +114,7 @@ class _GrpcChannel(Channel):
 
 
 class _UnaryChannel(_GrpcChannel):
-    """The asking end's `recv` makes the call with what was sent: it blocks until the answer is there.
+    """The asking end's `recv` makes the call with what was sent and blocks until answered.
 
     At the serving end, gRPC's thread gives the request to the one that receives, and waits for what
     that one sends.

@@ -1,5 +1,4 @@
-"""iceoryx2: publish and subscribe each way over its shared memory, with an event each way for a
-blocking receiver.
+"""iceoryx2: publish and subscribe each way over its shared memory, and an event each way.
 
 The prefix of its names is the launch's, so that the session's ledger removes what a killed process
 leaves in /dev/shm; its root is the session's folder, given through a descriptor, as the paths of
@@ -22,9 +21,7 @@ iceoryx2 = optional("iceoryx2")
 
 
 class _IceoryxChannel(Channel):
-    """A publisher and a subscriber, each of a service of its own, and a notifier and a listener
-    beside them.
-    """
+    """A publisher, a subscriber, a notifier and a listener, each of a service of its own."""
 
     depth: ClassVar = 1  # messages on their way
 
@@ -78,9 +75,7 @@ class _IceoryxChannel(Channel):
         return service.event().open_or_create()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until the other end's subscriber is there: what is published before, it would not
-        see.
-        """
+        """Wait until the other end's subscriber is there: earlier messages would be lost."""
         self.peer, services = peer, [self._data("request"), self._data("answer")]
 
         def ready() -> bool:

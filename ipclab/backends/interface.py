@@ -16,9 +16,7 @@ from ipclab.spawn.owned import FILE, own
 
 
 class Segment:
-    """A named region of memory that two processes share: an object of the kernel's, which is its
-    owner's only.
-    """
+    """A named region of memory that two processes share, which is its owner's only."""
 
     buffer: memoryview
 
@@ -104,15 +102,14 @@ class Place:
         return (int.from_bytes(digest) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
 
     def path(self, tag: str) -> Path:
-        """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at
-        most.
-        """
+        """Return the launch's own file for `tag`, short: a socket's path has 107 bytes at most."""
         return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{self.part}{tag}"
 
 
 class End:
-    """What one process holds of a mechanism: `__init__` makes what it needs (`create`) or finds it,
-    without waiting.
+    """What one process holds of a mechanism.
+
+    `__init__` makes what it needs (`create`) or finds it, without waiting.
 
     `address` is then what the other processes must know, such as a port, or is given the maker's.
     What must be given back goes on the stack `held`. All timeouts are ns; a wait raises
@@ -154,9 +151,7 @@ class Channel(End):
         self.peer: Peer | None = None
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Join `peer`'s end, where the mechanism has to; else note whose end to look at while
-        waiting.
-        """
+        """Join `peer`'s end, where the mechanism has to; else note whose end to look at."""
         self.peer = peer
 
     def send(self, data: Data, timeout_ns: int, /) -> None:
@@ -169,9 +164,7 @@ class Channel(End):
 
 
 def optional(module: str) -> Any:
-    """Return the installed module, or None: a machine that only renders and compares need not have
-    it.
-    """
+    """Return the installed module, or None: a machine that only renders need not have it."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -184,7 +177,7 @@ def needs(package: str, module: object) -> Callable[[], str | None]:
 
 
 def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:
-    """Return `kind` with other class attributes: a mechanism that differs from it in these alone."""
+    """Return `kind` with other class attributes: a mechanism that differs in these alone."""
     return type(kind.__name__, (kind,), attributes)
 
 
@@ -194,8 +187,7 @@ def too_long(size: int, capacity: int) -> ValueError:
 
 
 class Store(End):
-    """What one writer, which makes it, hands to many readers: contents are numbered by version,
-    from 1 up.
+    """What one writer, which makes it, hands to many readers: versions from 1 up.
 
     `keeps` says whether a content stays for any number of reads of all readers (shared state) or is
     a message that each reader receives; `fans_out`, whether one write reaches every reader, or one
@@ -225,8 +217,7 @@ class Store(End):
 
 @dataclass(frozen=True)
 class Backend:
-    """One mechanism: its `name`, what it can do, and why it is `missing` here (None when it is
-    not).
+    """One mechanism: its `name`, what it can do, and why it is `missing` here, if it is.
 
     A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its
     channel can wait (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over
@@ -263,16 +254,12 @@ class Backend:
 
     @property
     def flow(self) -> str:
-        """Return over what the native limit of its stream goes: a ring where no message needs a
-        call of its own.
-        """
+        """Return what its stream's native limit goes over: a ring unless messages need calls."""
         needs_calls = self.limit and not self.limit.startswith("shm-") and not self.gathers
         return self.limit if needs_calls else "ring"
 
     def refuses(self, size: int) -> str | None:
-        """Return why its channel cannot have messages of `size` bytes here and the fix; None when
-        it can.
-        """
+        """Return why its channel cannot have messages of `size` bytes, and the fix, or None."""
         if why := self.missing():
             return why
         longest = self.longest()

@@ -1,6 +1,4 @@
-"""LMDB: a memory-mapped database in the session's private folder, as published with a writable map
-and without sync.
-"""
+"""LMDB: a memory-mapped database, as published with a writable map and without sync."""
 
 import os
 import shutil

@@ -1,6 +1,4 @@
-"""Sealed files in memory, each of which holds one message and is passed over a Unix socket
-(memfd_create(2)).
-"""
+"""Sealed files in memory: one message each, passed over a Unix socket (memfd_create(2))."""
 
 import fcntl
 import mmap
@@ -14,9 +12,7 @@ SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 
 
 def sealed(data: Data) -> int:
-    """Return the descriptor of a new file in memory that holds `data`, which nobody can change any
-    more.
-    """
+    """Return the descriptor of a new file in memory that holds `data` and cannot be changed."""
     made = os.memfd_create(NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         left = memoryview(data)
@@ -42,7 +38,7 @@ class _MemfdChannel(NotesEnd):
             os.close(made)
 
     def _taken(self, timeout_ns: int) -> tuple[int, int]:
-        """Return the descriptor that came and its size; nobody can cut or change what is behind it."""
+        """Return the descriptor that came and its size; nobody can cut or change its file."""
         _, (came,) = self.next_note(timeout_ns)
         if fcntl.fcntl(came, fcntl.F_GET_SEALS) & SEALS != SEALS:
             os.close(came)

@@ -1,6 +1,4 @@
-"""Message queues that the kernel keeps, whole messages, one each way: POSIX (mq_overview(7)),
-System V (svipc(7)).
-"""
+"""Message queues of the kernel, one each way: POSIX (mq_overview(7)), System V (svipc(7))."""
 
 import errno
 import signal

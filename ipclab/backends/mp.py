@@ -128,9 +128,7 @@ class _QueueChannel(PipesEnd):
 
 @contextmanager
 def untracked() -> Iterator[None]:
-    """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our
-    ledger tracks.
-    """
+    """Keep the resource tracker out: it unlinks segments in use (cpython#82300); ours tracks."""
     kept = resource_tracker.register, resource_tracker.unregister
     resource_tracker.register = resource_tracker.unregister = lambda name, rtype: None
     try:

@@ -1,5 +1,4 @@
-"""MPI itself: messages between two ranks, a broadcast to all, and a window of memory that the ranks
-of a node share.
+"""MPI itself: messages between two ranks, a broadcast to all, and a window of a node's memory.
 
 `MPI_Isend` and `MPI_Irecv` are asked until done, since `MPI_Send` and `MPI_Recv` wait forever. Open
 MPI waits by spinning too; here the clock and the other rank are looked at meanwhile. `mpiexec` ends
@@ -91,9 +90,7 @@ class _MpiBcastStore(Store):
 
 
 class _MpiWindowStore(SeqlockStore):
-    """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as
-    other shared memory.
-    """
+    """`MPI_Win_allocate_shared` at the writer, read in place, behind the usual header."""
 
     def accept(self, timeout_ns: int) -> None:
         """Make the window together with the others; its memory is zero before anyone may look."""

@@ -1,6 +1,4 @@
-"""Our own shared memory channels, in native code: one slot or a ring each way, awaited by spinning
-or by futex.
-"""
+"""Our own shared memory channels, in native code: a slot or a ring each way, spun or futex."""
 
 import os
 from collections.abc import Callable
@@ -15,9 +13,7 @@ from ipclab.paths import SHIPPED
 
 
 def missing() -> str | None:
-    """Return why what only native code can measure is not testable here, with the fix; None when it
-    is.
-    """
+    """Return why native code is missing here, with the fix; None when it is not."""
     fix = "install Rust, then: make setup" + (" in a checkout" if SHIPPED.is_dir() else "")
     return None if find_spec("ipclab_native") else f"the native package is not there; {fix}"
 

@@ -12,9 +12,11 @@ from ipclab.backends.waiting import Peer, closed, there, until
 
 LIMIT = Path("/proc/sys/net/core/wmem_max")
 USUAL_LIMIT = 212_992  # bytes, net.core.wmem_max as Linux ships it
-ALLOCATED = 4_193_984  # the most that the kernel takes in one piece (KMALLOC_MAX_SIZE), as a packet's first part is
+# the most that the kernel takes in one piece (KMALLOC_MAX_SIZE), as a packet's first part is
+ALLOCATED = 4_193_984
 LEAD = b"\0"
-OVERHEAD = 33  # unix_dgram_sendmsg of the kernel: a packet has 32 bytes less than its socket's buffer; and our own
+# a packet has 32 bytes less than its socket's buffer (unix_dgram_sendmsg), and our own
+OVERHEAD = 33
 
 
 def _longest() -> tuple[int, str]:
@@ -77,9 +79,7 @@ class _SequencedChannel(UnixEnd, _PacketChannel):
 
 
 class _DatagramChannel(_PacketChannel):
-    """Two sockets, each with a path of its own and connected to the other's, so that it hears
-    nobody else.
-    """
+    """Two sockets, each with its own path and connected to the other: they hear nobody else."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -1,6 +1,4 @@
-"""Peers: executables in any language that speak for a mechanism on their standard streams
-(docs/peers.md).
-"""
+"""Peers: executables that speak for a mechanism on their standard streams (docs/peers.md)."""
 
 import os
 import select
@@ -28,9 +26,7 @@ class PeerError(LabError):
 
 
 class PeerChannel(Channel):
-    """The end of a channel that a peer holds; `command` starts it, and each of its answers has a
-    deadline.
-    """
+    """A channel's end that a peer holds: `command` starts it, its answers have deadlines."""
 
     command: Sequence[str] = ()
 
@@ -70,9 +66,7 @@ class PeerChannel(Channel):
             self.child.wait()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until it is joined with the other one, and note the longest message that it says it
-        takes.
-        """
+        """Wait until it is joined with the other, and note the longest message it takes."""
         self.peer = peer
         word, longest = self._answer("start", timeout_ns)
         if word != READY:
@@ -95,8 +89,9 @@ class PeerChannel(Channel):
         return data
 
     def _ask(self, wanted: bytes, line: str, body: Data, wait_ns: int) -> int:
-        """Say `line` and `body`; return the number of the answer, due after `wait_ns` and slack,
-        which is `wanted`.
+        """Say `line` and `body`; return the number of the answer, which is `wanted`.
+
+        It is due after `wait_ns` and slack.
         """
         deadline, view = clock() + wait_ns + SLACK_NS, memoryview(line.encode() + b"\n" + body)
         while view:
@@ -151,8 +146,9 @@ class PeerChannel(Channel):
 
 
 def peer(name: str, *command: str) -> Backend:
-    """Return a backend whose channel is held by two processes of `command`, for an entry point of
-    one's own.
+    """Return a backend whose channel is held by two processes of `command`.
+
+    It is for an entry point of one's own.
     """
     return Backend(name, channel=variant(PeerChannel, command=command))
 

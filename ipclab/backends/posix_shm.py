@@ -1,6 +1,4 @@
-"""POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the
-published one.
-"""
+"""POSIX shared memory and named semaphores by `posix_ipc`; its channel is as published."""
 
 import os
 from contextlib import ExitStack, suppress
@@ -40,9 +38,7 @@ class PosixSegment(Segment):
 
 
 class _Slot:
-    """One direction: a segment that holds one message behind its length, and the semaphores `empty`
-    and `full`.
-    """
+    """One direction: a segment of length and message, and the semaphores `empty` and `full`."""
 
     def __init__(self, place: Place, tag: str, create: bool, held: ExitStack) -> None:
         self.segment = PosixSegment(place.name(tag), START + place.capacity, create)
@@ -68,9 +64,7 @@ class _Slot:
 
 
 class _PosixChannel(Channel):
-    """Two segments and four named semaphores: one slot each way, each message copied in and out
-    once.
-    """
+    """Two segments and four named semaphores: one slot each way, each message copied twice."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

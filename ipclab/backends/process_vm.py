@@ -1,5 +1,4 @@
-"""One copy, straight out of the sender's memory: it says where a message lies, and the receiver
-takes it from there.
+"""One copy, out of the sender's memory: it says where a message lies, and the receiver takes it.
 
 process_vm_readv(2) asks for the right to trace the other process; where the Yama security module
 guards that, each end gives it to its peer. An end keeps its last messages until it hears that they
@@ -57,9 +56,7 @@ def copy(pid: int, address: int, target: Any) -> None:
 
 
 def missing() -> str | None:
-    """Return what keeps a process here from reading its peer's memory, and the fix; None when
-    nothing does.
-    """
+    """Return what keeps a process here from reading its peer's memory, and the fix, or None."""
     probe = bytearray(1)
     try:
         copy(os.getpid(), _address(b"x"), probe)
@@ -138,9 +135,7 @@ class _ProcessVmChannel(NotesEnd):
         self.taken += 1
 
     def _check_kept(self) -> None:
-        """Raise `BrokenPipeError` when the peer has closed its end, and with that forgotten its
-        message.
-        """
+        """Raise `BrokenPipeError` when the peer closed its end: its message is forgotten."""
         try:
             if not self.notes.recv(1, PEEK):
                 raise closed()

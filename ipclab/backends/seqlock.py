@@ -1,5 +1,4 @@
-"""A store in any shared-memory segment: a versioned header in front of the content, so that no
-reader sees half of it.
+"""A store in shared memory: a versioned header before the content, so that no read is torn.
 
 It is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes
 it even again; a reader copies between two equal even values, or tries again. Python has no memory
@@ -30,8 +29,7 @@ class SeqlockStore(Store):
     """A store in memory behind that header."""
 
     def use(self, memory: memoryview, checked: bool | None = None) -> None:
-        """Read and write `memory` from now on, zero before the first write; `checked` puts the
-        checksum in.
+        """Read and write `memory` from now on, zero at first; `checked` puts the checksum in.
 
         That is for processors that reorder, and decided by the one that this is where it is not
         given.

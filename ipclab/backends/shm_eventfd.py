@@ -1,5 +1,4 @@
-"""A ring in shared memory each way, woken by eventfd(2) and awaited in `selectors`, as an event
-loop does.
+"""A ring in shared memory each way, woken by eventfd(2) and awaited in `selectors`.
 
 An eventfd counts the messages that lie in a ring, another its free places: each end takes one from
 a count before it touches a place, so that the kernel orders what both see, on every processor.
@@ -22,9 +21,7 @@ FLAGS = os.EFD_CLOEXEC | os.EFD_NONBLOCK | os.EFD_SEMAPHORE
 
 
 class _Ring:
-    """One direction: `many` places of so many bytes from `start` on, and the counts `full` and
-    `free`.
-    """
+    """One direction: `many` places from `start` on, and the counts `full` and `free`."""
 
     def __init__(self, start: int, place: int, many: int, counts: Sequence[int]) -> None:
         self.start, self.place, self.many, self.number = start, place, many, 0
@@ -38,7 +35,7 @@ class _Ring:
 
 
 class EventfdChannel(NotesEnd):
-    """Two rings; `fileno` is readable while a message waits, and `recv` with no time then takes it."""
+    """Two rings; `fileno` is readable while a message waits, for a `recv` with no time."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -46,8 +43,9 @@ class EventfdChannel(NotesEnd):
         self.places = max(FEWEST, min(MOST, RING_BYTES // self.place_bytes))
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Make and pass on, or take, the memory and the counts: full and free of requests, then of
-        answers.
+        """Make and pass on, or take, the memory and the counts.
+
+        Counts are full and free of requests, then of answers.
         """
         super().accept(peer, timeout_ns)
         passed = self._made() if self.create else self.next_note(timeout_ns)[1]
@@ -91,10 +89,10 @@ class EventfdChannel(NotesEnd):
                 return False
 
         def block(left_ns: int) -> bool:
-            known = {key.fd for key, _ in selector.select(left_ns / 1e9)}
+            readable = {key.fd for key, _ in selector.select(left_ns / 1e9)}
             if ready():  # also what a peer has left that is gone
                 return True
-            if self.notes.fileno() in known:
+            if self.notes.fileno() in readable:
                 raise closed()
             return False
 

@@ -1,4 +1,4 @@
-"""Shared memory mapped with `mmap`: a file in /dev/shm, as the published payload program used it."""
+"""Shared memory mapped with `mmap`: a file in /dev/shm, as in the published program."""
 
 import os
 

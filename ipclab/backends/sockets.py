@@ -1,6 +1,4 @@
-"""Sockets: Unix sockets in the session's private folder, of streams and of whole messages, and TCP
-on loopback.
-"""
+"""Sockets: Unix ones in the session's private folder, streams and packets, and TCP on loopback."""
 
 import hmac
 import os
@@ -36,9 +34,7 @@ def socket_path(place: Place, tag: str = "socket") -> Path:
 
 
 class TimedSocket(socket.socket):
-    """A blocking socket, every read and write of which the kernel ends in time (socket(7),
-    SO_RCVTIMEO).
-    """
+    """A blocking socket whose reads and writes the kernel ends in time (socket(7), SO_RCVTIMEO)."""
 
     set_ns = -1
 
@@ -53,9 +49,7 @@ class TimedSocket(socket.socket):
 
 
 class UnixEnd(Channel):
-    """An end that meets the other at the launch's socket, which only its owner may use: one
-    listens, one connects.
-    """
+    """An end at the launch's socket, which only its owner may use: one listens, one connects."""
 
     kind: ClassVar = socket.SOCK_STREAM
 
@@ -161,7 +155,7 @@ class _TcpChannel(_SocketChannel):
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Connect and show the token, or take the connection that shows it; a stranger's is closed."""
+        """Connect and show the token, or take the connection that shows it; close others."""
         token, end = bytes.fromhex(str(self.address["token"])), time.monotonic_ns() + timeout_ns
         if not self.listening:
             sock = socket.create_connection((HOST, int(self.address["port"])), timeout_ns / 1e9)

@@ -1,6 +1,4 @@
-"""Messages over byte streams: a length, then the bytes, with full reads and writes. Over named
-pipes, and sockets.
-"""
+"""Messages over byte streams, pipes and sockets: a length, then the bytes, read whole."""
 
 import fcntl
 import os
@@ -48,7 +46,7 @@ class StreamChannel(Channel):
         wait(strategy, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
 
     def _read(self, target: memoryview, timeout_ns: int) -> int:
-        """Wait until there is something, read what fits into `target` and return how much that was."""
+        """Wait until there is something, read what fits into `target` and return how much."""
         end = clock() + timeout_ns
         while True:
             self._await(self.readable, self.strategy, timeout_ns)
@@ -58,7 +56,8 @@ class StreamChannel(Channel):
                 timeout_ns = end - clock()
                 if timeout_ns <= 0:
                     raise TimeoutError("nothing came in time") from error
-                continue  # a named pipe looks hung up for the moment in which its other end is opened
+                # A named pipe looks hung up while its other end is being opened.
+                continue
             except ConnectionResetError:
                 got = 0
             if not got:
@@ -66,9 +65,7 @@ class StreamChannel(Channel):
             return got
 
     def _write(self, parts: list[memoryview], timeout_ns: int) -> int:
-        """Write as much of `parts` as fits now, waiting for room if there is none; return how much
-        that was.
-        """
+        """Write as much of `parts` as fits now, waiting for room if none; return how much."""
         while True:
             try:
                 return os.writev(self.writing, parts)
@@ -108,9 +105,7 @@ class StreamChannel(Channel):
         return data
 
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Put the next message into `buffer`: its beginning by a copy, the rest straight from the
-        kernel.
-        """
+        """Put the next message into `buffer`: its beginning copied, the rest from the kernel."""
         size = self._size(timeout_ns)
         target = memoryview(buffer)[:size]
         have = min(self.filled - HEADER.size, size)
@@ -129,9 +124,7 @@ class StreamChannel(Channel):
 
 
 class PipesEnd(Channel):
-    """An end with a launch's two named pipes: `request` is read by the end that made them, `answer`
-    by the other.
-    """
+    """An end with two named pipes: its maker reads `request`, the other `answer`."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

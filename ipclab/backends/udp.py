@@ -1,6 +1,4 @@
-"""Datagrams of UDP on loopback, each with the launch's token and its number: one that does not come
-is counted.
-"""
+"""Datagrams of UDP on loopback, with the launch's token and a number: missing ones are counted."""
 
 import hmac
 import secrets

@@ -1,6 +1,4 @@
-"""Waiting for the other end: by spinning, by blocking, or by the one and then the other, always
-with a deadline.
-"""
+"""Waiting for the other end: by spinning, blocking, or both in turn, with a deadline."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +20,7 @@ Got = TypeVar("Got")
 
 
 def start_ticks(pid: int) -> int | None:
-    """Return the start time of process `pid` in clock ticks since boot, or None when there is none."""
+    """Return the start time of process `pid` in clock ticks since boot, or None."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -33,9 +31,7 @@ def start_ticks(pid: int) -> int | None:
 
 @dataclass(frozen=True)
 class Peer:
-    """The process at the other end of a channel: its pid and its start time in clock ticks since
-    boot.
-    """
+    """The process at a channel's other end: pid, and start time in clock ticks since boot."""
 
     pid: int
     start_ticks: int
@@ -111,8 +107,7 @@ def until(
     peer: Peer | None = None,
     late: type[Exception] = BlockingIOError,
 ) -> Got:
-    """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises
-    `late`.
+    """Return what `attempt(ns)` gives, which blocks so long at most and then raises `late`.
 
     Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left
     nothing, or the kernel says that the other end of a socket is gone.

@@ -1,5 +1,4 @@
-"""Zenoh: a peer at each end that publishes and subscribes, over a Unix socket in the session's
-private folder.
+"""Zenoh: a peer at each end that publishes and subscribes, over a private Unix socket.
 
 Peers look for nobody: multicast and gossip are off. What is put waits for room instead of being
 dropped.

@@ -1,5 +1,4 @@
-"""ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private
-folder or over TCP.
+"""ZeroMQ: request and answer, and a store of messages, over a private Unix socket or TCP.
 
 Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC
 24) shows it in the handshake, and ZAP (RFC 27) asks us; messages are the same as without. Who
@@ -67,9 +66,7 @@ class _ZmqEnd(End):
         """Set the socket up before it is bound or connected."""
 
     def bind(self) -> None:
-        """Bind to the launch's path, which only its owner may use, or to a free port, behind a
-        door.
-        """
+        """Bind to the launch's path, its owner's only, or to a free port behind a door."""
         if not self.tcp:
             path = socket_path(self.place)
             self.socket.bind(f"ipc://{path}")
@@ -198,7 +195,7 @@ class _ZmqStore(_ZmqEnd, Store):
             self.socket.send(data, zmq.DONTWAIT)
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return what was received last when it is above `after`, else a copy of the next message."""
+        """Return what was received last when above `after`, else a copy of the next message."""
         if self.version <= after:
             if not self.socket.poll(in_ms(timeout_ns)):
                 raise TimeoutError(f"message {self.version + 1} did not come in time")
@@ -243,8 +240,8 @@ class ZmqPushStore(_ZmqStore):
             self.socket.disable_monitor()
 
     def _seen(self, left_ms: int) -> bool:
-        found = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]
-        return bool(found == zmq.Event.HANDSHAKE_SUCCEEDED)
+        event = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]
+        return bool(event == zmq.Event.HANDSHAKE_SUCCEEDED)
 
 
 # Messages in any order, as many on their way as ZeroMQ usually keeps (1000).

@@ -1,6 +1,4 @@
-"""Claims and their verdicts: holds, fails, undecided, or not testable here. `rules` has the
-language of their rules.
-"""
+"""Claims and their verdicts: holds, fails, undecided, not testable here. See also `rules`."""
 
 from collections.abc import Mapping
 from math import inf, log
@@ -20,7 +18,8 @@ SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
 WORDS = {judge.INSIDE: HOLDS, judge.UNDECIDED: UNDECIDED, judge.NOT_TESTED: UNDECIDED}
 OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
-SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
+# binary fractions of decimal digits; a bound that is not included is left by more
+SLACK = 1e-9
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
 SETS = {"massive_files": "massive", "large_files": "exp-large"}  # the sets of files that are meant
 
@@ -75,9 +74,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verdict(NamedTuple):
-    """The outcome of a rule: the quantity that decides it, all that it compared, or what is missing
-    or needed.
-    """
+    """The outcome of a rule: what decides it, all it compared, or what is missing or needed."""
 
     word: str
     deciding: Quantity | None = None
@@ -87,9 +84,7 @@ class Verdict(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """The three verdicts of a claim; `fair` equals `here` when the fair method is the published
-    one.
-    """
+    """The three verdicts of a claim; `fair` equals `here` when the published method is fair."""
 
     own: Verdict
     here: Verdict
@@ -97,8 +92,9 @@ class Verdicts(NamedTuple):
 
 
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
-    """Return the verdicts of `claim` on the text's own table, and on the run by the published and
-    the fair method.
+    """Return the verdicts of `claim` on the text's table, and on the run by both methods.
+
+    Those are the published and the fair one.
     """
     table = text if claim.published is None else Source(text.points, given=claim.published)
     own = lacking = Verdict(NOT_TESTABLE)
@@ -119,8 +115,7 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
 
 
 def decide(rule: Rule, term: Term, source: Source) -> Verdict:
-    """Return the verdict of `rule` on what `term` gives: each of its quantities must lie inside the
-    bounds.
+    """Return the verdict of `rule` on what `term` gives: all of it must lie inside the bounds.
 
     It holds when every interval does, fails when one lies outside, and is undecided when one
     contains a bound.
@@ -151,8 +146,9 @@ def _word(rule: Rule, quantity: Quantity) -> str:
 
 
 def _margin(rule: Rule, quantity: Quantity) -> float:
-    """Return how far the interval's worse end lies inside the bounds: a ratio where there is one,
-    else a difference.
+    """Return how far the interval's worse end lies inside the bounds.
+
+    It is a ratio where there is one, else a difference.
     """
     low, high = quantity.ends
     above_low = _inside(low, rule.low) if rule.low > -inf else inf
@@ -165,9 +161,7 @@ def _inside(over: float, under: float) -> float:
 
 
 def known_of(about: Mapping[str, Any]) -> dict[str, float]:
-    """Return what rules know of the run with the `run.json` `about`: its CPUs, and the files of its
-    sets.
-    """
+    """Return what rules know of the run with index `about`: CPUs, and files of its sets."""
     notes = about["notes"].get("file_io", {})
     counts = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
     for name, file_set in SETS.items():

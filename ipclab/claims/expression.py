@@ -1,6 +1,4 @@
-"""What expressions are computed with: sources of values, several quantities of one dimension, and
-functions of them.
-"""
+"""What expressions are computed with: sources of values, quantities, and functions of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,8 +45,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Source:
-    """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts
-    given by address.
+    """Where addresses are looked up: a run's frames, the texts' tables, or given amounts.
 
     `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a
     quantity of a row, `judged` gives a result the interval that is judged. `work` is what computing
@@ -81,7 +78,7 @@ class Source:
         return address.find(self.frame(address), self.known, self.loose or printed)
 
     def values(self, address: Address) -> "Values":
-        """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
+        """Return the values at an address, in seconds and bytes, found once; or `MissingError`."""
         if address not in self.cached:
             self.work.take(LOOK_UP)
             if self.given is None:
@@ -96,9 +93,7 @@ class Source:
         return self.cached[address]
 
     def once(self, named: "Term") -> "Values":
-        """Return the values of a name's term, computed once however often the name stands in
-        expressions.
-        """
+        """Return the values of a name's term, computed once however often it is used."""
         if named not in self.cached:
             self.cached[named] = named(self)
         return self.cached[named]
@@ -150,8 +145,7 @@ Compute = Callable[[Source], Values]
 
 
 class Term:
-    """An expression that was read: how it is computed from a source, the addresses that it names,
-    and its depth.
+    """An expression that was read: how to compute it, the addresses it names, its depth.
 
     The addresses are in order; the depth is how many parts stand inside each other, names included.
     Raises `RuleError` when these are too many.
@@ -169,9 +163,7 @@ class Term:
             raise RuleError(why, "say it with fewer")
 
     def __call__(self, source: Source) -> Values:
-        """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go
-        together.
-        """
+        """Return its values; raises `MissingError`, and `RuleError` for unlike dimensions."""
         return self.compute(source)
 
 
@@ -191,9 +183,7 @@ def _each(*parts: Values) -> Values:
 
 
 def _in_part(place: int, axes: Axes) -> Axes:
-    """Return the axes with their place among the parts, before the places that they have within
-    that part.
-    """
+    """Return the axes with their place among the parts before the places within that part."""
     within = dict(axes).get("part", ())
     return frozenset(pair for pair in axes if pair[0] != "part") | {("part", (place, *within))}
 
@@ -267,9 +257,7 @@ ALONG = ("growth", "change")  # the functions whose last word is a factor
 
 
 def joined(combine: Operator, first: Compute, second: Compute, source: Source) -> Values:
-    """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go
-    together.
-    """
+    """Return what arithmetic gives of two expressions; `RuleError` where it gives nothing."""
     one = first(source)
     other = second(source)
     source.work.take(1 + len(one.cells) * len(other.cells))

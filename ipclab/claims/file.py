@@ -1,6 +1,4 @@
-"""What a file of claims states: claims, numbers that a text derives, corrections, and the
-document's own fields.
-"""
+"""What a file of claims states: claims, derived numbers, corrections, the document's fields."""
 
 from typing import Literal
 
@@ -14,8 +12,7 @@ Terms = dict[str, Term]
 
 
 class Derivation(msgspec.Struct, forbid_unknown_fields=True):
-    """Numbers that a text derives from others of its own: the address where they are printed, and
-    what they should be.
+    """Numbers that a text derives from its own: where they are printed, what they should be.
 
     `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the
     computed one, the lowest or the highest of them, or equal with its further digits cut off.

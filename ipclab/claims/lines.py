@@ -1,6 +1,4 @@
-"""Files of claims in TOML, those of the published texts and a person's own: read, or refused with
-the line.
-"""
+"""Files of claims in TOML, the published texts' and one's own: read, or refused by line."""
 
 import re
 import tomllib
@@ -82,16 +80,13 @@ class Lines:
         return file
 
     def _check_braces(self, printed: Any, names: Iterable[str], number: int | None) -> None:
-        """Raise `UsageError` for braces, which name values in prose, in fields that are printed as
-        they are.
-        """
+        """Raise `UsageError` for braces, which name values in prose, in fields printed as is."""
         for name in names:
             if {"{", "}"} & {*getattr(printed, name)}:
                 raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
 
     def check(self, file: File, run: Source) -> None:
-        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike
-        things.
+        """Raise `UsageError` for a claim on what the run cannot have, or on unlike things.
 
         Claims that take more than `MOST_WORK` to judge, all together, are refused too.
         """
@@ -156,8 +151,9 @@ class Lines:
         return UsageError(place, f"{what} has no {field[2]!r}", fix)
 
     def place(self, number: int | None, *keys: str) -> str:
-        """Return the file and the line of the first of `keys` in claim `number` (in the file), else
-        of the claim.
+        """Return the file and the line of the first of `keys` in claim `number`, else the claim's.
+
+        Without a `number` the keys are the file's.
         """
         first = 0
         last = len(self.lines)

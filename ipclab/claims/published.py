@@ -1,5 +1,4 @@
-"""The texts' tables as frames: as printed, in the words of a run's frames, and what is derived from
-them, recomputed.
+"""The texts' tables as frames: as printed, in the words of a run's frames, and recomputed.
 
 A derived number follows when values that round to the printed ones give one that rounds to it.
 """
@@ -37,8 +36,7 @@ OTHER = "text"  # the op of numbers that are no operation's
 
 
 def published(paths: Paths, study: str) -> pd.DataFrame:
-    """Return every number that the text of `study` prints: where it stands, as printed, and in SI
-    units.
+    """Return every number that the text of `study` prints: where, as printed, in SI units.
 
     Raises `UsageError` for a study without a text.
     """
@@ -67,8 +65,7 @@ def _read(file: Path, _changed: int) -> File:
 
 
 def worded(paths: Paths, study: str) -> pd.DataFrame:
-    """Return the text's numbers with the columns `op` and `metric` of a run's frames, for
-    addresses.
+    """Return the text's numbers with a run's columns `op` and `metric`, for addresses.
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
@@ -102,9 +99,7 @@ def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rou
 
 @dataclass(frozen=True)
 class Rounded(Quantity):
-    """A printed number with the interval that rounds to it; arithmetic gives the widest that its
-    parts allow.
-    """
+    """A printed number with the interval that rounds to it; arithmetic gives the widest."""
 
     __add__ = __radd__ = _corners(operator.add)
     __mul__ = __rmul__ = _corners(operator.mul)
@@ -113,9 +108,7 @@ class Rounded(Quantity):
 
 
 def rounded(row: Any) -> Quantity:
-    """Return a printed number in SI units with the interval that rounds to it: half a unit of its
-    last digit.
-    """
+    """Return a printed number in SI units, give or take half a unit of its last digit."""
     value = float(row.value)
     text = Decimal(row.printed)
     if row.printed_unit in EXACT_UNITS:
@@ -127,8 +120,7 @@ def rounded(row: Any) -> Quantity:
 
 
 class Outcome(NamedTuple):
-    """A derivation recomputed: the printed row, what its number says and what it should be, in the
-    row's unit.
+    """A derivation recomputed: the printed row, its number and what it should be, in its unit.
 
     `by` is a msgid that says how it was computed.
     """
@@ -141,9 +133,7 @@ class Outcome(NamedTuple):
 
 
 def recompute(file: File, tables: Points) -> Iterator[Outcome]:
-    """Yield every derivation of a text recomputed; raises `LookupError` for a number that its table
-    does not hold.
-    """
+    """Yield a text's derivations recomputed; `LookupError` for a number not in its table."""
     source = Source(tables, tables, loose=True, value=rounded)
     for derivation in file.derived:
         address = Address.read(derivation.printed)

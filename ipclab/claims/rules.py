@@ -51,8 +51,9 @@ Ends = tuple[float, float]
 
 
 class Rule:
-    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and
-    how it is written.
+    """A rule that was read: what it compares, its bounds, their unit, and how it is written.
+
+    A bound that is `open` is not included.
 
     `low` and `high` decide. `written` are the bounds as they are written, which may stand for all
     that round to them.
@@ -96,16 +97,12 @@ def _bound(text: str) -> tuple[Quantity, float]:
 
 
 def half_a_digit(number: str) -> float:
-    """Return half a unit of the last digit of a number as it is printed: what lies so near rounds
-    to it.
-    """
+    """Return half a unit of the last printed digit of a number: what rounds to it is so near."""
     return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
 
 
 def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
-    """Return the rule that `text` says; `names` are expressions that it may use by name. Raises
-    `RuleError`.
-    """
+    """Return the rule that `text` says, which may use `names`; raises `RuleError`."""
     parts = _RULE.fullmatch(text)
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
@@ -136,9 +133,7 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
 
 
 def read_names(names: Mapping[str, str]) -> dict[str, Term]:
-    """Return the expressions that may be used by name; each may use others. Raises `RuleError` with
-    the name.
-    """
+    """Return the expressions that may be used by name, by others too; `RuleError` has the name."""
     uses = {}
     for name, text in names.items():
         uses[name] = {match["name"] for match in _LEAF.finditer(text)} & names.keys()
@@ -194,9 +189,7 @@ def _leaf(match: re.Match[str]) -> Term:
 
 
 def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term]) -> Term:
-    """Return what a node of the parsed expression says; raises `RuleError` for what is not of the
-    language.
-    """
+    """Return what a node of the parsed expression says; `RuleError` if not of the language."""
     match node:
         case ast.Name(id=name) if name in leaves:
             return leaves[name]

@@ -10,8 +10,9 @@ PLAIN: Dimension = (0, 0)
 
 
 class Kind(NamedTuple):
-    """What results of a dimension are shown in, what they are called, and their units, each as a
-    multiple of seconds and bytes.
+    """How results of a dimension are shown and called, and its units.
+
+    Each unit is a multiple of seconds and bytes.
     """
 
     shown: str

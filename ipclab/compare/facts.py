@@ -48,14 +48,10 @@ def _apart(values: list[Any]) -> list[Any]:
     """Return lists and mappings without what all of them share; other values as they are."""
     if not all(isinstance(value, list | dict) for value in values):
         return values
-    parts = [_items(value) for value in values]
+    parts = [[*value.items()] if isinstance(value, dict) else value for value in values]
     shared = set.intersection(*(set(map(str, part)) for part in parts))
     own = []
     for value, part in zip(values, parts, strict=True):
         left = [item for item in part if str(item) not in shared]
         own.append(dict(left) if isinstance(value, dict) else left)
     return own
-
-
-def _items(value: list[Any] | dict[str, Any]) -> list[Any]:
-    return [*value.items()] if isinstance(value, dict) else value

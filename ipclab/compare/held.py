@@ -1,6 +1,4 @@
-"""What a comparison needs of one run: each op of each point with its launch medians, its levels and
-its limit.
-"""
+"""What a comparison needs of a run: each point's ops with launch medians, levels and limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

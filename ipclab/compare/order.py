@@ -1,4 +1,4 @@
-"""Where the order of mechanisms changes from one run to another, over every contest that both hold."""
+"""Where the order of mechanisms changes between runs, over the contests of both."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
@@ -18,8 +18,7 @@ Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
 def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return one row for each pair of mechanisms of each contest that the first run and another one
-    hold.
+    """Return one row for each pair of mechanisms of each contest in the first and another run.
 
     `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there,
     `ratio_second` in the other; `turned`: their order is another there; `shown`: tests within both
@@ -39,8 +38,9 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
 
 
 def fastest(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return the fastest mechanism by its median of each contest, one column for each run; indexed
-    by the contest.
+    """Return each contest's fastest mechanism by median, one column for each run.
+
+    The index is the contest.
     """
     by_run = {}
     for name, run in zip(names(runs), runs, strict=True):

@@ -1,5 +1,4 @@
-"""Every point of two runs: the ratio of its times, its verdict, and what is left of it over the
-machines' own limits.
+"""Every point of two runs: its ratio, its verdict, and what is left over the machines' limits.
 
 Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is
 set beside the nearest of the same study, mechanism and op that has none either; the levels that
@@ -60,8 +59,7 @@ def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedR
 
 
 def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return one row for each op of each point of the first run and another one, with the columns
-    `COLUMNS`.
+    """Return one row for each op of each point of two runs, with the columns `COLUMNS`.
 
     `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two),
     `ratio` of the times with its 95 % interval, `limit` the ratio of the limits, `use` that of the
@@ -90,9 +88,7 @@ def listed(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(compared: pd.DataFrame) -> list[str]:
-    """Return a line for each pair of runs of `points`: how many points have each verdict, the
-    limits left out.
-    """
+    """Return a line for each pair of runs: how many points have each verdict, no limits."""
     lines = []
     others = compared[compared.study != LIMITS]
     for (second, first), part in others.groupby(["second", "first"], sort=False):
@@ -119,8 +115,9 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
-    """Raise `LabError`, its exit code that of the first word of `FAIL_ON` for which rows of
-    `points` fail, if any.
+    """Raise `LabError` for rows of `points` that one of the words `on` fails, if any.
+
+    Its exit code is that of the first such word of `FAIL_ON`.
     """
     for word in sorted(on, key=FAIL_ON.__getitem__):
         if len(rows := failing(compared, word)):
@@ -164,9 +161,7 @@ def _side(row: Row, which: str = "") -> Side:
 
 
 def _use(row: Row, comparison: Comparison) -> Row:
-    """Return the ratio of the limits and what is left of the ratio of the times over it; nothing
-    without either.
-    """
+    """Return the ratio of the limits and what it leaves of the ratio of times, or nothing."""
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
     ratio = comparison.ratio
@@ -186,9 +181,7 @@ def _use(row: Row, comparison: Comparison) -> Row:
 
 
 def _nearest(left: list[Row], right: list[Row]) -> Iterator[Row]:
-    """Yield each row of `left` beside the nearest of `right`, by how few levels differ; both are
-    taken out.
-    """
+    """Yield each row of `left` beside the nearest of `right` by levels; both are taken out."""
 
     def far(rival: tuple[list[str], Row]) -> tuple[int, list[str], str]:
         differ, other = rival
@@ -206,9 +199,7 @@ def _nearest(left: list[Row], right: list[Row]) -> Iterator[Row]:
 
 
 def _differing(one: Row, other: Row) -> list[str]:
-    """Return the names of the levels that differ; none for points of other studies, mechanisms or
-    ops.
-    """
+    """Return the names of differing levels; none for other studies, mechanisms or ops."""
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
     mine = one["levels"]

@@ -25,8 +25,9 @@ INJECTED = "injected-parameters"  # papermill's own cell
 
 
 def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
-    """Copy every notebook into `notebooks/work`, changed copies excepted; return the names of those
-    that are behind.
+    """Copy every notebook into `notebooks/work`; return the names of those that are behind.
+
+    Copies that were changed are left as they are.
 
     A copy has the outputs of the `executed` notebook of its name, where there is one.
     """
@@ -48,9 +49,7 @@ def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
 
 
 def _write(copy: Path, source: Path, executed: Path | None) -> None:
-    """Write a copy with the outputs of the executed notebook, and have JupyterLab trust it: we made
-    both.
-    """
+    """Write a copy with the executed outputs, which JupyterLab trusts: we made both."""
     import nbformat
     from nbformat.sign import NotebookNotary
 
@@ -66,8 +65,7 @@ def _write(copy: Path, source: Path, executed: Path | None) -> None:
 
 
 def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
-    """Return the notebooks executed on the newest complete run, by name; those that are current are
-    not executed again.
+    """Return the notebooks executed on the newest complete run, by name; current ones as is.
 
     Empty where there is no run, or it cannot be shown: a reader can explore all the same.
     """

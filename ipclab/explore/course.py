@@ -1,6 +1,4 @@
-"""A course of six exercises: predict a ratio, measure it, compare; predictions are judged by the
-student's own run.
-"""
+"""A course of six exercises: predict a ratio, measure it, compare with the student's run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +7,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames.judged import judged as as_judged
-from ipclab.lab.audit import compute
+from ipclab.lab.computed import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
 from ipclab.paths import table_beside
@@ -38,8 +36,7 @@ EXERCISES = tuple(WORDS["questions"])
 
 
 def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
-    """Return each exercise with its prediction, what the run measured, and what the judge says of
-    the two.
+    """Return each exercise with its prediction, its measurement, and the judge's verdict.
 
     `predictions` are ranges of ratios such as `1.5-3`, in order; what has none yet shows no result.
     Raises `UsageError` for a range that is none.

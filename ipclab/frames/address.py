@@ -1,5 +1,4 @@
-"""Values of tidy frames by address, such as
-`payload.write[arm=mapping,mapping=kept,size_bytes=max].p50`.
+"""Values of tidy frames by address: `payload.write[arm=mapping,mapping=kept,size_bytes=max].p50`.
 
 An address names a study, an op, levels and a metric; `text.` before it means the table of the
 study's published text. Ops and levels may be several (`a|b`), a level also all that there are
@@ -134,8 +133,7 @@ class Address:
 
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that have all `levels`; a list of levels means any of them, NA the absence of
-    one.
+    """Return the rows with all `levels`; a list means any of them, NA the absence of one.
 
     Raises `UsageError` for a column that the frame has not.
     """
@@ -169,8 +167,7 @@ def quantity(row: Any) -> Quantity:
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:
-    """Return the value at an address over the frames that `points` and `texts` give by study; None
-    for other words.
+    """Return the value at an address over the frames of `points` and `texts`, or None.
 
     What is not there has no value; raises `LabError` when the address names several.
     """

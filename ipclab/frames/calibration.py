@@ -1,6 +1,4 @@
-"""What a run's own calibration says: how often its judge errs on identical code, and what slow-down
-it finds.
-"""
+"""What a run's calibration says: its judge's errors on identical code, slow-downs found."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Contests: the mechanisms that answer one question under equal conditions, and what is known of
-each.
-"""
+"""Contests: the mechanisms that answer one question under equal conditions, compared."""
 
 import inspect
 import tomllib
@@ -70,8 +68,7 @@ def races(study: str) -> tuple[Race, ...]:
 
 
 def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return one row for each contest and mechanism that was compared with its fastest, with the
-    columns `VALUES`.
+    """Return one row for each contest and mechanism compared with its fastest: `VALUES`.
 
     `launches` is the launch frame of the study; the medians of launches are compared, by round.
     `bound` (a share) is what counts as the same. `low` to `high` is the interval that was judged,
@@ -86,16 +83,13 @@ def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> 
 
 
 def keeps(backend: str) -> bool:
-    """Tell whether what is written into `backend` stays for any number of reads: shared state, not
-    a message.
-    """
+    """Tell whether what is written into `backend` stays to be read: state, not a message."""
     registered = backends().get(backend)
     return bool(registered and registered.store and registered.store.keeps)
 
 
 def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return what is known of every pair of mechanisms at each level of `by`; each level is a
-    contest of its own.
+    """Return what is known of all pairs of mechanisms at each level of `by`, a contest each.
 
     `launches` are rows of a launch frame with one metric of one op. Columns: first, other, `by`,
     and `KNOWN`: the verdict is of the other one over the first.
@@ -111,9 +105,7 @@ def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.Dat
 
 
 def side_of(rows: pd.DataFrame) -> Side:
-    """Return the launch medians of one point with their rounds: without any, its k-th launch is of
-    round k.
-    """
+    """Return a point's launch medians with their rounds: the k-th is of round k by default."""
     rounds = rows[ROUND] if ROUND in rows else range(len(rows))
     heats = {}
     if HEAT in rows:

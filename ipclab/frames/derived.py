@@ -1,5 +1,4 @@
-"""The frames of a run on disk: derived from its samples, kept beside them, and never trusted
-without them.
+"""The frames of a run on disk: derived from samples, and never trusted without them.
 
 Whoever can alter a frame can alter its digest, too: what is read agrees with a tenth of the points,
 and `verify` derives all of them.
@@ -74,8 +73,7 @@ _in_memory: dict[tuple[Path, str], tuple[State, Frames]] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
-    """Return the frame `kind` (points, launches, contests) of `study` in `run`; empty when the run
-    has none of it.
+    """Return the frame `kind` (points, launches, contests) of `study` in `run`, or empty.
 
     It comes from `frames/` in the run's folder when it follows from today's samples and code, which
     a tenth of the points proves, else it is derived and kept there. Files that did not change since
@@ -96,8 +94,7 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
 
 
 def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Derive the frames of `studies` (of all when there is none) anew; return the names of those
-    that were altered.
+    """Derive the frames of `studies` (or all) anew; return the names of those altered.
 
     These are put right, as are older ones. Raises `LabError` for samples that are not what was
     measured, and for altered frames in a folder that cannot be written.
@@ -132,9 +129,7 @@ def _frames(content: Mapping[str, bytes]) -> Frames:
 
 
 def _from_disk(run: RunFolder, study: str, samples: list[Path]) -> Frames | None:
-    """Return the frames on disk when they are of today's stamp and agree with some of the points;
-    else None.
-    """
+    """Return the frames on disk if they are today's and agree with some points; else None."""
     files = {kind: _file(run, study, kind) for kind in KINDS}
     now = stamp(run, study)
     try:
@@ -149,9 +144,7 @@ def _from_disk(run: RunFolder, study: str, samples: list[Path]) -> Frames | None
 
 
 def _agree(samples: list[Path], frames: Frames) -> bool:
-    """Tell whether a tenth of the points, which nobody can know beforehand, give the rows that
-    frames have of them.
-    """
+    """Tell whether a tenth of the points, which nobody can foresee, give the frames' rows."""
     count = min(len(samples), max(LEAST_AGAIN, round(AGAIN * len(samples))))
     chosen = sorted(random.SystemRandom().sample(samples, count))
     for kind, derived in zip(KINDS, _by_point(map(_rows, chosen)), strict=False):
@@ -177,9 +170,7 @@ def _to_disk(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
 
 
 def _stamp_of(file: Path) -> str:
-    """Return the stamp of a kept frame, empty when there is none or its bytes are not those that
-    were written.
-    """
+    """Return the stamp of a kept frame, empty when there is none or its bytes changed."""
     try:
         note = json.loads(file.with_suffix(".json").read_text())
         return str(note["stamp"]) if note["sha256"] == sha256(file) else ""

@@ -35,8 +35,7 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
 
 def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
-    """Return the backend and fault of which more than half of the trials ended in `kinds`: their
-    median is of these.
+    """Return backend and fault whose trials mostly ended in `kinds`: medians are of these.
 
     `counts` has rows of `seen`.
     """

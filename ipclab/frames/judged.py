@@ -1,6 +1,4 @@
-"""The interval of a ratio of two medians: that of their contest, or of the heats that both took
-part in.
-"""
+"""The interval of a ratio of two medians: that of their contest, or of heats of both."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -21,7 +19,7 @@ from ipclab.store.run import RunFolder, read
 
 
 class Contest(NamedTuple):
-    """The entrants of a contest by point, the scatter of its pairs, and the point of the fastest."""
+    """The entrants of a contest by point, the scatter of its pairs, and its fastest point."""
 
     sides: dict[str, Side]
     scatter: Scatter
@@ -38,7 +36,7 @@ class Value(NamedTuple):
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
-    """Return a ratio of two medians with the interval of their contest in `run`; others as they are.
+    """Return a ratio of two medians with their contest's interval in `run`; others as is.
 
     Of several contests it is one in which either of both is the fastest, since that is what a
     contest's verdicts are about; of several of these, or else of all, the largest. Where no contest

@@ -1,6 +1,4 @@
-"""Results over the limit of the hardware that matches them, and results that no copying mechanism
-can reach.
-"""
+"""Results over the hardware's matching limit, and results beyond any copying mechanism."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
@@ -24,8 +22,7 @@ LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
 def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> pd.DataFrame:
-    """Return p50 rows of one study with the columns `limit` (ns), `over_limit` and `over`, empty
-    where there is none.
+    """Return p50 rows of one study with `limit` (ns), `over_limit` and `over`, or empty ones.
 
     `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its
     best launch (`place` 0) or of the second best (1): what disturbed the others must not make a
@@ -46,7 +43,7 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
 
 
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
-    """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
+    """Return the median of `row` over its limit, heat by heat where they took turns."""
     sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
@@ -84,16 +81,14 @@ def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, dict[Hashable, Any]]]:
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with
-    their whole interval.
-    """
+    """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it."""
     far_below = points.over_limit < LEAST
     whole_below = (points.over_limit < 1) & (points.high < points.limit)
     return points[far_below | whole_below]
 
 
 def lines(beaten_rows: pd.DataFrame) -> list[str]:
-    """Return one line for each row of `beaten`, the lowest first: how far below, study, op, point."""
+    """Return one line for each row of `beaten`, lowest first: how far, study, op, point."""
     rows = beaten_rows.sort_values("over_limit").to_dict("records")
     return [
         f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
@@ -102,8 +97,9 @@ def lines(beaten_rows: pd.DataFrame) -> list[str]:
 
 
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
-    """Return one line for each median that is shorter than its passes of memcpy (the fastest
-    sample) can be.
+    """Return one line for each median shorter than its passes of memcpy can be.
+
+    The fastest sample of memcpy counts.
 
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
     the next smaller one is what its passes take at least.

@@ -1,6 +1,4 @@
-"""The numbers of a point: quantiles, means and counters with their estimates over launches, and
-flags.
-"""
+"""The numbers of a point: quantiles, means, counters with estimates over launches, flags."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -32,9 +30,7 @@ RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 
 
 class Metric(NamedTuple):
-    """One number of a point: what it is of, its estimate, and its value in each launch where it has
-    one there.
-    """
+    """One number of a point: what it is of, its estimate, and its value in each launch."""
 
     op: str
     metric: str
@@ -69,8 +65,7 @@ def metrics(measured: Measured) -> Iterator[Metric]:
 
 
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
-    """Return of all samples of `op` their number, and in ns quantiles, median, mean, sd, the least
-    and the largest.
+    """Return of all samples of `op` their number and, in ns, quantiles, median, mean, sd, ends.
 
     The quantile is the sample of its rank, the median the mean of both where two are in the middle.
     Raises `LabError` for a thinned launch that does not tell one of them.
@@ -121,8 +116,7 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
 
 
 def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
-    """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples
-    lie beyond it.
+    """Return each of `TAILS` of all samples of `op`, by metric; None where they are too few.
 
     Of a thinned point they are those that were kept when it was thinned; one that was thinned
     before they were kept has the medians over launches.
@@ -148,9 +142,7 @@ def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
 
 
 def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
-    """Return `quantiles` as the first launch of a thinned point keeps them, of which infinite ends
-    are left out.
-    """
+    """Return `quantiles` as a thinned point's first launch keeps them, finite ends only."""
     kept = {THIN_VERSION: 1.0}
     for metric, quantile in quantiles(measured, op).items():
         if quantile is not None:
@@ -165,9 +157,7 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
 
 
 def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
-    """Return what the medians do not show: a drift over the launches, and how many modes the
-    samples have.
-    """
+    """Return what medians do not show: a drift over the launches, and the samples' modes."""
     flags = []
     moved = drift(medians)
     if moved.p < DRIFT_P:

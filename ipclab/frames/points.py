@@ -37,9 +37,7 @@ NO_HEAT = 0  # of a launch that was made before there were heats
 
 
 def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the levels of each factor that varies in the rows of a study's frame, its arms left
-    out.
-    """
+    """Return the levels of each factor that varies in a study's rows, arms left out."""
     names = rows.columns.difference(["study", "point", "arm", *VALUES])
     varied = [name for name in names if rows[name].nunique() > 1]
     return {name: list(rows[name].dropna().sort_values().unique()) for name in varied}
@@ -47,8 +45,7 @@ def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class LaunchMedians:
-    """What contests need of a launch: its round, its heat, and by op its median and those of its
-    turns, in ns.
+    """What contests need of a launch: round, heat, and by op the medians (ns), turns' too.
 
     `crowded` tells that its processes were more than their CPUs by intent.
     """
@@ -99,9 +96,7 @@ def point_rows(measured: Measured) -> Iterator[Row]:
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:
-    """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample,
-    counters, conditions.
-    """
+    """Yield a row for each launch, op and metric: median, mean, ends, counters, conditions."""
     for number, launch in enumerate(measured.launches):
         taken = LaunchMedians.of(launch, number)
         about = head(measured.point) | {
@@ -136,9 +131,7 @@ def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a frame: key columns, further factors by name, then `columns`; whole numbers
-    stay whole.
-    """
+    """Return rows as a frame: keys, further factors by name, `columns`; integers stay so."""
     made = pd.DataFrame(rows)
     factors = sorted(set(made.columns) - set(KEY) - set(columns))
     made = made.reindex(columns=[*KEY, *factors, *columns])

@@ -1,6 +1,4 @@
-"""Results of a run that cannot be, and results that beat the limit of the hardware, which shows
-that it is none.
-"""
+"""Results of a run that cannot be, and results that beat the hardware's limit."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,8 +12,7 @@ LIMITS = "limits"
 
 
 def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Check every file's digest, derive the frames of `studies` anew, and return the lines of
-    `beaten`.
+    """Check all files' digests, derive `studies` anew, and return the lines of `beaten`.
 
     Raises `LabError` for what was altered, and for results that cannot be.
     """
@@ -26,9 +23,7 @@ def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
 
 
 def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Return a line for each median of `studies` (of all when there is none) below its limit, under
-    a head; or none.
-    """
+    """Return a head and a line for each median of `studies` (or all) below its limit, or none."""
     lines = list[str]()
     for rows in faster(run, studies):
         lines += limits.lines(rows)
@@ -40,9 +35,7 @@ def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
 
 
 def faster(run: RunFolder, studies: Iterable[str] = ()) -> Iterator[pd.DataFrame]:
-    """Yield the medians of each study that are faster than their limit, which shows that it is
-    none.
-    """
+    """Yield each study's medians that are faster than their limit: it is none, then."""
     for points, bounds in _bounded(run, studies):
         medians = points[points.metric == "p50"]
         if len(medians):
@@ -58,9 +51,7 @@ def impossible(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
 
 
 def check(run: RunFolder, studies: Iterable[str] = ()) -> None:
-    """Raise `LabError` for results of `studies` (of all when there is none) that are faster than
-    memcpy can be.
-    """
+    """Raise `LabError` for results of `studies` (or all) faster than memcpy can be."""
     if wrong := impossible(run, studies):
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results of {run.id} are physically impossible", wrong[0], fix)

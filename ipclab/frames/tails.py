@@ -1,6 +1,4 @@
-"""Any quantile of what was measured, of a point or of one launch; none where too few samples lie
-beyond it.
-"""
+"""Any quantile of a point or a launch; none where too few samples lie beyond it."""
 
 import math
 
@@ -27,14 +25,13 @@ def metric(quantile: float) -> str:
 
 
 def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
-    """Tell of each number of samples whether enough lie beyond a quantile; the median needs none."""
+    """Tell of each number of samples whether enough lie beyond a quantile (0.5: always)."""
     beyond = samples - np.ceil(quantile * samples)
     return (beyond >= LEAST_BEYOND) | (quantile == MEDIAN)
 
 
 def of_point(measured: Measured, op: str, quantile: float) -> Estimate | None:
-    """Return a quantile above the median of all samples of `op` with its interval; None where
-    samples are too few.
+    """Return a quantile of all samples of `op` with its interval, or None; above the median.
 
     Raises `LabError` for a thinned point that did not keep this one.
     """
@@ -46,9 +43,7 @@ def of_point(measured: Measured, op: str, quantile: float) -> Estimate | None:
 
 
 def of_launch(launch: Launch, op: str, quantile: float) -> float:
-    """Return a quantile of the samples of one launch, NaN where too few lie beyond it; raises as
-    `of_point` does.
-    """
+    """Return a quantile of one launch's samples, NaN where too few; raises as `of_point`."""
     if quantile == MEDIAN:
         return launch.median(op)
     name = metric(quantile)
@@ -63,8 +58,7 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
 
 
 def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
-    """Return the launch frame of `study`, medians alone, with the quantile of each launch in the
-    place of its median.
+    """Return the launch frame of `study`, each launch's quantile in place of its median.
 
     It is NaN in launches with too few samples. Raises as `of_point` does.
     """

@@ -1,6 +1,4 @@
-"""A run with few samples of each launch, small enough for a repository: what reports print stays,
-samples are few.
-"""
+"""A run with few samples of each launch, small enough for a repository, that prints the same."""
 
 import shutil
 from pathlib import Path
@@ -18,8 +16,9 @@ THINNED = "thinned"  # in `run.json`: how many samples were kept of a launch at 
 
 
 def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
-    """Make `run` in folder `top` with at most `most` samples of each launch, which keeps the
-    `summary` of all to `DIGITS` digits.
+    """Make `run` in folder `top` with at most `most` samples of each launch.
+
+    Each launch keeps the `summary` of all of its samples to `DIGITS` digits.
 
     Raises `LabError` when a file of the run is not what was measured.
     """
@@ -48,9 +47,7 @@ def _thin(name: str, path: Path, most: int) -> bytes:
 
 
 def spread(values: Samples, most: int) -> Samples:
-    """Return `values` in ascending order, of more than `most` those in the middle of as many equal
-    shares of ranks.
-    """
+    """Return at most `most` of `values`, ascending: the middles of equal shares of ranks."""
     count = min(len(values), most)
     ranks = (np.arange(count) + 0.5) * len(values) / count
     kept: Samples = np.sort(values)[ranks.astype(int)]

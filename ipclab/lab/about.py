@@ -1,42 +1,25 @@
-"""What every report says of its run: how much was measured, on what machine, and what the hardware
-allows.
-"""
+"""What every report says of its run: how much was measured, and on what machine."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
-from IPython.display import Markdown
 
-from ipclab.frames.address import quantity
 from ipclab.frames.derived import measured
-from ipclab.frames.limits import floors
 from ipclab.frames.thin import THINNED
-from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.limits import beaten
 from ipclab.lab.words import DASH
 from ipclab.machine import shown
 from ipclab.stats.quantity import Quantity, of
-from ipclab.store.run import RunFolder
 from ipclab.studies.installed import study
-from ipclab.studies.limits import MEMCPY_SIZES
-from ipclab.studies.limits.floors import called
 from ipclab.studies.profile import profile
 
 GIB = 1 << 30
-MOST_TOLD = 3  # results that a notice names
-LIMITS = labels.WORDS["limits"]
-# How limits begin of which the least size alone is shown.
-TWINS = "flow-", "map-", "transfer-"
 
 
 def about_run(lab: Data) -> pd.DataFrame:
-    """Return how much was measured in how many sessions, how it ended, and what disturbed it (item,
-    value).
-    """
+    """Return how much was measured, how it ended, and what disturbed it (item, value)."""
     about = lab.run.about
     words = lab.words
     studies = measured(lab.run)
@@ -90,9 +73,7 @@ def _flagged(medians: pd.DataFrame, flag: str) -> int:
 
 
 def _loads(lab: Data) -> list[str]:
-    """Return the load when the first session began and when the last one ended, where they are
-    known.
-    """
+    """Return the load at the first session's start and at the last one's end, where known."""
     conditions: list[dict[str, Any]] = []
     if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
@@ -101,8 +82,9 @@ def _loads(lab: Data) -> list[str]:
 
 
 def spent(about: Mapping[str, Any], counter: str) -> float:
-    """Return by how much a counter of the machine rose in all sessions: `steal_ns` is the CPU time
-    that the host took away, `busy_ns` what was used.
+    """Return by how much a counter of the machine rose in all sessions.
+
+    `steal_ns` is the CPU time that the host took away, `busy_ns` what was used.
     """
     rose = 0.0
     for session in about["sessions"]:
@@ -113,9 +95,7 @@ def spent(about: Mapping[str, Any], counter: str) -> float:
 
 
 def about_machine(lab: Data) -> pd.DataFrame:
-    """Return the facts of the machine that reports show (fact, value); a star marks those that
-    identify it.
-    """
+    """Return the facts that reports show (fact, value); a star marks those that identify."""
     stored = lab.run.about["machine"]
     rows = []
     for fact, value, reason in shown(stored["facts"], stored["reasons"]):
@@ -124,119 +104,11 @@ def about_machine(lab: Data) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
-def about_limits(lab: Data) -> pd.DataFrame:
-    """Return what the hardware allows: of each limit the best launch and the second best, by
-    placement.
-
-    memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
-    their least.
-    """
-    points = lab.points("limits", metric="p50")
-    names = [called(backend, op) for backend, op in zip(points.backend, points.op, strict=True)]
-    points = points.assign(limit=pd.Series(names, points.index, dtype=object))
-    medians = floors(lab.launches("limits")).medians
-    cells = []
-    for row in _rows_shown(points):
-        best = _best(medians[row.limit, row.size_bytes, row.placement], row)
-        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
-    table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
-    best_of = table.pivot(index="what", columns="placement", values="cell")
-    return best_of.reindex(table.what.unique())
-
-
-def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
-    """Yield the rows of the limits (column `limit`) whose sizes are told, in the order of `LIMITS`."""
-    echoed = points[points.limit.str.startswith("echo-")].size_bytes
-    for name in LIMITS:
-        part = points[points.limit == name].sort_values("size_bytes")
-        sizes: Collection[int] = part.size_bytes
-        if name == "memcpy":
-            sizes = MEMCPY_SIZES
-        elif name.startswith("echo-"):
-            sizes = echoed.min(), echoed.max()
-        elif name.startswith(TWINS):
-            sizes = part.size_bytes[:1]
-        yield from part[part.size_bytes.isin(sizes)].itertuples()
-
-
-def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
-    """Return what the first page must say of the limits of `runs` (this one when none is named),
-    else nothing.
-
-    With `study` only its results count, those that the page shows, and the page says what its
-    ratios are.
-    """
-    paired = N_(
-        "A ratio of what was measured side by side is the median of the launches' ratios; where"
-        " launches scatter it differs from the quotient of the two medians."
-    )
-    said = N_(
-        "In this run {count} results are faster than the hardware limit that they are read against:"
-        " {which}. It is no limit there; do not rely on “× limit” of these."
-    )
-    sentences = [lab.say(paired)] if study else []
-    for run in runs or (lab.run,):
-        faster = beaten(replace(lab, run=run))
-        if study and len(faster):
-            faster = faster[faster.study == study]
-        if len(faster):
-            which = _which(lab, faster.sort_values("over_limit"))
-            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
-    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
-
-
 def _together(
     frames: Iterable[pd.DataFrame],
     columns: list[str],
 ) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
-
-
-def _best(times: Sequence[float], row: Any) -> Quantity:
-    """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
-    best = times[0]
-    second = times[min(1, len(times) - 1)]
-    limit = replace(
-        quantity(row),
-        value=best,
-        low=best,
-        high=second,
-        n=str(len(times)),
-        launches={},
-        row="",
-    )
-    if row.backend != "memcpy":
-        return limit
-    speed = row.size_bytes * 1e9
-    return replace(
-        limit,
-        value=speed / best,
-        unit="B/s",
-        low=speed / second,
-        high=speed / best,
-    )
-
-
-def _which(lab: Data, faster: pd.DataFrame) -> str:
-    results = []
-    for row in faster.head(MOST_TOLD).to_dict("records"):
-        words = [
-            lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
-        ]
-        over = lab.words.numbers.number(row["over_limit"], 2)
-        results.append(lab.words.joined([*words, f"× {over}"]))
-    which = lab.words.joined(results, N_("; "))
-    more = len(faster) - MOST_TOLD
-    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
-
-
-def _limit(lab: Data, backend: str, size: int) -> str:
-    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
-    return lab.say(
-        said,
-        what=lab.words.translate(LIMITS[backend]),
-        size=lab.level("size_bytes", size),
-    )
 
 
 def told(

@@ -1,6 +1,4 @@
-"""Advice: of each contest the best guess, its evidence, the second best, a wrong choice's price,
-what would decide; and what may be taken, since it was not shown to be slower.
-"""
+"""Advice: of each contest the best guess, its evidence, and what would decide."""
 
 import math
 import re
@@ -14,10 +12,9 @@ from ipclab.frames.contests import CONTEST
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.questions import within
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_step
 from ipclab.stats.family import launches_needed
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
@@ -43,14 +40,11 @@ ADVICE = (
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
-LOOSE = 2.0  # a factor beyond which nothing is called alike
-NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
 def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return one row for each contest of more than one mechanism in a contest frame, in the frame's
-    order.
+    """Return one row for each contest of several mechanisms, in the frame's order.
 
     Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many),
     `shown` (how many of them were shown to be slower), `strength` (`strong`: each rival was shown
@@ -108,8 +102,7 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
 
 
 def _more(rival: Any, mechanisms: int, bound: float) -> int:
-    """Return how many launches more would show a rival to be slower, or the same: whichever needs
-    fewer.
+    """Return how many launches more would show a rival to be slower, or the same.
 
     The ratio is taken as it was found, and the width of its interval as shrinking with the root of
     the launches (see `stats.compare.power_step`).
@@ -138,8 +131,7 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def named_entrant(lab: Data, name: str) -> str:
-    """Return an entrant's name in words: a mechanism, or a way to read with the roles of its
-    threads.
+    """Return an entrant's name in words: a mechanism, or a way to read with threads' roles.
 
     >>> named_entrant(lab, "overlapped 2RnC+2C")
     'read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)'
@@ -206,87 +198,3 @@ def _launches(lab: Data, more: int) -> str:
     rounded = round(more, 2 - len(str(more)))
     number = lab.words.numbers.number(min(rounded, MANY), 0)
     return lab.say(N_("over {many}"), many=number) if more > MANY else number
-
-
-def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
-    """Return one row for each contest of `study` with `levels` that has more than one mechanism.
-
-    Columns beside the contest's: `tied` (names of what was not shown to be slower), `slower`
-    (names), `within` (the factor that the intervals of the tied stay within; missing
-    where they have no end), `next` (how many times as long the nearest slower one takes), and
-    `choice`: what to take, in words.
-
-    >>> alike(lab, "shared_dict", placement="free", among="all")
-    """
-    rows = []
-    for contest, part in lab.contests(study, **levels).groupby(list(CONTEST)):
-        rivals = part[part.other != ""]
-        if len(rivals):
-            rows.append((*contest, *_taken(lab, rivals)))
-    return pd.DataFrame(rows, columns=[*CONTEST, "tied", "slower", "within", "next", "choice"])
-
-
-def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
-    """Return the columns beside the contest's, of the rows of the rivals of its fastest."""
-    is_slower = rivals.verdict == SLOWER
-    equal = rivals[~is_slower]
-    left_behind = rivals[is_slower]
-    fastest = str(rivals.fastest.iloc[0])
-    tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
-    slower = [named_entrant(lab, name) for name in left_behind.other]
-    factor = _factor(equal)
-    nearest = _nearest(left_behind)
-    return tied, slower, factor, nearest, _choice(lab, tied, slower, factor, nearest)
-
-
-def _factor(equal: pd.DataFrame) -> Quantity:
-    """Return the factor that all ratios of rivals that were not shown to be slower stay within."""
-    if equal.empty or equal[["low", "high"]].isna().any(axis=None):
-        return missing()
-    low = float(equal.low.min())
-    high = float(equal.high.max())
-    return within(Quantity(1.0, "1", low, high), 1)
-
-
-def _nearest(slower: pd.DataFrame) -> Quantity:
-    """Return how many times as long the nearest of the slower ones takes."""
-    if slower.empty:
-        return missing()
-    nearest = slower.sort_values("ratio").iloc[0]
-    return Quantity(nearest.ratio, "1", nearest.low, nearest.high)
-
-
-def _choice(
-    lab: Data,
-    tied: list[str],
-    slower: list[str],
-    factor: Quantity,
-    nearest: Quantity,
-) -> str:
-    if len(tied) <= NAMED:
-        has_comma = any("," in name for name in tied)
-        names = lab.words.joined(tied, N_("; ") if has_comma else N_(", "))
-    elif slower:
-        names = lab.say(N_("all but {slower}"), slower=lab.words.joined(slower))
-    else:
-        names = lab.say(N_("any of {count}"), count=len(tied))
-    return lab.say(
-        N_("{names} ({why})"),
-        names=names,
-        why=_why(lab, tied, factor, nearest),
-    )
-
-
-def _why(
-    lab: Data,
-    tied: list[str],
-    factor: Quantity,
-    nearest: Quantity,
-) -> str:
-    if len(tied) == 1:
-        return lab.say(N_("the next takes {ratio:x}"), ratio=nearest)
-    if not factor:
-        return lab.say(N_("too few launches to tell"))
-    if factor.value > LOOSE:
-        return lab.say(N_("not told apart within {factor:x}"), factor=factor)
-    return lab.say(N_("alike within {factor:x}"), factor=factor)

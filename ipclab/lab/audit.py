@@ -1,33 +1,26 @@
-"""The audit in a reader's words: the texts' claims and a person's own, judged, what corrects them,
-and numbers of one's own in the language of their rules.
-"""
+"""The audit in a reader's words: claims judged, and the sentences that correct them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from ipclab.claims.claim import OWN, Claim, Verdict, judge_all, known_of
-from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.claim import OWN, Claim, Verdict, judge_all
+from ipclab.claims.expression import Source, Term
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
-from ipclab.claims.published import texts, worded
-from ipclab.claims.rules import read_names, read_sum
-from ipclab.claims.units import KINDS
+from ipclab.claims.published import texts
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived
 from ipclab.frames.address import MissingError
-from ipclab.frames.judged import judged
 from ipclab.lab import labels, prose, verdicts
 from ipclab.lab.catalogue import LANGUAGES, N_
+from ipclab.lab.computed import one_value, values_of
 from ipclab.lab.data import Data
 from ipclab.lab.table import Table
 from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
-from ipclab.stats.quantity import Quantity, missing
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
@@ -44,21 +37,8 @@ SHOWN_COLUMNS = (
 AnyData = TypeVar("AnyData", bound=Data)
 
 
-def values_of(lab: Data) -> tuple[Source, Source]:
-    """Return where rules look up values: the texts' tables, and the run's frames."""
-    table = partial(worded, lab.paths)
-    run = Source(
-        lambda study: derived.read(lab.run, study, "points"),
-        table,
-        known_of(lab.run.about),
-        judged=partial(judged, lab.run),
-    )
-    return Source(table, table, loose=True), run
-
-
 def claims(lab: Data, study: str = "") -> pd.DataFrame:
-    """Return one row for each claim of the study's text (of all texts, or your `own`) with its
-    three verdicts.
+    """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
     method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
@@ -190,19 +170,18 @@ def claims_table(
 
 
 def corrections(lab: Data) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's own table (`own`) and from this
-    run (`here`).
-    """
+    """Return sentences to put in place of claims, from the text's table (`own`) and `here`."""
     text, run = values_of(lab)
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}
-        for each in file.corrections:
-            quotes = dict.fromkeys([*map(stated.__getitem__, each.claims), each.quote])
+        for correction in file.corrections:
+            ids = correction.claims
+            quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
-            source = lab.words.joined(each.claims) or each.source
-            own = _corrected(lab, each.own, each.own_values, text)
-            here = _corrected(lab, each.here, each.here_values, run)
+            source = lab.words.joined(ids) or correction.source
+            own = _corrected(lab, correction.own, correction.own_values, text)
+            here = _corrected(lab, correction.here, correction.here_values, run)
             rows.append((source, quoted, own, here))
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
@@ -230,9 +209,7 @@ def _filled(lab: Data, text: str, claim: Claim) -> str:
 
 
 def _meaning(lab: Data, file: File, claim: Claim) -> str:
-    """Return what is judged, in the words of the reader, after the quotation where it is in their
-    language.
-    """
+    """Return what is judged, in the reader's words, after a quotation in their language."""
     lang = lab.words.lang
     if file.seed == OWN:
         by_language = {**claim.translations, claim.language: claim.text}
@@ -248,9 +225,7 @@ def _title(lab: Data, file: File) -> str:
 
 
 def with_own(lab: AnyData, file: str) -> AnyData:
-    """Return the lab with a person's own claims; raises `UsageError` with the line for what cannot
-    be judged.
-    """
+    """Return the lab with a person's own claims; `UsageError` has the line of a bad one."""
     lines = Lines.read(Path(file))
     own = lines.parsed()
     lines.check(own, values_of(lab)[1])
@@ -265,31 +240,3 @@ def with_own(lab: AnyData, file: str) -> AnyData:
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)
-
-
-def one_value(term: Term, source: Source) -> Quantity:
-    """Return what `term` gives in `source`; raises `LabError` when that are several values."""
-    given = term(source)
-    kind = KINDS.get(given.dimension)
-    value, *more = given.shown(kind.shown if kind else "1")
-    if more:
-        what = f"an expression gives {1 + len(more)} values"
-        raise LabError(what, "one is asked for", "take min(...) or max(...) of them")
-    return value
-
-
-def compute(lab: Data, expression: str, study: str = "") -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its
-    text's names.
-
-    >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
-    >>> compute(lab, f"max({every}) / 1 us")
-    """
-    try:
-        names = read_names(texts(lab.paths)[study].names) if study else {}
-        run = replace(values_of(lab)[1], work=Work(MOST_WORK))
-        return one_value(read_sum(expression, names), run)
-    except MissingError:
-        return missing()
-    except RuleError as error:
-        raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error

@@ -1,6 +1,4 @@
-"""The axes of a figure: plain numbers with their unit as ticks, and how far a logarithmic axis
-reaches.
-"""
+"""A figure's axes: plain numbers with units as ticks, and a logarithmic axis's reach."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -64,9 +62,7 @@ def scale(
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:
-    """Note how far the data reach that one axis shows: a test holds every mark that is drawn
-    against it.
-    """
+    """Note how far the data of one axis reach: a test holds every mark against it."""
     finite = [value for value in map(float, values) if isfinite(value)]
     if finite:
         finite += ax.figure.data_ends.get((ax, which), ())
@@ -112,7 +108,7 @@ def reach(
     low: float,
     high: float,
 ) -> tuple[float, float]:
-    """Return the ends of all values that one axis shows, these among them, and those that share it."""
+    """Return the ends of all values on one axis, and on those that share it."""
     extents = ax.figure.extent
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
         least, most = extents.get((other, which), (low, high))
@@ -123,8 +119,7 @@ def reach(
 
 
 def _bound(ax: Any, which: str, low: float, high: float) -> None:
-    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows
-    less than `LEAST`.
+    """Cut a logarithmic axis at ends far beyond all values; lengthen one below `LEAST`.
 
     Few launches bound nothing.
     """

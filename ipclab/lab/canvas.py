@@ -1,4 +1,4 @@
-"""A figure in the making: axes for a cell, saved and shown with its words when the cell has drawn."""
+"""A figure in the making: axes for a cell, saved and shown once the cell has drawn."""
 
 import os
 import re
@@ -30,8 +30,7 @@ _HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG drawing, its translated `alt` and `caption`, its file name without suffix, and what it
-    was drawn from.
+    """An SVG drawing, translated `alt` and `caption`, file name without suffix, and its data.
 
     `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.marks` drew.
     """
@@ -67,8 +66,7 @@ def blank(
     size: tuple[float, float],
     names: Names = (),
 ) -> Iterator[Any]:
-    """Give an empty canvas of `size` (inches) for readers of the lab's language, as the helpers of
-    drawing need it.
+    """Give an empty canvas of `size` (inches) for readers of the lab's language.
 
     `names` are what levels are called (msgids) where that is not what they are called elsewhere.
     """
@@ -88,9 +86,7 @@ def blank(
 
 
 def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
-    """Return the figure of a canvas that was drawn, saved as SVG, PNG and PDF; `title` and `alt` are
-    msgids.
-    """
+    """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids."""
     lab = canvas.lab
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
@@ -106,9 +102,7 @@ def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
 
 
 def complete(canvas: Any) -> str:
-    """Add what waits for the final layout (the legend, where axes have none, names beside lines);
-    return the SVG.
-    """
+    """Add what waits for the final layout (legend, names beside lines); return the SVG."""
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         named_handles: dict[str, Any] = {}
         for axes in canvas.axes:
@@ -131,9 +125,7 @@ def complete(canvas: Any) -> str:
 
 
 def _translate(canvas: Any) -> None:
-    """Translate what a notebook gave to matplotlib as it is: labels, titles, a legend's words. Not
-    mathematics.
-    """
+    """Translate a notebook's own labels, titles and legend words, but no mathematics."""
     for text in canvas.findobj(Text):
         words = text.get_text()
         if words and "$" not in words:

@@ -30,8 +30,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> Self:
-        """Read the catalogues of `lang`: one of the package, and one of each notebook, whose words
-        come first.
+        """Read the catalogues of `lang`: the package's, and the notebooks', whose words come first.
 
         Raises UsageError for an unknown language, LabError for catalogues that are absent or no .po
         files.
@@ -63,9 +62,7 @@ class Catalogue:
 
 
 def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:
-    """Return where the .po file of `lang` for the package, or for the notebook `domain`, lies below
-    `locale`.
-    """
+    """Return where the .po file of `lang` for the package, or a notebook `domain`, lies."""
     return locale / lang / "LC_MESSAGES" / f"{domain}.po"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from scipy.optimize import isotonic_regression
 
 from ipclab.lab import labels, style
 from ipclab.lab.axes import scale, ticks_at
@@ -20,6 +21,7 @@ from ipclab.lab.marks import (
     groups,
     interval_ends,
     label_of,
+    name_mark,
 )
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
@@ -42,8 +44,7 @@ def lines(
     beside: bool = False,
     leading: Sequence[Any] | None = None,
 ) -> None:
-    """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are
-    words stand in a row.
+    """Draw a line over `x` for each level of `hue`, with intervals; words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends
     instead of in a legend. With `beside` the lines are grey, hollow, dashed and nameless: other
@@ -96,8 +97,7 @@ def over(
     label: str,
     log: str = "",
 ) -> None:
-    """Draw values over `x` as lines; where it has one or two levels, as dots in a row for each
-    level of `hue`.
+    """Draw values over `x` as lines; where it has one or two levels, as dots by `hue`.
 
     `label` is the name of the values, `log` names the logarithmic axes of the lines ("xy").
     """
@@ -174,9 +174,7 @@ def leading(
     most: int = 5,
     greatest: bool = False,
 ) -> list[Any]:
-    """Return at most `most` levels of `hue`: those that are least (or greatest) at some `x`, then
-    second, and so on.
-    """
+    """Return at most `most` levels of `hue`: those least (or greatest) at some `x`, and so on."""
     keys = [name for name in dict.fromkeys((x, "placement")) if name in frame]
     ranks = frame.groupby(keys).value.rank(ascending=not greatest)
     best = ranks.groupby(frame[hue]).agg(["min", "mean"])
@@ -184,19 +182,9 @@ def leading(
 
 
 def sources(ax: Any, solid: str, hollow: str) -> None:
-    """Name in the legend what solid marks are and what those of `lines(..., beside=True)` are, such
-    as the text's.
-    """
+    """Name in the legend what solid marks are, and the hollow ones of `beside=True`."""
     for label, face in ((solid, style.GREY), (hollow, "white")):
-        words = ax.figure.lab.say(label)
-        ax.plot(
-            [],
-            [],
-            "o",
-            color=style.GREY,
-            markerfacecolor=face,
-            label=words,
-        )
+        name_mark(ax, "o", ax.figure.lab.say(label), face)
 
 
 def _name_ends(ax: Any, ends: Sequence[End]) -> None:
@@ -221,14 +209,6 @@ def _name_ends(ax: Any, ends: Sequence[End]) -> None:
 
 
 def _apart(places: list[float], gap: float) -> list[float]:
-    """Return ascending places moved as little as makes each stand at least `gap` above the one
-    before.
-    """
-    # Groups of places less their number of gaps: those that touch stand around their mean.
-    touching: list[list[float]] = []
-    for number, place in enumerate(places):
-        touching.append([place - number * gap])
-        while len(touching) > 1 and np.mean(touching[-1]) < np.mean(touching[-2]):
-            touching[-2:] = [touching[-2] + touching[-1]]
-    means = [float(np.mean(group)) for group in touching for _ in group]
-    return [mean + number * gap for number, mean in enumerate(means)]
+    """Return ascending places, moved as little as makes each `gap` above the last."""
+    gaps = gap * np.arange(len(places))
+    return list(isotonic_regression(np.asarray(places) - gaps).x + gaps)

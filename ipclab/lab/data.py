@@ -31,8 +31,7 @@ USUAL = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
 
 @dataclass(frozen=True, repr=False)
 class Data:
-    """A run for one reader: its frames, narrowed by levels, values out of them, and how these are
-    written.
+    """A run for one reader: frames narrowed by levels, values in them, and their writing.
 
     `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own.
     """
@@ -44,8 +43,9 @@ class Data:
     _own: File | None = None
 
     def points(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return the tidy frame of `study`: one row for each point, op and metric, one column for
-        each factor.
+        """Return the tidy frame of `study`: a row for each point, op and metric.
+
+        There is one column for each factor.
 
         `levels` narrow it: `lab.points("round_trip", arm="main", metric="p50", backend=["tcp",
         "unix"])`. Columns: study, point, the factors, op, metric, unit, value, low, high (a 95 %
@@ -56,8 +56,9 @@ class Data:
         return self._frame(study, "points", levels)
 
     def launches(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return one row for each launch, op and metric (p50, mean, min, max, counters) of `study`,
-        in the order taken.
+        """Return one row for each launch, op and metric of `study`, in the order taken.
+
+        Metrics are p50, mean, min, max and counters.
 
         >>> launches = lab.launches("round_trip", backend="tcp", placement="same", metric="p50")
         >>> launches.plot.scatter(x="order", y="value")
@@ -65,8 +66,9 @@ class Data:
         return self._frame(study, "launches", levels)
 
     def contests(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return what is known of each mechanism against the fastest of its contest: verdict,
-        ratio, interval, reason.
+        """Return what is known of each mechanism against its contest's fastest.
+
+        Columns: verdict, ratio, interval, reason.
 
         >>> lab.contests("round_trip", placement="same", among="sleeping")
         """
@@ -78,8 +80,7 @@ class Data:
         op: str = "",
         **levels: Any,
     ) -> pd.DataFrame:
-        """Return the raw samples (ns of one operation) of the points of `study` that have `levels`,
-        all launches.
+        """Return the raw samples (ns of one operation) of the points of `study` with `levels`.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
@@ -97,15 +98,14 @@ class Data:
         return pd.concat(frames, ignore_index=True)
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return the numbers that the text of `study` prints (value in SI units, printed as it
-        stands).
+        """Return the numbers that the text of `study` prints (SI units, and as printed).
 
         >>> lab.published("payload", section="3.1", metric="mean")
         """
         return address.narrowed(published(self.paths, study), levels)
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a study's frame (of points, launches or contests) that have `levels`."""
+        """Return the rows of a study's frame (points, launches, contests) with `levels`."""
         frame = derived.read(self.run, study, kind)
         factors = levels_of(study)
         check_levels(study, frame, levels)
@@ -154,8 +154,7 @@ class Data:
         under: pd.DataFrame,
         on: Sequence[str],
     ) -> pd.DataFrame:
-        """Return the rows with a column `cell`: each value over that of the row of `under` with the
-        same levels `on`.
+        """Return rows with a column `cell`: values over those of `under` with the same `on`.
 
         The columns of that row are there too, with `_under` at their names' end; without one, the
         ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
@@ -181,8 +180,7 @@ class Data:
         points: pd.DataFrame,
         **more: str | tuple[str, str],
     ) -> pd.DataFrame:
-        """Return the rows with a column `cell` of quantities, to pivot into a table that prints
-        value and interval.
+        """Return the rows with a column `cell` of quantities, to pivot into a table.
 
         `more` names further columns: another metric of the same point and op, or (op, metric) of
         the same point.
@@ -205,9 +203,7 @@ class Data:
         return made
 
     def say(self, text: str, /, **more: Any) -> str:
-        """Return text (a msgid or already translated), placeholders filled from `more`, then from
-        the notebook.
-        """
+        """Return text (a msgid or translated), filled from `more`, then from the notebook."""
         said = self.words.translate(text)
         return prose.fill(
             said, lambda name: self._lookup(name, more), self.words.numbers, markdown=False
@@ -218,13 +214,11 @@ class Data:
         return self.words.level(factor, level)
 
     def _at(self, words: str) -> Quantity | None:
-        """Return the value at an address of this run's frames or of a text's table; None for other
-        words.
-        """
+        """Return the value at an address of this run's frames or a text's table, or None."""
         return address.at(words, self.points, lambda study: worded(self.paths, study))
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
-        """Return what a placeholder names: a variable of the notebook, or the value at an address."""
+        """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
             value = prose.named(name, {**self._names(), **(more or {})})
@@ -232,9 +226,7 @@ class Data:
 
 
 class Teller:
-    """Says a notebook's prose: translates it, fills in values, and has the judge answer its
-    questions.
-    """
+    """Says a notebook's prose: translates it, fills in values, has questions answered."""
 
     def __init__(self, lab: Data) -> None:
         self.lab = lab
@@ -244,9 +236,7 @@ class Teller:
         return self.lab.words.translate(msgid)
 
     def fill(self, text: str, more: Variables | None = None) -> str:
-        """Return Markdown with its placeholders filled: from `more`, with the notebook's values and
-        the run's.
-        """
+        """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
         numbers = self.lab.words.numbers
         filled = prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)
         return numbers.written_out(filled)

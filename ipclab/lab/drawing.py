@@ -1,5 +1,4 @@
-"""Marks below seaborn and matplotlib that figures share: values with their intervals, panels,
-limits.
+"""Marks that figures share below seaborn and matplotlib: values, panels, limits.
 
 Every helper draws rows of one study's frame into axes of `lab.figure`, refuses rows of another
 study and two rows in one place (levels that were not narrowed down), and says in words why nothing
@@ -24,6 +23,7 @@ from ipclab.lab.marks import (
     groups,
     interval_ends,
     label_of,
+    name_mark,
     name_rows,
 )
 from ipclab.stats.quantity import Quantity
@@ -42,8 +42,7 @@ def dots(
     hue: str | None = None,
     log: str = "",
 ) -> dict[Any, int]:
-    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side
-    by side.
+    """Draw each level of `y` as dots on a horizontal scale, levels of `hue` side by side.
 
     Returns the row of each level of `y`, from the top.
     """
@@ -78,15 +77,7 @@ def dots(
             )
         if hue:
             face = "white" if hollow else style.GREY
-            label = label_of(ax, hue, level)
-            ax.plot(
-                [],
-                [],
-                marker,
-                label=label,
-                color=style.GREY,
-                markerfacecolor=face,
-            )
+            name_mark(ax, marker, label_of(ax, hue, level), face)
     name_rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)
@@ -101,8 +92,9 @@ def values_beside(
     ax: Any,
     label: str,
 ) -> None:
-    """Write the value of each level of `y` at the right edge of its row, below `label`; `rows` are
-    those that `dots` returned.
+    """Write the value of each level of `y` at the right edge of its row, below `label`.
+
+    `rows` are those that `dots` returned.
     """
     edge = ax.get_yaxis_transform()
     look = {"fontsize": "small", "va": "center"}
@@ -123,8 +115,10 @@ def spinning(
     *,
     ax: Any,
 ) -> None:
-    """Hatch the rows of the mechanisms `levels`, which spin while they wait, and say in the legend
-    what hatches and colours mean; `rows` are those that `dots` returned.
+    """Hatch the rows of mechanisms that spin while they wait, and say so in the legend.
+
+    `rows` are those that `dots` returned, `levels` the mechanisms; the legend names the colours
+    too.
     """
     if not rows:
         return
@@ -143,7 +137,7 @@ def bars(
     hue: str,
     ax: Any,
 ) -> None:
-    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
+    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in order."""
     if not drawable(frame, ax, y, hue):
         return
     rows = list(dict.fromkeys(frame[y]))
@@ -178,9 +172,7 @@ def limit(
     passes: float = 1,
     dash: str = ":",
 ) -> None:
-    """Draw what the hardware allows as a black broken line: `passes` times the rows of the study
-    `limits`.
-    """
+    """Draw the hardware's limit, a black broken line: `passes` times rows of `limits`."""
     if frame.empty:
         return
     part = frame.sort_values(x)
@@ -204,9 +196,7 @@ def facets(
     by: str,
     axes: Any,
 ) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel
-    for each.
-    """
+    """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
     check_columns(frame, by)
     panels = list(np.ravel(axes))
     for ax in panels[max(1, len(frame[by].unique())) :]:

@@ -1,6 +1,4 @@
-"""Execution by papermill: a notebook with parameters becomes an executed notebook, whole or not at
-all.
-"""
+"""Execution by papermill: notebook and parameters to an executed notebook, if all works."""
 
 import io
 import logging
@@ -30,8 +28,7 @@ def execute(
     kernel: "Kernel | None" = None,
     say: Any = None,
 ) -> None:
-    """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells
-    are done.
+    """Execute `notebook` with `parameters` into `output`, which appears when all is done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
     exporters read (lang, title, date, run, attachments). The kernel is this interpreter; one that
@@ -49,9 +46,7 @@ def execute(
 
 
 def normalise(notebook: Any) -> Any:
-    """Return the executed notebook without what differs from run to run: ids, times, paths,
-    progress.
-    """
+    """Return the executed notebook without what runs differ in: ids, times, paths, progress."""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
         for stamp in ("papermill", "execution"):
@@ -74,8 +69,7 @@ def normalise(notebook: Any) -> Any:
 
 
 class Kernel:
-    """A kernel for one notebook after the other, its names forgotten in between; it ends with its
-    context.
+    """A kernel for several notebooks, names forgotten in between; it ends with its context.
 
     Its sockets are files in a folder of its own, written down in the ledger: kernels that run at
     the same time clash over ports. To start one and to import what notebooks need takes as long as
@@ -108,9 +102,7 @@ class Kernel:
         timeout_s: float,
         say: IO[str] | None = None,
     ) -> Any:
-        """Return the executed notebook; raises LabError when a cell fails, time runs out, or the
-        kernel dies.
-        """
+        """Return the executed notebook; `LabError` when a cell or the kernel fails, or too late."""
         said = io.StringIO()
         try:
             done = self._papermill(notebook, values, timeout_s, say or said)
@@ -171,8 +163,7 @@ class Kernel:
 def _lab_error(
     notebook: Path, error: BaseException, timeout_s: float, stderr: str, injected: bool
 ) -> LabError | None:
-    """Return the line of a LabError or UsageError as it is, for any other error of a cell where it
-    stands and why.
+    """Return the line of a LabError, or of another error where it stands in the notebook.
 
     None for other exceptions. With parameters `injected`, papermill's own cell stands before it.
     """

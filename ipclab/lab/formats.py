@@ -31,7 +31,7 @@ def svg(drawn: Canvas) -> str:
 
 
 def _hovered(mark: tuple[Any, float, float, str]) -> str:
-    """Return an unseen circle over a mark (axes, x, y, words) that tells its words when pointed at."""
+    """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
     ax, x, y, words = mark
     right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
     down = ax.figure.get_figheight() * 72 - up

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, prose, quotes, table, tabulation
+from ipclab.lab import canvas, magic, quotes, tabulation
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data, Teller
@@ -67,10 +66,10 @@ class Lab(Data):
         that is no run, a language that is not there, and claims that cannot be judged.
         """
         lab = lab_of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=prose.namespace)
+        lab = replace(lab, _names=magic.namespace)
         if claims:
             lab = with_own(lab, claims)
-        prose.register(Teller(lab))
+        magic.register(Teller(lab))
         lab._say_origin()
         print(f"run {lab._hint(run, study)}")
         return lab
@@ -85,8 +84,7 @@ class Lab(Data):
         profile: Any = "quick",
         **sweep: Any,
     ) -> "Lab":
-        """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`,
-        under `profile`.
+        """Open a run that holds `study`; with `measure`, measure first what it lacks of it.
 
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
         entries, readers ...; an empty one means the study's own. Values may come from papermill's
@@ -116,8 +114,7 @@ class Lab(Data):
         seed: int = -1,
         run: str = "",
     ) -> "Lab":
-        """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and
-        open the run.
+        """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.measure.session.measure` raises.
@@ -149,8 +146,7 @@ class Lab(Data):
         panels: int | tuple[int, int] = 1,
         share: str = "",
     ) -> Iterator[Any]:
-        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its
-        title.
+        """Give axes to draw into; the figure is then saved as SVG, PNG, PDF, and shown.
 
         `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
         they are translated here, and placeholders filled like those of prose. So are `names`: what
@@ -174,36 +170,10 @@ class Lab(Data):
                 yield axes[0] if isinstance(panels, int) else axes
             display(canvas.finished(drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
-    def table(
-        self,
-        frame: pd.DataFrame,
-        caption: str,
-        *,
-        spec: tabulation.Spec = "interval",
-        notes: Sequence[str] = (),
-        name: str = "",
-        empty: str = "",
-        names: canvas.Names = (),
-    ) -> table.Table:
-        """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
-
-        >>> wide = lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell")
-        >>> lab.table(wide, "One write")
-        """
-        return tabulation.tabulated(
-            self,
-            frame,
-            caption,
-            spec=spec,
-            notes=notes,
-            name=name,
-            empty=empty,
-            names=names,
-        )
+    table = tabulation.tabulated
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep variables of the notebook, and values under other names, for other notebooks; shows
-        nothing.
+        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
@@ -213,8 +183,7 @@ class Lab(Data):
         return quotes.Kept(kept)
 
     def quoted(self, notebook: str) -> quotes.Quoted:
-        """Return what another notebook made of this run: figures and tables by name, and the values
-        that it kept.
+        """Return what another notebook made of this run: figures, tables, and kept values.
 
         It is executed when that was not done yet; raises `LabError` when it fails.
 
@@ -225,9 +194,7 @@ class Lab(Data):
         return quotes.read(executed, notebook)
 
     def _say_origin(self) -> None:
-        """Name the machine and the date of a run that was not measured here, before anything of it
-        is shown.
-        """
+        """Name machine and date of a run not measured here, before anything of it is shown."""
         if elsewhere(self.paths, self.run):
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
@@ -236,7 +203,7 @@ class Lab(Data):
                 machine=self.run.machine,
                 date=date,
             )
-            prose.show(said)
+            magic.show(said)
 
     def _hint(self, asked: str, study: str) -> str:
         rivals = best(self.paths, study) if study and not asked else []
@@ -253,7 +220,5 @@ class Lab(Data):
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
-    """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for
-    another one.
-    """
+    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
     return Lab(run, Words.load(lang, paths.locale), paths)

@@ -1,6 +1,4 @@
-"""What factors, levels, operations and metrics are called in reports (`labels.toml`), and how they
-are ordered.
-"""
+"""What factors, levels, ops and metrics are called (`labels.toml`), and their order."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -37,9 +35,7 @@ def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
 
 
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what `pivot` made with its columns in their levels' order; several values of one level
-    stand together.
-    """
+    """Return what `pivot` made with columns in their levels' order, one level together."""
     *values, factor = frame.columns.names
     if factor and not values:
         return frame[ordered(str(factor), frame.columns)]
@@ -53,8 +49,7 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose index, and columns of several levels, have known levels in their usual
-    order.
+    """Return a frame whose index, and nested columns, have levels in their usual order.
 
     What is not sorted as the alphabet has it was put into an order of its own, and keeps it.
     """
@@ -73,7 +68,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def spec(factor: str, level: Any) -> str:
-    """Return how a level is printed: bytes that are a power of two in binary units, others exactly."""
+    """Return how a level is printed: powers of two in binary units, others exactly."""
     size = int(level) if UNITS.get(factor) == "B" else 0
     if size < KIB or size & (size - 1):
         return ""

@@ -1,16 +1,33 @@
-"""What the hardware allows beside what was measured: over the limit, and what is faster than it."""
+"""What the hardware allows, alone and beside what was measured, and what is faster than it."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
+from IPython.display import Markdown
 
 from ipclab.frames import suspects
-from ipclab.frames.limits import with_limits
+from ipclab.frames.address import quantity
+from ipclab.frames.limits import floors, with_limits
+from ipclab.lab import labels
+from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.studies.limits import pairs
+from ipclab.stats.quantity import Quantity
+from ipclab.store.run import RunFolder
+from ipclab.studies.limits import MEMCPY_SIZES, pairs
+from ipclab.studies.limits.floors import called
+
+MOST_TOLD = 3  # results that a notice names
+LIMITS = labels.WORDS["limits"]
+# How limits begin of which the least size alone is shown.
+TWINS = "flow-", "map-", "transfer-"
 
 
 def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value
-    over it.
+    """Return rows of `lab.points` with the hardware's limit (ns) and the value over it.
+
+    Columns: `limit` and `over_limit`.
     """
     if points.empty:
         return points.assign(limit=0.0, over_limit=0.0, over=None)
@@ -18,8 +35,7 @@ def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def beaten(lab: Data) -> pd.DataFrame:
-    """Return the medians of all studies that are faster than their limit, which shows that it is
-    none.
+    """Return the medians of all studies that are faster than their limit: it is none, then.
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
     """
@@ -28,8 +44,9 @@ def beaten(lab: Data) -> pd.DataFrame:
 
 
 def cpu_pairs(lab: Data) -> pd.DataFrame:
-    """Return a row for each pair of CPUs: `cpu`, `other`, `shares`, and the median (ns) of a cache
-    line's round trip.
+    """Return a row for each pair of CPUs and the median (ns) of a cache line's round trip.
+
+    Columns: `cpu`, `other`, `shares` and the median.
 
     It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
     or more.
@@ -49,3 +66,109 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
 def impossible(lab: Data) -> list[str]:
     """Return one line for each result that is faster than its copies by memcpy can be."""
     return suspects.impossible(lab.run)
+
+
+def about_limits(lab: Data) -> pd.DataFrame:
+    """Return what the hardware allows: each limit's best and second best launch, by placement.
+
+    memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
+    their least.
+    """
+    points = lab.points("limits", metric="p50")
+    names = [called(backend, op) for backend, op in zip(points.backend, points.op, strict=True)]
+    points = points.assign(limit=pd.Series(names, points.index, dtype=object))
+    medians = floors(lab.launches("limits")).medians
+    cells = []
+    for row in _rows_shown(points):
+        best = _best(medians[row.limit, row.size_bytes, row.placement], row)
+        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
+    table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
+    best_of = table.pivot(index="what", columns="placement", values="cell")
+    return best_of.reindex(table.what.unique())
+
+
+def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
+    """Yield rows of the limits (column `limit`) whose sizes are told, in `LIMITS`' order."""
+    echoed = points[points.limit.str.startswith("echo-")].size_bytes
+    for name in LIMITS:
+        part = points[points.limit == name].sort_values("size_bytes")
+        sizes: Collection[int] = part.size_bytes
+        if name == "memcpy":
+            sizes = MEMCPY_SIZES
+        elif name.startswith("echo-"):
+            sizes = echoed.min(), echoed.max()
+        elif name.startswith(TWINS):
+            sizes = part.size_bytes[:1]
+        yield from part[part.size_bytes.isin(sizes)].itertuples()
+
+
+def _best(times: Sequence[float], row: Any) -> Quantity:
+    """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
+    best = times[0]
+    second = times[min(1, len(times) - 1)]
+    limit = replace(
+        quantity(row),
+        value=best,
+        low=best,
+        high=second,
+        n=str(len(times)),
+        launches={},
+        row="",
+    )
+    if row.backend != "memcpy":
+        return limit
+    speed = row.size_bytes * 1e9
+    return replace(
+        limit,
+        value=speed / best,
+        unit="B/s",
+        low=speed / second,
+        high=speed / best,
+    )
+
+
+def _limit(lab: Data, backend: str, size: int) -> str:
+    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
+    return lab.say(
+        said,
+        what=lab.words.translate(LIMITS[backend]),
+        size=lab.level("size_bytes", size),
+    )
+
+
+def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
+    """Return what the first page must say of the limits of `runs` (or this one), or nothing.
+
+    With `study` only its results count, those that the page shows, and the page says what its
+    ratios are.
+    """
+    paired = N_(
+        "A ratio of what was measured side by side is the median of the launches' ratios; where"
+        " launches scatter it differs from the quotient of the two medians."
+    )
+    said = N_(
+        "In this run {count} results are faster than the hardware limit that they are read against:"
+        " {which}. It is no limit there; do not rely on “× limit” of these."
+    )
+    sentences = [lab.say(paired)] if study else []
+    for run in runs or (lab.run,):
+        faster = beaten(replace(lab, run=run))
+        if study and len(faster):
+            faster = faster[faster.study == study]
+        if len(faster):
+            which = _which(lab, faster.sort_values("over_limit"))
+            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
+    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
+
+
+def _which(lab: Data, faster: pd.DataFrame) -> str:
+    results = []
+    for row in faster.head(MOST_TOLD).to_dict("records"):
+        words = [
+            lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
+        ]
+        over = lab.words.numbers.number(row["over_limit"], 2)
+        results.append(lab.words.joined([*words, f"× {over}"]))
+    which = lab.words.joined(results, N_("; "))
+    more = len(faster) - MOST_TOLD
+    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which

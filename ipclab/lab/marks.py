@@ -1,6 +1,4 @@
-"""What all marks of a figure share: rows that may be drawn, groups, names, intervals, and what
-pointing tells.
-"""
+"""What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,7 +8,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
-from ipclab.lab import labels
+from ipclab.lab import labels, style
 from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
 
@@ -21,8 +19,7 @@ _MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric",
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
-    """Tell whether there are rows to draw, and say in `ax` why when there are none: before
-    seaborn's own functions.
+    """Tell whether there are rows to draw, and say in `ax` why when there are none.
 
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
@@ -78,9 +75,7 @@ def groups(
     frame: pd.DataFrame,
     by: str | None,
 ) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows
-    when it is None.
-    """
+    """Yield the rows of each level of `by` in their order; all rows when it is None."""
     if by is None:
         yield None, frame
         return
@@ -95,9 +90,7 @@ def add_hover(
     ys: Any,
     label: str,
 ) -> None:
-    """Have each mark of a series tell its name and its value with the interval when it is pointed
-    at.
-    """
+    """Have each mark of a series tell its name, value and interval when pointed at."""
     columns = ["value", "unit", "low", "high"]
     if not {*columns} <= {*part}:
         return
@@ -112,6 +105,11 @@ def add_hover(
             ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
 
 
+def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
+    """Name a grey mark in the legend, filled with the colour `face`."""
+    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)
+
+
 def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
     """Name the rows of a horizontal picture, the first on top."""
     ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
@@ -119,9 +117,7 @@ def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
 
 
 def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
-    """Return how far the intervals reach to both sides, None without any; one without end is not
-    drawn.
-    """
+    """Return how far intervals reach to both sides, or None; endless ones are not drawn."""
     if column != "value" or not {"low", "high"} <= set(part):
         return None
     ends = [part.value - part.low, part.high - part.value]

@@ -80,8 +80,7 @@ class Formatter:
         return _RATIO.sub(_WRITTEN, text) if self.lang == "ko" else text
 
     def number(self, value: float, decimals: int | None = None) -> str:
-        """Return a number with the language's separators: 3 significant digits, or `decimals`
-        places.
+        """Return a number as written in the language: 3 significant digits, or `decimals`.
 
         One that would take more than 20 digits is written with a power of ten.
         """
@@ -164,9 +163,7 @@ def plain(value: Any) -> Quantity | str:
 
 
 def trimmed(text: str) -> str:
-    """Return a number without the zeros at the end of its decimals: for levels and ticks, which are
-    exact.
-    """
+    """Return a number without trailing zeros: for levels and ticks, which are exact."""
     return _ZEROS.sub(lambda zeros: f".{zeros[1]}" if zeros[1] else "", text)
 
 

@@ -1,6 +1,4 @@
-"""Notebook files as plain data, their parameters (the cell tagged `parameters`), and what may be
-passed for these.
-"""
+"""Notebook files as data, their parameters (a tagged cell), and values for these."""
 
 import ast
 import json
@@ -35,8 +33,7 @@ class Parameter:
     default: Any
 
     def checked(self, value: Any, where: str = "") -> Any:
-        """Return `value` as the parameter's type: "false" is meant as False, one item as a list of
-        it.
+        """Return `value` as the parameter's type: "false" is False, one item a list of it.
 
         Raises UsageError for what cannot be meant.
         """

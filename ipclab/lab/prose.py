@@ -1,5 +1,4 @@
-"""Prose: Markdown split into translatable blocks, its placeholders filled with values; the cell
-magic `%%prose`.
+"""Prose: Markdown in translatable blocks, placeholders filled.
 
 The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 """
@@ -7,11 +6,11 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.lab.markdown import parser
 from ipclab.lab.numbers import Formatter, plain
 from ipclab.lab.questions import (
@@ -70,9 +69,7 @@ def split(source: str) -> list[str]:
 
 
 def rewrite(source: str, change: TextChange) -> str:
-    """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and
-    footnote.
-    """
+    """Return Markdown with `change` applied to each paragraph, heading, item, cell, footnote."""
     lines = source.splitlines()
     # from the last, so that the places of the others stay
     for first, count, text in reversed(list(_edits(parse(source), lines, change))):
@@ -91,8 +88,7 @@ def fill(
     formatter: Formatter,
     markdown: bool = True,
 ) -> str:
-    """Return text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{` and `}}` are
-    braces.
+    """Return text with `{name}`, `{name:spec}` filled by `lookup`; `{{`, `}}` are braces.
 
     In Markdown values are escaped, so that none becomes markup; a cell or an axis is no `markdown`.
     Raises what `lookup` raises for an unknown name.
@@ -114,8 +110,7 @@ def fill(
 
 
 def named(name: str, namespace: Variables) -> Quantity | str:
-    """Return a variable of the notebook, or an attribute or entry of one (`payload.gain`), as a
-    quantity or a text.
+    """Return a notebook's variable, or a part of one (`payload.gain`), as quantity or text.
 
     Raises `LabError` with the nearest name when there is none.
     """
@@ -134,8 +129,7 @@ def named(name: str, namespace: Variables) -> Quantity | str:
 
 
 def render(source: str, teller: "Teller") -> str:
-    """Return the Markdown of one prose cell: questions answered, each block translated, then
-    filled.
+    """Return a prose cell's Markdown: questions answered, blocks translated, then filled.
 
     Beside an answer, a text whose values are all missing is left out: the answer says that nothing
     was measured.
@@ -158,62 +152,6 @@ def render(source: str, teller: "Teller") -> str:
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
     return rewrite(without_empty_tables(answered(source, answer)), block)
-
-
-def namespace() -> Variables:
-    """Return the variables of the notebook that calls; none outside one."""
-    return getattr(_shell(), "user_ns", {})
-
-
-def register(teller: "Teller") -> None:
-    """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render`
-    returns.
-    """
-    shell = _shell()
-    if shell is None:
-        return
-
-    def show(line: str, cell: str) -> None:
-        from IPython.display import Markdown, display
-
-        if line.strip():
-            why = f"it got {line.strip()!r}"
-            raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
-        display(Markdown(render(cell, teller)))  # type: ignore[no-untyped-call]
-
-    shell.register_magic_function(show, "cell", "prose")
-    shell.set_custom_exc((LabError,), _one_line)
-
-
-def show(text: str) -> None:
-    """Show a sentence of Markdown in bold, in the notebook that calls, else print it."""
-    if _shell() is None:
-        print(text)
-        return
-    from IPython.display import Markdown, display
-
-    display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
-
-
-def _shell() -> Any:
-    from IPython.core.getipython import get_ipython
-
-    return get_ipython()
-
-
-def _one_line(
-    shell: Any,
-    kind: type[LabError],
-    error: LabError,
-    *_: Any,
-    **__: Any,
-) -> list[str]:
-    """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this
-    handler.
-    """
-    line = [f"{kind.__name__}: {error}"]
-    shell._showtraceback(kind, error, line)
-    return line
 
 
 def _edits(
@@ -241,9 +179,7 @@ def _edits(
 
 
 def parse(source: str) -> list[Token]:
-    """Return the block tokens of Markdown text; a footnote is `footnote_open`, `inline`,
-    `footnote_close`.
-    """
+    """Return Markdown's block tokens; a footnote is `footnote_open`, `inline`, `footnote_close`."""
     return parser().parse(source)
 
 

@@ -73,8 +73,7 @@ class Question:
         return any(text.startswith("|") for text in self.alternatives.values())
 
     def value(self, names: Variables, lookup: Lookup) -> Quantity:
-        """Return what is asked, from the notebook's variables and what `lookup` finds at an
-        address.
+        """Return what is asked, from the notebook's variables and addresses by `lookup`.
 
         Raises `LabError` for what cannot be computed.
         """
@@ -89,8 +88,7 @@ class Question:
         return float(of(_evaluated(bound, names, lookup)).value)
 
     def side(self, value: Quantity, bound: float, margin: float) -> str:
-        """Return what the judge says of `value`: `inside` only where there is an alternative for
-        that.
+        """Return what the judge says of `value`: `inside` only if it has an alternative.
 
         Inside is an interval within 1 / (1 + `margin`) to 1 + `margin` times the bound.
         """
@@ -103,8 +101,9 @@ class Question:
 
 
 def within(value: Quantity, bound: float) -> Quantity:
-    """Return the factor that the interval stays within of the bound, in hundredths, of its ends as
-    they are printed; missing without one.
+    """Return the factor of the bound that the interval stays within; missing without ends.
+
+    It is in hundredths, of the interval's ends as they are printed.
     """
     if not value or bound <= 0:
         return missing()
@@ -120,9 +119,7 @@ def within(value: Quantity, bound: float) -> Quantity:
 
 
 def parts(source: str) -> Iterator[str | Question]:
-    """Yield the lines of prose and, where they stand, its questions; raises `LabError` for one that
-    lacks a side.
-    """
+    """Yield prose's lines and, in their places, questions; `LabError` if one lacks a side."""
     lines = deque(source.splitlines())
     while lines:
         line = lines.popleft()

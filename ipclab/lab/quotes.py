@@ -1,6 +1,4 @@
-"""What one notebook quotes of another: its figures, tables and kept values, out of the executed
-notebook.
-"""
+"""What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -36,9 +34,7 @@ class Kept:
 
 
 class Quoted:
-    """What an executed notebook made: its figures and tables by name, and the values that it kept
-    as attributes.
-    """
+    """What an executed notebook made: figures, tables by name; kept values as attributes."""
 
     def __init__(
         self,
@@ -63,7 +59,7 @@ class Quoted:
                 self._figures[words["name"]] = canvas.Figure(data[canvas.MIME], **words)
 
     def figure(self, name: str) -> canvas.Figure:
-        """Return the figure `name`; raises `UsageError` with the nearest name when there is none."""
+        """Return the figure `name`; `UsageError` with the nearest name when there is none."""
         return chosen(f"figure of {self._name}", name, self._figures)
 
     def table(self, name: str) -> table.Table:
@@ -79,7 +75,7 @@ class Quoted:
 
 
 def notebooks(paths: Paths) -> dict[str, Path]:
-    """Return the notebooks by name, a person's own last; raises `UsageError` for two of one name."""
+    """Return notebooks by name, a person's own last; `UsageError` for two of one name."""
     by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
     for file in sorted(paths.own.glob("*.ipynb")):
         if file.stem in by_name:
@@ -89,9 +85,7 @@ def notebooks(paths: Paths) -> dict[str, Path]:
 
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
-    """Return where the executed `notebook` about `run` lies, in the language; the name tells what
-    it was made from.
-    """
+    """Return where the executed `notebook` about `run` lies; its name tells its sources."""
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,
@@ -118,7 +112,7 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
 
 
 def read(file: Path, notebook: str) -> Quoted:
-    """Return what the executed `notebook` in a file holds; raises `LabError` when it shows nothing."""
+    """Return what the executed `notebook` in a file holds; `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:

@@ -1,6 +1,4 @@
-"""Which run a notebook opens: the one that is named, else the one that answers most of what is
-asked for.
-"""
+"""Which run a notebook opens: the named one, else the one that answers most of it."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,9 +22,7 @@ SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and 
 
 
 def find(paths: Paths, name: str) -> Path:
-    """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when
-    there is none.
-    """
+    """Return where the run `name` (folder, bundle or id) lies, or would lie if it is new."""
     parents = (Path(), paths.home, paths.root, *paths.runs.glob("*"))
     places = [parent / name for parent in parents]
     return next(filter(Path.exists, places), paths.home / name)
@@ -80,9 +76,7 @@ def best(
 
 
 def called(runs: Sequence[RunFolder]) -> str:
-    """Return how the first of the runs that `best` returns is called, and the newest where that is
-    another one.
-    """
+    """Return how the first of `best`'s runs is called, and the newest where it is another."""
     chosen = _named(runs[0])
     newest = max(runs, key=lambda run: run.date)
     return chosen if newest is runs[0] else f"{chosen}; the newest, {_named(newest)}, tells less"
@@ -98,8 +92,9 @@ def holds(run: RunFolder, study: str) -> bool:
 
 
 def full(run: RunFolder) -> bool:
-    """Tell whether a run holds every study of ours at its own levels, and is finished; points of it
-    may have failed.
+    """Tell whether a run is finished and holds all our studies at their own levels.
+
+    Points of it may have failed.
     """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
@@ -107,8 +102,9 @@ def full(run: RunFolder) -> bool:
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
-    """Return the newest full run made here under `profile`, or, when none is asked for, under any
-    but the coarsest.
+    """Return the newest full run made here under `profile`.
+
+    When no profile is asked for, it is under any but the coarsest.
     """
 
     def wanted(run: RunFolder) -> bool:

@@ -1,5 +1,6 @@
-"""A document to sign: who signs it, its number on every page, the mark of what is preliminary, and
-the configuration that it states: what the run was measured with, beside what the lock file pins.
+"""A document to sign: who signs it, its number on every page, and its configuration.
+
+The configuration is what the run was measured with, beside what the lock file pins.
 """
 
 import re
@@ -44,8 +45,9 @@ _PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands on every page: the document's number (empty: a line to write it on), and a mark,
-    empty for none.
+    """What stands on every page: the document's number, if any, and a mark, if any.
+
+    Without a number there is a line to write it on.
     """
 
     number: str
@@ -63,14 +65,13 @@ def is_preliminary(lab: Data) -> bool:
 
 
 def signed_by(lab: Data) -> Control:
-    """Return what `report.toml` says of the document; raises `UsageError` for what it cannot say."""
+    """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
     control_file = with_own(lab, str(lab.paths.control))._own
     return (control_file and control_file.document) or Control()
 
 
 def page_marks(lab: Data) -> Marks:
-    """Return what every page of a signed document bears: its number, and a mark while the run is
-    preliminary.
+    """Return a signed document's number, and a mark while the run is preliminary.
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
@@ -80,8 +81,7 @@ def page_marks(lab: Data) -> Marks:
 
 
 def title_block(lab: Data) -> Table:
-    """Return number, revision and date, for each who signs a name and cells for signature and date,
-    and the history.
+    """Return number, revision and date, the signers' names and cells, and the history.
 
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
@@ -99,14 +99,14 @@ def title_block(lab: Data) -> Table:
                 (N_("Date"), ""),
             )
         )
-    for each in control.history or [Revision()]:
-        revision = (N_("History: revision"), each.revision)
-        changed = (N_("What changed"), each.change)
+    for entry in control.history or [Revision()]:
+        revision = (N_("History: revision"), entry.revision)
+        changed = (N_("What changed"), entry.change)
         rows.append(
             _fields(
                 lab,
                 revision,
-                (N_("Date"), each.date),
+                (N_("Date"), entry.date),
                 changed,
             )
         )
@@ -123,9 +123,7 @@ def _fields(lab: Data, *fields: tuple[str, str]) -> list[str]:
 
 
 def about_configuration(lab: Data) -> pd.DataFrame:
-    """Return what the run was measured with (item, measured), and what the lock file pins of it
-    (locked).
-    """
+    """Return what the run was measured with (item, measured), and its pins (locked)."""
     facts = lab.run.facts
     pins = _pins(lab)
     rows = []
@@ -141,9 +139,7 @@ def about_configuration(lab: Data) -> pd.DataFrame:
 
 
 def _pins(lab: Data) -> dict[str, list[str]]:
-    """Return the versions that the lock file pins of each package: several where Python's version
-    decides.
-    """
+    """Return the versions that the lock file pins, several where Python's version decides."""
     pins: dict[str, list[str]] = {}
     if lab.paths.lock.is_file():
         for package, version in _PIN.findall(lab.paths.lock.read_text("utf-8")):

@@ -44,9 +44,7 @@ HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 
 @cache
 def load_fonts() -> None:
-    """Make the fonts of every language known to matplotlib; raises `ValueError` when one is not
-    there.
-    """
+    """Make all languages' fonts known to matplotlib; `ValueError` when one is not there."""
     import noto_cjk_sans_otc
 
     for entry in files(noto_cjk_sans_otc).iterdir():
@@ -58,9 +56,7 @@ def load_fonts() -> None:
 
 @cache
 def settings(lang: str) -> dict[str, Any]:
-    """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters,
-    our palette.
-    """
+    """Return matplotlib's settings for readers of `lang`: look, fonts, palette."""
     load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
     ours: Any = mpl.rc_params_from_file(
@@ -70,17 +66,14 @@ def settings(lang: str) -> dict[str, Any]:
 
 
 def look(level: object, place: int) -> tuple[str, str]:
-    """Return colour and marker of a mechanism, or those of the `place`-th level of any other
-    factor.
-    """
+    """Return a mechanism's colour and marker, or those of a factor's `place`-th level."""
     return _own_look(level) or SERIES[place % len(SERIES)]
 
 
 def stroke(
     ax: Any, level: object, place: int, leading: Sequence[object] | None = None
 ) -> dict[str, Any]:
-    """Return colour and dash of that level's line: two of one figure that are alike in grey have
-    other dashes.
+    """Return colour and dash of that level's line; two alike in grey have other dashes.
 
     Levels that are not among `leading` are thin and grey.
     """
@@ -103,9 +96,7 @@ def stroke(
 
 
 def lightness(colour: Any) -> float:
-    """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC
-    61966-2-1).
-    """
+    """Return the lightness L* (0 to 100) of an sRGB colour (CIE 15:2004; IEC 61966-2-1)."""
     encoded = np.array(to_rgb(colour))
     linear = np.where(encoded <= GAMMA_FROM, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ (0.2126, 0.7152, 0.0722))

@@ -1,6 +1,4 @@
-"""A table: a frame with a caption, its cells as finished text, shown and exported in several forms;
-how it is made.
-"""
+"""A table: a frame with a caption, its cells as finished text, in several forms."""
 
 import re
 from collections.abc import Sequence
@@ -37,8 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of finished text, translated and formatted, never markup; `frame` is what they were made
-    from.
+    """Rows of finished text, formatted, never markup; `frame` is what they were made from.
 
     `drawn` names the studies that it was made from, with the number of rows, where the frame tells;
     `values` holds value, low, high and unit of each cell that is a quantity, else nothing.
@@ -65,8 +62,9 @@ class Table:
         return msgspec.convert(data, cls)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name",
-        "drawn"}`.
+        """Return the keys `caption`, `columns`, `rows`, `notes`, `name` and `drawn`.
+
+        A column is `{"label", "align"}`.
         """
         parts = asdict(replace(self, frame=None))
         return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
@@ -85,9 +83,7 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_html(self) -> str:
-        """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements
-        has an address.
-        """
+        """Return an HTML figure that scrolls sideways; claims' and requirements' rows have ids."""
         linked = self.name.endswith(LINKED)
         kind = ""
         if not any(column.label for column in self.columns):

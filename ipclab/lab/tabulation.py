@@ -45,8 +45,7 @@ def tabulated(
     empty: str = "",
     names: Names = (),
 ) -> Table:
-    """Return a frame as a table: index levels and columns are named, cells formatted and
-    translated.
+    """Return a frame as a table: levels and columns named, cells formatted, translated.
 
     `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it
     also names the unit of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and
@@ -128,9 +127,7 @@ def _columns(
 
 
 def _value(lab: Data, value: Any) -> list[Any]:
-    """Return value, low, high and unit of a quantity that is a number (an end that is not known is
-    empty).
-    """
+    """Return value, low, high and unit of a numeric quantity (unknown ends are empty)."""
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
     quantity = judged(lab.run, value)
@@ -156,9 +153,7 @@ def listed(
     by: str = "backend",
     spec: str = "",
 ) -> str:
-    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash
-    without rows.
-    """
+    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", by level; a dash for none."""
     words = []
     for level, part in groups(points, by):
         for row in part.itertuples():

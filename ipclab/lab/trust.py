@@ -1,6 +1,4 @@
-"""How far statements can be trusted, computed from facts of the run by fixed rules, and whether the
-run is fit for a table of machines.
-"""
+"""How far statements can be trusted, and whether a run fits a table of machines."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -31,7 +29,7 @@ LEVEL_NAMES, FACTS, UNKNOWN = (
 
 
 class Rule(NamedTuple):
-    """Up to which value of a fact (a share) a statement stays at high, and up to which at medium."""
+    """Up to which value of a fact (a share) a statement stays at high, and at medium."""
 
     fact: str
     high: float
@@ -60,9 +58,7 @@ def facts(
     study: str,
     **levels: Any,
 ) -> dict[str, float | None]:
-    """Return each rule's fact (a share) for the points of `study` with `levels`; None where it is
-    not known.
-    """
+    """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
     pairs = calibration.rows(lab.contests(calibration.STUDY))
@@ -81,8 +77,8 @@ def facts(
         "referees": differ / answered if answered else None,
         "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
-    known = {name: float(share) for name, share in shares.items() if pd.notna(share)}
-    return dict.fromkeys(shares) | known
+    measured_shares = {name: float(share) for name, share in shares.items() if pd.notna(share)}
+    return dict.fromkeys(shares) | measured_shares
 
 
 def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
@@ -94,8 +90,7 @@ def judged(
     shares: Mapping[str, float | None],
     at_most: str = HIGH,
 ) -> tuple[str, list[Rule]]:
-    """Return the level that the facts allow, no better than `at_most`, and the rules that keep it
-    from being high.
+    """Return the level that facts allow, `at_most` at best, and the rules against high.
 
     A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
     limit matches.
@@ -109,8 +104,7 @@ def judged(
 def trusted(
     lab: Data, study: str, at_most: str = HIGH, why: str = "", **levels: Any
 ) -> dict[str, Any]:
-    """Return how far statements on the points of `study` with `levels` can be trusted, as cells of
-    a table.
+    """Return how far statements on points of `study` can be trusted, as a table's cells.
 
     The level follows from the run's facts by `RULES`; `at_most` is the best that the method allows,
     whatever the run shows, and `why` says for what reason.
@@ -138,7 +132,7 @@ def trusted(
 
 
 def unfit(lab: Data) -> list[str]:
-    """Return a line for each reason why the run is not fit for a table of machines; none when it is."""
+    """Return a line for each reason why the run is not fit for a table of machines."""
     try:
         lab.run.checked()
     except LabError as error:

@@ -1,21 +1,13 @@
-"""What the uncertainty of a value is made of: standard uncertainties as shares of it, combined and
-expanded; and what the run's own calibration says of its judge.
-"""
+"""What the uncertainty of a value is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import hypot, log, sqrt
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ipclab.frames import calibration
-from ipclab.frames.derived import measured
 from ipclab.lab.about import spent
-from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.table import Table
-from ipclab.lab.tabulation import tabulated
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
@@ -40,8 +32,9 @@ def budget(
     value: Quantity,
     *timed: Quantity,
 ) -> dict[str, Quantity]:
-    """Return the standard uncertainty (a share of `value`) by source, then `combined`, `expanded`
-    and `printed`.
+    """Return standard uncertainties (shares of `value`) by source, then combined ones.
+
+    These are `combined`, `expanded` and `printed`.
 
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
     `printed` is half of the interval that the reports print. What this run does not know has no
@@ -65,8 +58,8 @@ def budget(
     for name, share in shares.items():
         if share:
             shares[name] = max(share, LEAST)
-    known = [share for share in shares.values() if share is not None]
-    combined = hypot(*known) if known else None
+    components = [share for share in shares.values() if share is not None]
+    combined = hypot(*components) if components else None
     more = {
         "combined": combined,
         "expanded": None if combined is None else COVERAGE * combined,
@@ -100,9 +93,7 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
 
 
 def _of_twins(lab: Data, sides: int) -> float | None:
-    """Return how far identical programs lie apart: what processes have of the server that they were
-    forked from.
-    """
+    """Return how far identical programs lie apart: what they have of their fork server."""
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None
@@ -114,9 +105,7 @@ def _of_twins(lab: Data, sides: int) -> float | None:
 
 
 def _of_host(lab: Data) -> float | None:
-    """Return the share of the CPU time in use that the host took away, as the half-width of a
-    rectangle.
-    """
+    """Return the host's share of the CPU time in use, as a rectangle's half-width."""
     busy = spent(lab.run.about, "busy_ns")
     return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None
 
@@ -126,61 +115,3 @@ def _printed(value: Quantity) -> float | None:
         return None
     low, high = value.ends
     return float((high - low) / 2 / value.value) if np.isfinite(high) else None
-
-
-def smallest_found(lab: Data) -> Quantity:
-    """Return the least planted slow-down (a share) that the run's judge found in every trial;
-    missing without one.
-    """
-    always: list[set[float]] = []
-    for row in calibration.rows(lab.contests(calibration.STUDY)):
-        counts = row["found"].items()
-        always.append({float(share) for share, count in counts if count == row["trials"]})
-    in_all = set.intersection(*always) if always else ()
-    return Quantity(min(in_all, default=None), "share")
-
-
-def calibration_table(lab: Data) -> Table:
-    """Return what the run's judge was seen to do with identical code and with planted slow-downs,
-    as a table by placement.
-
-    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a
-    column for each planted slow-down says in how many of the contests (or trials) it was found.
-    """
-    note = N_("Found: of so many contests, those in which the slower one was called slower.")
-    before = N_("This run was made before calibration was part of a run.")
-    caption = N_(
-        "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
-    )
-    rows = calibration.rows(lab.contests(calibration.STUDY))
-    table = pd.DataFrame([_calibrated(lab, row) for row in rows])
-    notes = []
-    if rows:
-        table = table.set_index("placement")
-        notes = [note] if calibration.STUDY in measured(lab.run) else [note, before]
-    return tabulated(
-        lab,
-        table,
-        caption,
-        spec="pct",
-        notes=notes,
-        name="calibration",
-        empty=before,
-    )
-
-
-def _calibrated(
-    lab: Data,
-    row: Mapping[str, Any],
-) -> dict[str, Any]:
-    rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
-    cells = {
-        "placement": row["placement"],
-        "comparisons": row["comparisons"],
-        "false_alarms": Quantity(rate, "share"),
-        "upper": Quantity(row["upper"], "share"),
-    }
-    for planted, count in row["found"].items():
-        head = lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share"))
-        cells[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
-    return cells

@@ -1,6 +1,4 @@
-"""Verdicts on claims in a reader's words: the bounds of a rule, what decides, and why a claim
-cannot be tested.
-"""
+"""Verdicts on claims in a reader's words: bounds, what decides, why none can be had."""
 
 from dataclasses import replace
 from math import inf
@@ -18,7 +16,7 @@ VERDICTS, NEEDS, REASONS = (labels.WORDS[name] for name in ("verdicts", "needs",
 
 
 def bounds(lab: Data, rule: Rule) -> str:
-    """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
+    """Return the rule's bounds as a reader writes them, with their rounding if meant."""
     low, high = rule.written
     ends = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
     spec = ""
@@ -57,9 +55,7 @@ def in_words(
 
 
 def with_interval(lab: Data, deciding: Quantity, rule_bounds: tuple[float, float]) -> str:
-    """Return what decides with its interval, in as many digits as keep an end apart from a bound
-    beside it.
-    """
+    """Return what decides with its interval, in digits that keep ends and bounds apart."""
     numbers = lab.words.numbers
     if deciding.ends == (deciding.value,) * 2:
         return numbers.format(deciding)

@@ -1,6 +1,4 @@
-"""The words of one reader: what things are called in their language, and how numbers are written
-there.
-"""
+"""The words of one reader: what things are called in their language, and its numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

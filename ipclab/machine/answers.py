@@ -19,8 +19,9 @@ CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksour
 
 
 def field(source: Source, name: str, *keys: str) -> str:
-    """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of
-    `keys` it has.
+    """Return a file's first value of the first of `keys` it has, in `key: value` lines.
+
+    Such a file is /proc/cpuinfo.
     """
     values = source.once(f"{name} fields", lambda: fields(source.text(name)))
     return present(next((values[key] for key in keys if values.get(key)), ""))
@@ -44,9 +45,7 @@ def cpu_vendor(source: Source) -> str:
 
 
 def cpu_model(source: Source) -> str:
-    """Return the processor's name; ARM numbers its cores only, and a mixed machine has several
-    kinds.
-    """
+    """Return the processor's name; ARM numbers its cores, and they may be of several kinds."""
     try:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
@@ -101,8 +100,7 @@ def idle_states(source: Source) -> dict[str, int]:
 
 
 def installed(total_text: str) -> int:
-    """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is
-    sold.
+    """Return MemTotal's bytes rounded up to a quarter of a power of two, as memory is sold.
 
     Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth
     below every size sold.
@@ -164,9 +162,7 @@ def config(source: Source) -> dict[str, str]:
 
 
 def built_in(source: Source, kind: str) -> str:
-    """Return the word for the first of the build options of a `kind` (tickless, preemption) that is
-    set.
-    """
+    """Return the word for the first build option of a `kind` (tickless, preemption) that is set."""
     options = config(source)
     for name, word in KNOWN[kind].items():
         if options.get(name) == "y":
@@ -189,9 +185,7 @@ def mitigations(source: Source) -> dict[str, str]:
 
 
 def security(source: Source) -> dict[str, str]:
-    """Return what may look at a system call: the modules, AppArmor and SELinux, this process's
-    label and its filter.
-    """
+    """Return what may look at system calls: modules, AppArmor, SELinux, label and filter."""
     texts = {}
     for name, path in KNOWN["security"].items():
         texts[name] = source.parsed(path, str, "").rstrip("\0\n")
@@ -209,9 +203,7 @@ def limit(source: Source, which: int) -> int:
 
 
 def io_uring(source: Source) -> bool:
-    """Tell whether io_uring may be used; older kernels have it without the switch, and tell
-    nothing.
-    """
+    """Tell whether io_uring may be used; older kernels have it, but no switch that tells."""
     switch = source.text("/proc/sys/kernel/io_uring_disabled").strip()
     return switch == "0" or (switch == "1" and os.geteuid() == 0)
 

@@ -6,8 +6,9 @@ MOUNT = "/sys/fs/cgroup"
 
 
 def _folders(source: Source, controller: str) -> list[str]:
-    """Return what governs `controller`, innermost first. A group's path may name a container: no
-    raw file is kept.
+    """Return what governs `controller`, innermost first.
+
+    A group's path may name a container: no raw file is kept.
     """
     try:
         lines = source.once("cgroups", lambda: source.read("/proc/self/cgroup").splitlines())
@@ -43,9 +44,7 @@ def _tightest(limits: list[float]) -> float:
 
 
 def cpu_quota(source: Source) -> float:
-    """Return how many CPUs' time the tightest group grants; raise `AbsentError` (`unlimited` if
-    none).
-    """
+    """Return how many CPUs' time the tightest group grants; `AbsentError` if unlimited."""
     quotas = []
     for folder in _folders(source, "cpu"):
         quota, _, period = _read(source, folder, "cpu.max").partition(" ")
@@ -58,7 +57,7 @@ def cpu_quota(source: Source) -> float:
 
 
 def memory_limit(source: Source) -> int:
-    """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
+    """Return the tightest group's memory limit in bytes; `AbsentError` if unlimited."""
     limits = []
     for folder in _folders(source, "memory"):
         for name in ("memory.max", "memory.limit_in_bytes"):
@@ -70,9 +69,7 @@ def memory_limit(source: Source) -> int:
 
 
 def throttled_ns(source: Source) -> int:
-    """Return for how long this process's group was held back by its CPU quota, in ns; raise
-    `AbsentError`.
-    """
+    """Return for how many ns this group was held back by its CPU quota, or `AbsentError`."""
     for folder in source.once("cpu groups", lambda: _folders(source, "cpu")):
         words = dict(line.split() for line in _read(source, folder, "cpu.stat").splitlines())
         for name, factor in (("throttled_usec", 1000), ("throttled_time", 1)):

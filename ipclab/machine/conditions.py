@@ -60,9 +60,7 @@ def _stat(text: str, tick_ns: int) -> Conditions:
 
 
 def _clock_throttles(source: Source) -> int:
-    """Return how often the clocks of our CPUs were lowered for heat; raise `AbsentError` where
-    nobody counts it.
-    """
+    """Return how often our CPUs' clocks were lowered for heat; `AbsentError` if uncounted."""
     counts = list[int]()
     for cpu in sorted(source.system.affinity()):
         for part in ("core", "package"):
@@ -80,7 +78,7 @@ def _load(words: list[str]) -> Conditions:
 
 
 def _pressure(source: Source, name: str) -> Conditions:
-    """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
+    """Parse a pressure file's first line, `some avg10=0.01 avg60=... total=<us>`."""
     words = source.read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
     values = dict(word.split("=") for word in words)
     return {
@@ -92,8 +90,10 @@ def _pressure(source: Source, name: str) -> Conditions:
 def disturbance(
     before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None
 ) -> list[str]:
-    """Return what disturbed a launch: `steal`, `throttled`, `clock-throttled`,
-    `pressure-{memory,io}`, `run-queue`.
+    """Return what disturbed a launch: steal, throttling, pressure, or a run queue.
+
+    The words are `steal`, `throttled`, `clock-throttled`, `pressure-{memory,io}` and
+    `run-queue`.
 
     Pure. `queued_share` is the largest share of its measured time for which a worker was ready but
     waited for a CPU; leave it out where the roles share a CPU by intent. CPU pressure of the whole

@@ -1,6 +1,4 @@
-"""Is this machine fit to measure? One visit observes it; `findings` says what is wrong, its effect
-and its fix.
-"""
+"""Is this machine fit to measure? One visit observes it; `findings` judges what it saw."""
 
 import re
 import time
@@ -32,9 +30,7 @@ STEPS = 50
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the findings as text: the state, what was seen, and for all but fit the effect, its
-    source and the fix.
-    """
+    """Yield findings as text: state, what was seen; unless fit, effect, source and fix."""
     for finding in findings:
         yield f"{finding.state:<12} {finding.name:<16} {finding.seen}"
         if finding.state != FIT:
@@ -57,8 +53,9 @@ def visit(
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Finding]:
-    """Return what is found on this machine (or behind `source`) in about `seconds`; `need` as in
-    `Observed`.
+    """Return what is found on this machine (or `source`) in about `seconds`.
+
+    `need` is as in `Observed`.
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
@@ -87,9 +84,7 @@ def visit(
 
 
 def reading(source: Source) -> Conditions:
-    """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count
-    of interrupts.
-    """
+    """Return one reading: launches' conditions (`machine.conditions`), and interrupts."""
     interrupts = None
     with suppress(AbsentError):
         if counted := re.search(r"^intr (\d+)", source.read("/proc/stat"), re.MULTILINE):
@@ -134,9 +129,7 @@ def watch(
 
 
 def _may_be_alone(source: Source) -> bool | None:
-    """Tell whether a process can have a network of its own: as root, or in a user namespace; None
-    when unknown.
-    """
+    """Tell whether a process can have a network of its own, as root or not; None if unknown."""
     refused = False
     for flags in ("-n", "-Urn"):
         try:
@@ -149,9 +142,7 @@ def _may_be_alone(source: Source) -> bool | None:
 
 
 def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
-    """Return the median in ns of the best launch of limits, by limit and placement, and what run
-    they are of.
-    """
+    """Return the best launch's median (ns) of limits by name and placement, and their run."""
     run = folder.newest(paths.runs, lambda run: run.finished and run.machine == machine)
     on = f"run {run.id}" if run else "the reference run, another machine"
     try:
@@ -172,8 +163,9 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
 
 
 def isolation(paths: Paths, machine: str) -> dict[str, float]:
-    """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of
-    the newest run.
+    """Return medians (ns) of unix round trips beside a CPU hog, by `neighbour/isolation`.
+
+    They are of the newest run.
     """
 
     def fits(run: RunFolder) -> bool:

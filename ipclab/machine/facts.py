@@ -1,6 +1,4 @@
-"""What is known of a machine: the words of each fact stand in `facts.csv`, how it is read in
-`readers`.
-"""
+"""What is known of a machine: facts' words are in `facts.csv`, their reading in `readers`."""
 
 import csv
 import hashlib
@@ -38,8 +36,9 @@ KINDS: dict[str, Callable[[str], Value]] = {
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the table: whether the machine's digest holds it and reports list it; `group`,
-    `label` are msgids.
+    """A line of the table of facts; `group` and `label` are msgids.
+
+    It says whether the machine's digest holds the fact, and whether reports list it.
 
     It is the text of `file`, of one of `KINDS`, or of the first of the fields `key` that the file
     has; where there is no file, the reader of its name tells it.
@@ -57,9 +56,7 @@ class Fact:
     key: str = ""
 
     def take(self, source: Source) -> tuple[Value, str]:
-        """Return the value and "", or None and the reason why there is none; never raises for bad
-        input.
-        """
+        """Return the value and "", or None and the reason; never raises for bad input."""
         try:
             if self.key:
                 value = KINDS[self.kind](field(source, self.file, *self.key.split("|")))
@@ -86,9 +83,7 @@ FACTS = _read_facts()
 
 
 class Machine(NamedTuple):
-    """Facts by name (None where there is none: `reasons` says why), raw files by path, the short
-    digest.
-    """
+    """Facts by name (None: see `reasons`), raw files by path, the short digest."""
 
     facts: dict[str, Value]
     reasons: dict[str, str]
@@ -97,8 +92,9 @@ class Machine(NamedTuple):
 
 
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
-    """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the
-    checkout.
+    """Read every fact from this machine or `source` in 0.5 s; `root` is the checkout.
+
+    It raises no exceptions.
     """
     fresh = replace(source or Source(), raw={}, _memo={})
     if root:
@@ -117,9 +113,7 @@ def digest_of(facts: Mapping[str, Value]) -> str:
 
 
 def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[Fact, Value, str]]:
-    """Return each fact that reports list, its value in what a run stored, and else why there is
-    none (msgid).
-    """
+    """Return each fact that reports list: its stored value, else why there is none (msgid)."""
     listed = []
     for fact in FACTS:
         if fact.shown:
@@ -130,9 +124,7 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
 
 
 def affects() -> dict[str, tuple[str, ...]]:
-    """Return what differences between machines affect (msgids) -> the names of the facts that
-    matter for it.
-    """
+    """Return what differences affect (msgids) -> the names of the facts that matter for it."""
     names: dict[str, tuple[str, ...]] = dict.fromkeys(TOPICS, ())
     for fact in FACTS:
         if fact.affects:

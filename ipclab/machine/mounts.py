@@ -29,9 +29,7 @@ def _mount(line: str) -> Mount:
 
 
 def mount_of(source: Source, path: str) -> Mount:
-    """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not
-    kept.
-    """
+    """Return the mount that holds `path`, or `AbsentError`; its table is not kept: hosts' names."""
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
     mounts = map(_mount, reversed(table))  # a later mount covers an earlier
     holding = [mount for mount in mounts if f"{path}/".startswith(f"{mount.point.rstrip('/')}/")]
@@ -44,9 +42,7 @@ def mount(source: Source, place: str) -> Mount:
 
 
 def folder(source: Source, place: str) -> str:
-    """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is
-    there already.
-    """
+    """Return the folder of `shm`, or of `scratch`: data, or its nearest existing parent."""
     return SHM if place == "shm" else str(existing(source.paths.data.resolve()))
 
 
@@ -56,9 +52,7 @@ def space(source: Source, place: str) -> tuple[int, int]:
 
 
 def mount_options(source: Source) -> list[str]:
-    """Return the options of the data folder's mount that say how files behave; others may carry
-    addresses and users.
-    """
+    """Return how files behave by the data folder's mount options; others may name users."""
     words = mount(source, "scratch").options.split(",")
     keys = tuple(KNOWN["mount_keys"])
     kept = [word for word in words if word in KNOWN["mount_options"] or word.startswith(keys)]
@@ -66,8 +60,9 @@ def mount_options(source: Source) -> list[str]:
 
 
 def disk(source: Source) -> str:
-    """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or
-    network.
+    """Return what lies under the data folder.
+
+    It is nvme, solid-state, rotating, virtual, card, memory or network.
     """
     place = mount(source, "scratch")
     for kind in ("memory", "network"):
@@ -91,16 +86,15 @@ def scheduler(source: Source) -> str:
 
 
 def _device(source: Source, mount: Mount) -> str:
-    """Return the /sys folder of a mount's whole disk, through partitions and the first slave of
-    layers.
-    """
+    """Return the /sys folder of a mount's whole disk, through partitions and layers."""
 
     sys = os.path.realpath(source.path("/sys"))
 
     def real(link: str) -> str:
         return "/sys" + os.path.realpath(source.path(link)).removeprefix(sys)
 
-    name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
+    # /dev/mapper/x leads to ../dm-0
+    name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119
     links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")
     folder = real(present(next(filter(source.exists, links), "")))
     while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something

@@ -12,9 +12,7 @@ Noise = dict[str, float | None]
 
 
 class Finding(NamedTuple):
-    """One observation: its `state`, what was `seen`; for all but fit the `effect` with its
-    `source`, and the `fix`.
-    """
+    """One observation: `state`, what was `seen`; unless fit `effect`, `source` and `fix`."""
 
     name: str
     state: str

@@ -1,4 +1,4 @@
-"""Was a run measured here? Whoever is shown another machine's results is told so in the first line."""
+"""Was a run measured here? A reader is told of another machine in the first line."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -15,9 +15,7 @@ IDENTITY = tuple(fact.name for fact in FACTS if fact.identifies and fact.name !=
 
 
 def same_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two runs' facts are of one machine: all that identify it but the kernel, where
-    both have it.
-    """
+    """Tell whether two runs' facts are of one machine: all but the kernel, where both have it."""
     shared = (
         name for name in IDENTITY if one.get(name) is not None and other.get(name) is not None
     )
@@ -25,9 +23,7 @@ def same_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def elsewhere(paths: Paths, run: RunFolder) -> bool:
-    """Tell whether `run` was brought here, or lies among the runs made here and is of another
-    machine.
-    """
+    """Tell whether `run` was brought here, or is one made here but of another machine."""
     made_here = paths.runs.resolve() in run.path.resolve().parents
     return not made_here or not same_machine(run.facts, _facts())
 

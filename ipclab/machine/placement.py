@@ -12,8 +12,7 @@ CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 @dataclass(frozen=True)
 class Placement:
-    """A level of the factor: its name, one set of CPUs for each role, and how near the first two
-    CPUs are.
+    """A level of the factor: its name, CPUs for each role, and how near the first two are.
 
     `relation` is one of `ipclab.machine.topology.RELATIONS`, or `free` when the scheduler decides.
     """
@@ -30,8 +29,7 @@ class Placement:
 
 
 def placements(topology: Topology) -> dict[str, Placement]:
-    """Return `same`, `cross` where there are two CPUs, `cross-<relation>` for each further one, and
-    `free`.
+    """Return `same`, with two CPUs `cross`, `cross-<relation>` for further ones, and `free`.
 
     `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest
     first, so that any number of roles spreads over cores. The others have the CPUs of their pair
@@ -63,7 +61,7 @@ def placements(topology: Topology) -> dict[str, Placement]:
 
 
 def missing(topology: Topology) -> dict[str, str]:
-    """Return why a placement that every study asks for is not there: {} or `cross` with its reason."""
+    """Return why `cross`, which every study asks for, is not there; {} where it is."""
     if len(topology.allowed) > 1:
         return {}
     others = len(topology.online) - 1
@@ -74,9 +72,7 @@ def missing(topology: Topology) -> dict[str, str]:
 
 
 def _spread(topology: Topology, pair: tuple[int, int]) -> tuple[int, ...]:
-    """Return the pair, then the first allowed CPU of each core that is not in use yet, nearest
-    first.
-    """
+    """Return the pair, then the first allowed CPU of each unused core, nearest first."""
     taken = list(pair)
     used = topology.siblings(pair[0]) | topology.siblings(pair[1])
     order = sorted(

@@ -34,7 +34,7 @@ _NAMES = (
 
 
 class AbsentError(Exception):
-    """No value: `reason` is `absent`, `denied`, `unreadable`, `unlimited`, `timed out` or `failed`."""
+    """No value: its `reason` is absent, denied, unreadable, unlimited, timed out, or failed."""
 
     def __init__(self, reason: str = "absent") -> None:
         super().__init__(reason)
@@ -55,9 +55,7 @@ class System:
     limit: Callable[[int], tuple[int, int]] = staticmethod(resource.getrlimit)
 
     def affinity(self) -> set[int]:
-        """Return the CPUs the calling thread may use; the kernel has already applied cgroup
-        cpusets.
-        """
+        """Return the CPUs that the calling thread may use, cgroup cpusets applied."""
         return os.sched_getaffinity(0)
 
     def uname(self) -> tuple[str, str]:
@@ -84,7 +82,7 @@ class System:
             raise AbsentError from error
 
     def run(self, *command: str, cwd: Path | None = None, seconds: float = COMMAND_SECONDS) -> str:
-        """Return the output of a tool from beside the interpreter or the PATH; raise `AbsentError`."""
+        """Return the output of a tool beside the interpreter or on PATH; raise `AbsentError`."""
         program = which(command[0], path=str(Path(sys.executable).parent)) or which(command[0])
         if program is None:
             raise AbsentError
@@ -99,9 +97,15 @@ class System:
         with tempfile.TemporaryFile() as output:
             try:
                 subprocess.run(
-                    (program, *command[1:]), timeout=seconds, check=True, cwd=cwd or Path("/"), env=os.environ | quiet,
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
-                )  # fmt: skip
+                    (program, *command[1:]),
+                    timeout=seconds,
+                    check=True,
+                    cwd=cwd or Path("/"),
+                    env=os.environ | quiet,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.DEVNULL,
+                )
             except subprocess.TimeoutExpired as error:
                 raise AbsentError("timed out") from error
             except (OSError, subprocess.SubprocessError) as error:
@@ -112,7 +116,7 @@ class System:
 
 @dataclass(frozen=True)
 class Source:
-    """Files below `root`, calls of `system`, the checkout's `paths`; `raw` collects what was read."""
+    """Files below `root`, calls of `system`, the checkout's `paths`; `raw` keeps texts."""
 
     root: Path = Path("/")
     system: System = field(default_factory=System)
@@ -132,9 +136,7 @@ class Source:
             raise AbsentError(WHY.get(type(error), "unreadable")) from error
 
     def read(self, name: str) -> str:
-        """Return a file's text, not remembered; raise `AbsentError`. For files that may name host
-        or user.
-        """
+        """Return a file's text, not kept: it may name host or user; raise `AbsentError`."""
         return self.bytes(name).decode(errors="replace")
 
     def text(self, name: str) -> str:
@@ -142,9 +144,7 @@ class Source:
         return self.once(name, lambda: self.keep(name, self.read(name)))
 
     def parsed(self, name: str, parse: Callable[[str], T], default: T) -> T:
-        """Return `parse` of a file's stripped text, `default` where there is none or it cannot be
-        parsed.
-        """
+        """Return `parse` of a file's stripped text, `default` where that is impossible."""
         try:
             return parse(self.text(name).strip())
         except (AbsentError, ValueError):
@@ -183,9 +183,7 @@ class Source:
 
 
 def scrub(text: str, host: str) -> str:
-    """Return `text` without serial numbers, UUIDs, MAC and IPv4 addresses and the host's (short)
-    name.
-    """
+    """Return `text` without serial numbers, UUIDs, MAC and IPv4 addresses, the host's name."""
     text = _DROPPED_LINE.sub("", text)
     for pattern, mark in _NAMES:
         text = pattern.sub(mark, text)

@@ -17,9 +17,7 @@ RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 
 
 class Cache(NamedTuple):
-    """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes and line (0: not told),
-    CPUs.
-    """
+    """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes, line (or 0), CPUs."""
 
     level: int
     type: str
@@ -30,9 +28,7 @@ class Cache(NamedTuple):
 
 @dataclass(frozen=True)
 class Topology:
-    """The online CPUs, those this process may use, and the sets that share a core, cache, node or
-    package.
-    """
+    """The CPUs online, those allowed here, and sets that share core, cache, node or package."""
 
     online: CpuSet
     allowed: tuple[int, ...]
@@ -43,9 +39,7 @@ class Topology:
 
     @classmethod
     def read(cls, source: Source) -> "Topology":
-        """Read it from /sys and the affinity (which includes cpusets); a CPU without files stands
-        alone.
-        """
+        """Read it from /sys and the affinity; a CPU without files stands alone."""
         affinity = frozenset(source.system.affinity())
         online = source.parsed(f"{CPUS}/online", cpu_set, affinity) or affinity
         return cls(
@@ -89,9 +83,7 @@ def _by_cpu(sets: Iterable[CpuSet]) -> dict[int, CpuSet]:
 
 
 def _sets(source: Source, online: CpuSet, names: tuple[str, ...]) -> tuple[CpuSet, ...]:
-    """Split the CPUs by the first of the topology files that is there (older kernels have the
-    second).
-    """
+    """Split the CPUs by the first topology file that is there (older kernels: the second)."""
     done: dict[int, CpuSet] = {}
     for cpu in sorted(online):
         if cpu not in done:

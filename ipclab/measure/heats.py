@@ -1,5 +1,4 @@
-"""Which points share a heat: those that a contest compares, and those that stand beside each other
-in a study's block.
+"""Which points share a heat: those of a contest, and neighbours in a study's block.
 
 A heat has one placement. What does not fit one heat is parted, and one contestant is in each part.
 """
@@ -21,9 +20,7 @@ MOST = 32  # contestants of a heat
 
 
 def heats(points: Iterable[Point]) -> list[list[str]]:
-    """Return the names of the points of each heat; every point is in one of them, a shared one in
-    several.
-    """
+    """Return the names of the points of each heat; all are in one, a shared one in several."""
     made: list[list[str]] = []
     for study, mine in _by_study(points).items():
         groups = contests(study, mine)
@@ -77,8 +74,7 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
 
 
 def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
-    """Return the contests of a group in heats of at most `most` contestants, a contest in one heat
-    where it fits.
+    """Return the contests of a group in heats of `most` contestants, whole where they fit.
 
     Where there are several heats, the first contestant of all is in each.
     """
@@ -96,9 +92,7 @@ def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
 
 
 def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
-    """Return `points` as a launch frame in which each has the race's op: what it looks at but the
-    values.
-    """
+    """Return `points` as a launch frame with the race's op: what it looks at but the values."""
     op = race.op if isinstance(race.op, str) else race.op[0]
     about: dict[str, Any] = {"metric": "p50", "unit": "ns", "op": op, "value": 1.0, ROUND: 0}
     # an op that is a level is the point's own
@@ -133,8 +127,9 @@ def parted(names: Sequence[str], most: int = MOST) -> list[list[str]]:
 def with_limits(
     groups: Sequence[Sequence[str]], bounding: Mapping[str, Sequence[str]], limits: Sequence[str]
 ) -> list[list[str]]:
-    """Return `groups` with the limits that bound their points (`bounding`, by point); limits of
-    nothing by themselves.
+    """Return `groups` with the limits that bound their points (`bounding`, by point).
+
+    Limits that bound nothing stand by themselves.
 
     All are names of points. A limit is in the first heat of those that it bounds: it is no other
     one elsewhere.

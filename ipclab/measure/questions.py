@@ -1,6 +1,4 @@
-"""What is asked of a run while it is measured: its contests, as the frames will have them, and its
-limits.
-"""
+"""What is asked of a run while it is measured: its contests, as in its frames, and its limits."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

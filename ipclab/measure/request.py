@@ -33,8 +33,7 @@ OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "st
 
 @dataclass(frozen=True)
 class Request:
-    """What to measure: studies by name (when empty, all that the profile has), and levels that
-    replace their own.
+    """What to measure: studies by name (empty: all of the profile), and levels of one's own.
 
     `launches` asks for so many of each point, no more and no fewer, instead of what their questions
     need. `purpose` is stored with the run, which is continued for the same one only, as is `label`,
@@ -56,9 +55,7 @@ class Request:
     label: str = ""
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for a seed or a label that is none, and for a number of launches of
-        all studies.
-        """
+        """Raise `UsageError` for an unusable seed or label, or launches asked of all studies."""
         check_label(self.label)
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UsageError(
@@ -115,9 +112,7 @@ class Request:
         return parameters
 
     def names(self) -> tuple[str, ...]:
-        """Return the studies to measure: the limits, those asked for, and what calibrates their
-        comparisons, if any.
-        """
+        """Return the studies to measure: the limits, those asked for, and what calibrates them."""
         if self.given:
             return tuple(self.given)
         usual = [name for name, study in studies().items() if self.profile not in study.named_only]

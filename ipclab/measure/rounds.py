@@ -1,5 +1,4 @@
-"""The runner: rounds over the whole run, a heat of each question that still needs one, in a seeded
-order.
+"""The runner: rounds over the whole run, a heat of each open question, in a seeded order.
 
 Every heat is made as often as a test needs at least; then the points of open questions get more, to
 the next look, until all are answered, the launches are used up or the time has gone. In the end the
@@ -30,9 +29,7 @@ Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it fa
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two points that are not told apart after `launches` of each; `need` is how many would do it,
-    as it looks.
-    """
+    """Two points not told apart after `launches` of each; `need` is how many would likely do."""
 
     points: tuple[str, str]
     launches: int
@@ -93,8 +90,7 @@ class Rounds:
             self.store(True)
 
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
-        """Return whom to launch of `heat` to reach the least number of launches: all that can go
-        on, or none.
+        """Return whom to launch of `heat` to reach the least number: all that can go on, or none.
 
         A heat is made again while most of its contestants lack a launch that nothing disturbed, or
         while one of them lacks a launch, which failed or was not stored before a run was killed.
@@ -113,9 +109,7 @@ class Rounds:
 
     @staticmethod
     def _has_enough(state: State) -> bool:
-        """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more
-        of.
-        """
+        """Tell whether `state` is a limit with enough launches, whatever it bounds needs."""
         return (
             state.point.study == LimitsStudy.name
             and len(state.taken) >= state.effort.least_launches
@@ -132,7 +126,7 @@ class Rounds:
     def _stage(
         self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
     ) -> None:
-        """Make rounds until no heat wants anybody; each contestant is `missing` so many launches."""
+        """Make rounds until no heat wants anybody; each contestant lacks `missing` launches."""
 
         def going() -> list[Sequence[str]]:
             return [*filter(None, map(wanted, self.heats))]
@@ -171,9 +165,7 @@ class Rounds:
                     self.progress.step()
 
     def _warm_up(self) -> None:
-        """Run heats that are not recorded, until the session is warm; none where there is no time
-        to measure in.
-        """
+        """Run heats that are not recorded until the session is warm, if there is time for more."""
         room = min(WARM_SECONDS, self.left() / 20)
         until = self.left() - room
         for heat in shuffled([heat for heat in self.heats if self._lacking(heat)], self.seed, 0):
@@ -235,9 +227,7 @@ class Rounds:
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:
-    """Return `heats` in an order that follows from the run's seed and the number of the round
-    alone.
-    """
+    """Return `heats` in an order that follows from the run's seed and the number of the round."""
     order = sorted(heats, key=list)
     random.Random(hashlib.sha256(f"{seed} {number}".encode()).digest()).shuffle(order)
     return order

@@ -108,9 +108,7 @@ class _Measuring:
         self.began = time.monotonic_ns()
 
     def possible(self, study: Study, points: list[Point]) -> list[Point]:
-        """Return the points that this machine can place and measure; of the others the reason is
-        noted.
-        """
+        """Return the points that this machine can place and measure; note why the others cannot."""
         kept, noted = [], self.run.about["points"]
         for point in points:
             if point.placement in self.placed:
@@ -198,9 +196,7 @@ class _Measuring:
     def _heat(
         self, states: Sequence[State], number: int, heat: int
     ) -> dict[str, Launch | LabError]:
-        """Run one heat; contestants of other benches than the workers' are launched next to it, in
-        turn before it.
-        """
+        """Run one heat; contestants of other benches are launched beside it, in turn before it."""
         benches: dict[Bench, list[State]] = {}
         for state in states:
             benches.setdefault(self.opened[state.point.study].bench, []).append(state)

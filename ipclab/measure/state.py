@@ -53,9 +53,7 @@ class State:
         return self.lost or len(self.taken) >= self.effort.most_launches
 
     def lacks(self) -> int:
-        """Return how many launches are missing to the least that it gets, disturbed ones not
-        counted.
-        """
+        """Return how many launches are missing to its least number, disturbed ones not counted."""
         least = self.effort.least_launches
         room = least + int(REPEATED * least) - len(self.taken)
         most = self.effort.most_launches - len(self.taken)

@@ -1,5 +1,4 @@
-"""ARTIFACT.md, how each claim is judged again: `python -m ipclab.render.artifact` (`make artifact`)
-writes it.
+"""ARTIFACT.md, how each claim is judged again, as `make artifact` writes it.
 
 For each claim: the command, its minutes, where its table and figure stand, and what the committed
 run says to expect.

@@ -58,9 +58,7 @@ class Document:
     unprinted: set[int] = field(default_factory=set)
 
     def label(self, name: str) -> str:
-        """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when
-        there is none.
-        """
+        """Return what figure or table `name` is called ("Table 3"); `LabError` if there is none."""
         if name not in self.labels:
             raise LabError(
                 "a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels)
@@ -68,7 +66,7 @@ class Document:
         return self.labels[name]
 
     def settled(self, shown: Table) -> Table:
-        """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
+        """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
         rows = []
         for row in shown.rows:
@@ -170,7 +168,7 @@ def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
 
 
 def _labelled(shown: Shown, document: Document) -> Shown:
-    """Return a figure or table with its number before its caption; one without a caption has none."""
+    """Return a figure or table with its number before its caption, if it has one."""
     if not shown.caption:
         return shown
     kind = type(shown)
@@ -211,9 +209,7 @@ def _prose(source: str, document: Document) -> list[Token]:
 
 
 def _captioned(source: str, document: Document) -> Iterator[Block]:
-    """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a
-    numbered `Table`.
-    """
+    """Yield prose; a Markdown table before `: caption {#name}` becomes a numbered `Table`."""
     tokens = _prose(source, document)
     begin = 0
     opened = 0
@@ -244,9 +240,7 @@ def _cell(cell: SyntaxTreeNode) -> str:
 
 
 def _refer(document: Document) -> None:
-    """Put its label into each reference by name in prose, `[](#name)`; raises LabError for a name
-    that nothing has.
-    """
+    """Put labels into references in prose, `[](#name)`; `LabError` for a name of nothing."""
     for inline in (token for tokens in document.prose for token in tokens if token.children):
         children: list[Token] = []
         for token in inline.children or []:

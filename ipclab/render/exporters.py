@@ -1,6 +1,4 @@
-"""The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes
-through them too.
-"""
+"""The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; reports' too."""
 
 from base64 import b64encode
 from datetime import UTC, datetime
@@ -24,9 +22,7 @@ EPOCH = "1970-01-01"  # of what no report has dated
 
 
 class DocumentExporter(Exporter):
-    """An exporter of an executed notebook, read as a `Document` first; subclasses say what becomes
-    of it.
-    """
+    """An exporter of an executed notebook, read as a `Document`; subclasses convert it."""
 
     locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
         config=True
@@ -55,17 +51,13 @@ class DocumentExporter(Exporter):
 
 
 class ReportHTMLExporter(DocumentExporter):
-    """A standalone page: contents, tables that scroll by themselves, inline drawings, light, dark
-    and print.
-    """
+    """A standalone page: contents, scrolling tables, inline drawings, dark mode and print."""
 
     output_mimetype, export_from_notebook = "text/html", "HTML report"
     file_extension = FilenameExtension(".html").tag(config=True)
 
     def convert(self, document: Document) -> str:
-        """Return the page, which loads nothing. The template escapes whatever it does not mark as
-        made here.
-        """
+        """Return the page, which loads nothing; the template escapes what was not made here."""
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         environment = Environment(
@@ -101,9 +93,7 @@ class TypstPDFExporter(DocumentExporter):
     file_extension = FilenameExtension(".pdf").tag(config=True)
 
     def convert(self, document: Document) -> bytes:
-        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names
-        no zone).
-        """
+        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default)."""
         moment = datetime.fromisoformat(document.date or EPOCH)
         stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         return bytes(

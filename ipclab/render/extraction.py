@@ -1,6 +1,4 @@
-"""What is to be translated: the texts of code, of notebooks, of tables of labels and claims, and of
-facts.
-"""
+"""What is to be translated: texts of code, notebooks, labels, claims and facts."""
 
 import ast
 import csv
@@ -64,9 +62,7 @@ def needs_words(text: str) -> bool:
 
 
 class Given:
-    """What a notebook's cells give to figures and tables to be translated: texts, and variables
-    that hold texts.
-    """
+    """What cells give to be translated in figures and tables: texts, and text variables."""
 
     def __init__(self) -> None:
         self.variables: dict[str, ast.expr] = {}
@@ -125,9 +121,7 @@ class Given:
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield (name, expression) for what an assignment binds, one after the other where it binds
-    several.
-    """
+    """Yield (name, expression) for what an assignment binds, one by one."""
     match target, value:
         case ast.Name(id=name), _:
             yield name, value

@@ -58,9 +58,7 @@ class _Manifest(msgspec.Struct):
 
 
 def make(paths: Paths, progress: Any) -> list[Path]:
-    """Render the reference run and write the gallery; return its files. Raises what `report`
-    raises.
-    """
+    """Render the reference run and write the gallery; return its files. Raises as `report`."""
     run = opened(paths, paths.reference)
     folder = folder_of(paths)
     with private(paths.ledger) as out:
@@ -101,9 +99,7 @@ def folder_of(paths: Paths) -> Path:
 
 
 def sources(paths: Paths) -> dict[str, str]:
-    """Return one digest for each kind of what the gallery follows from: data, code, words, lock,
-    claims.
-    """
+    """Return one digest for each kind of source: data, code, words, lock, claims."""
     by_kind = inputs(paths, [])
     by_kind["data"]["reference"] = sha256(paths.reference)
     return {kind: hashlib.sha256(dump_json(of)).hexdigest() for kind, of in by_kind.items()}
@@ -127,9 +123,7 @@ def stale(paths: Paths) -> list[str]:
 
 
 def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by
-    name.
-    """
+    """Return the gallery's page in Markdown; `figures` holds the words of each by name."""
     template = files("ipclab.render").joinpath("templates/gallery.md").read_text("utf-8")
     environment = Environment(autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     return environment.from_string(template).render(

@@ -20,8 +20,9 @@ NAME = "index.html"
 
 
 def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) -> Path:
-    """Write the page of the `executed` notebooks, by the names of their pages beside it, into
-    `folder`; `about` is what they are told.
+    """Write the page of the `executed` notebooks, by their pages' names, into `folder`.
+
+    `about` is what they are told.
     """
     translate = Catalogue.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])
@@ -58,9 +59,7 @@ def _heading(title: str, target: str) -> list[Token]:
 
 
 def _first(document: Document, target: str) -> list[Block]:
-    """Return the findings of a report (the list of its front, else its first paragraph) and its
-    first figure.
-    """
+    """Return a report's findings (its front's list, else a paragraph) and first figure."""
     front = [block for block in document.blocks[: document.front] if isinstance(block, list)]
     said = _one(front, "ordered_list") or _one(document.prose, "paragraph")
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
@@ -72,9 +71,7 @@ def _first(document: Document, target: str) -> list[Block]:
 
 
 def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
-    """Return the tokens of the first block of a `kind` in prose, other than whose run it is; none
-    without one.
-    """
+    """Return the tokens of the first block of a `kind` in prose, the run's name apart."""
     for tokens in filterfalse(_is_origin, prose):
         for node in SyntaxTreeNode(tokens).walk():
             if node.type == kind:

@@ -126,9 +126,7 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
 
 
 def export(executed: Path, fmt: str, folder: Path) -> bytes:
-    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to
-    `folder`.
-    """
+    """Return an executed notebook as `fmt`; attachments are relative to `folder`."""
     if fmt == "ipynb":
         return executed.read_bytes()
     import nbformat

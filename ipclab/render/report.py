@@ -36,8 +36,7 @@ def report(
     progress: Progress,
     claims: Path | None = None,
 ) -> list[Path]:
-    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are
-    current are left.
+    """Render `run` in `langs` as `formats` below `out`/<lang> where stale; return the files.
 
     `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no
     file is then half-written, and `UsageError` for claims that cannot be judged, before a notebook
@@ -84,8 +83,7 @@ def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) 
 
 
 def measure(paths: Paths, profile: str) -> RunFolder:
-    """Have papermill execute `notebooks/measure.ipynb` under `profile`, its progress shown here;
-    return the run.
+    """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
@@ -99,17 +97,14 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
-    """Return the notebooks of the report, by name, a person's own last: those with a `run` (or
-    `runs`) and a `lang`.
-    """
+    """Return the report's notebooks by name, own ones last: with `lang`, `run` or `runs`."""
     tools = ("index", "measure", "explore", "choose", "course")
     others = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
     return [file for file in others if {parameter, "lang"} <= parameters_of(file).keys()]
 
 
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """Return the notebooks without those of a study that `run` holds nothing of, and the names of
-    these studies.
+    """Return notebooks without those of a study `run` lacks, and the names of these.
 
     The notebook of a study has its name, most of them behind a number.
     """
@@ -136,9 +131,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
 
 
 def check_words(langs: Sequence[str]) -> None:
-    """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a
-    placeholder lost.
-    """
+    """Raise `LabError` for unprintable words: untranslated, a typed digit, a lost placeholder."""
     others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
     problems = [line for line in words.gate() if not line.startswith(others)]
     if problems:
@@ -154,9 +147,7 @@ def _jobs(
     tables: Sequence[Path],
     claims: Path | None,
 ) -> Iterator[Job]:
-    """Yield the job of each notebook and language; its pages link to the same in other languages,
-    and to the others.
-    """
+    """Yield each notebook's job in each language, with links to its other languages."""
     for notebook, lang in product(pages, langs):
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""

@@ -1,6 +1,4 @@
-"""Is every report still what data, code, words and lock would give? Digests decide, never file
-times.
-"""
+"""Are reports what data, code, words and lock would give? Digests decide, not times."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,8 +28,9 @@ class _Manifest(msgspec.Struct):
 def inputs(
     paths: Paths, runs: Sequence[Path], claims: Path | None = None
 ) -> dict[str, dict[str, str]]:
-    """Return the digest of every file that a report on `runs` follows from, by kind: data, code,
-    words, lock, claims.
+    """Return the digest of every file that a report on `runs` follows from, by kind.
+
+    Kinds are data, code, words, lock, claims.
 
     `claims` is the file of a person's own claims, where one was given.
     """
@@ -83,9 +82,7 @@ def write_manifest(
 
 
 def stale(paths: Paths, out: Path) -> list[str]:
-    """Return one line for each cause why reports in `out` are not what they should be; none when
-    all is well.
-    """
+    """Return one line for each cause why reports in `out` are stale; none if all is well."""
     file = out / MANIFEST
     about = read_manifest(file, _Manifest)
     if about is None:
@@ -104,9 +101,7 @@ def stale(paths: Paths, out: Path) -> list[str]:
 
 
 def runs_of(out: Path) -> list[Path]:
-    """Return the folders of the runs that the reports in `out` were made from, as far as they are
-    there.
-    """
+    """Return the folders of the runs that reports in `out` came from, where still there."""
     about = read_manifest(out / MANIFEST, _Manifest)
     folders = map(Path, about.runs) if about else ()
     return [folder for folder in folders if (folder / INDEX).is_file()]
@@ -115,9 +110,7 @@ def runs_of(out: Path) -> list[Path]:
 def current(
     paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
 ) -> bool:
-    """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and
-    claims give them.
-    """
+    """Tell whether the `wanted` reports on `runs` lie in `out`, none of them stale."""
     about = read_manifest(out / MANIFEST, _Manifest)
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:

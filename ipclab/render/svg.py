@@ -15,9 +15,7 @@ _STROKES = "stroke-linejoin:round;stroke-linecap:butt"
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
-    """Return the drawing as an HTML fragment, titled for screen readers, ids beginning with
-    `prefix`.
-    """
+    """Return the drawing as a titled HTML fragment, whose ids begin with `prefix`."""
     root = _parse(svg)
     for parent in root.iter():
         for child in list(parent):

@@ -48,8 +48,7 @@ def compiled(document: Document, **options: Any) -> Any:
 
 
 def data(document: Document) -> dict[str, Any]:
-    """Return what `report.typ` reads: the parameters of its `report`, the attached files, and a
-    dict for each block.
+    """Return what `report.typ` reads: its parameters, attached files, and a dict a block.
 
     It is handed over as data, so that nothing of it can become markup.
     """
@@ -80,9 +79,7 @@ def data(document: Document) -> dict[str, Any]:
 
 
 def _named(block: Block, document: Document) -> Block:
-    """Return a table that is too long for print as its caption and a note that says where it
-    stands.
-    """
+    """Return a table too long for print as its caption and a note on where it stands."""
     assert isinstance(block, Table)  # noqa: S101  for the type checker
     note = document.translate(WORDS["numbered"]["elsewhere"]).replace(
         "{rows}", str(len(block.rows))
@@ -110,9 +107,7 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
 
 
 def _lines(table: Table) -> int:
-    """Return at most how many lines the table takes: its columns as if equally wide, wide
-    characters as two.
-    """
+    """Return the most lines a table takes: equal columns, wide characters count twice."""
 
     def lines(cell: str) -> int:
         width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
@@ -122,9 +117,7 @@ def _lines(table: Table) -> int:
 
 
 def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
-    """Return the children of a Markdown node as dicts, with their own; that of a footnote is its
-    text.
-    """
+    """Return a Markdown node's children as dicts, with their own; a footnote's is its text."""
     nodes = []
     for node in parent.children:
         content = node.content

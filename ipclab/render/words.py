@@ -1,5 +1,4 @@
-"""The words of the lab: what is to be translated, the catalogues that hold it, and the gate they
-must pass.
+"""The words of the lab: what is to be translated, its catalogues, and their gate.
 
 The words of a package and those of a notebook are in a catalogue of its name, those of the texts'
 claims in that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `...
@@ -36,8 +35,7 @@ OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where words come from: the packages' Python files and the notebooks; `locale` holds the
-    catalogues.
+    """Where words come from: Python files and notebooks; `locale` holds the catalogues.
 
     A person's own notebooks (in `own`) are printed as they are written where no catalogue has their
     name.
@@ -61,9 +59,7 @@ class Sources:
         return files + claims
 
     def domain(self, file: Path) -> str:
-        """Return the name of the catalogue that holds the words of `file`: of its package, notebook
-        or the claims.
-        """
+        """Return the catalogue with the words of `file`: package's, notebook's or claims'."""
         for package in self.packages:
             if file.is_relative_to(package):
                 return package.name
@@ -71,9 +67,7 @@ class Sources:
 
 
 def title(notebook: Path, lang: str) -> str:
-    """Return the title of a notebook's report in `lang`: the first heading of its prose, else its
-    name.
-    """
+    """Return a report's title in `lang`: the notebook's first heading, else its name."""
     heading = f"{MAGIC}\n# "
     words = notebook.stem
     for cell in read_notebook(notebook)["cells"]:
@@ -87,9 +81,7 @@ EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": o
 
 
 def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
-    """Yield every text that is shown, its file, and whether it is a msgid, in the order of
-    occurrence.
-    """
+    """Yield every shown text, its file, and whether it is a msgid, in order."""
     for path in sources.files():
         with path.open("rb") as file:
             for text, translated in EXTRACTORS[path.suffix](file):
@@ -107,8 +99,7 @@ def msgids(sources: Sources) -> dict[str, Path]:
 
 
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
-    """Rewrite the catalogues (of notebook `only`, if given) with today's msgids; return the
-    untranslated per language.
+    """Rewrite catalogues (or only one's) with today's msgids; return the untranslated.
 
     Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
     """
@@ -131,9 +122,7 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
 
 
 def gate(sources: Sources | None = None) -> list[str]:
-    """Return what is wrong with words and catalogues, one line each; nothing when they may be
-    published.
-    """
+    """Return what is wrong with words and catalogues, one line each; nothing if fit."""
     sources = sources or Sources()
     wanted = msgids(sources)
     problems = []
@@ -171,9 +160,7 @@ def _caption(text: str) -> str:
 
 
 def digits(text: str) -> list[str]:
-    """Return a problem when `text` has a digit outside placeholders, link targets and allowed
-    names.
-    """
+    """Return a problem if `text` has a digit outside placeholders, links, allowed names."""
     rest = LINK_TARGET.sub("", text)
     for free in (_FOOTNOTE, prose.PLACEHOLDER, ALLOWED):
         rest = free.sub("", rest)

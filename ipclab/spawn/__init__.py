@@ -1,3 +1,1 @@
-"""Fresh processes for each launch: a fork server, the worker's side, and the side that launches
-them.
-"""
+"""Fresh processes for each launch: a fork server, the worker's side, the launching side."""

@@ -30,8 +30,10 @@ def network() -> str:
 
 
 def unshare(*namespaces: str) -> None:
-    """Leave `namespaces` (of `FLAGS`) for new ones; in a user namespace, too, this process has the
-    ids that it had. Raises `OSError` where that is refused.
+    """Leave `namespaces` (of `FLAGS`) for new ones.
+
+    In a user namespace, too, this process has the ids that it had. Raises `OSError` where that
+    is refused.
     """
     ids = {"uid": os.geteuid(), "gid": os.getegid()}
     flags = sum(FLAGS[name] for name in namespaces)
@@ -60,7 +62,7 @@ def leave_network() -> None:
 
 
 def permitted(leave: Callable[[], None]) -> bool:
-    """Tell whether `leave` works here; a child tries it, since half of it would strand a process."""
+    """Tell whether `leave` works here; a child tries it: half of it would strand a process."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -79,8 +81,9 @@ def may_leave_network() -> bool:
 
 
 def leave(boundary: str) -> None:
-    """Leave the namespace called `boundary`, for good; with that of mounts goes /dev/shm, for one
-    of its own.
+    """Leave the namespace called `boundary`, for good.
+
+    With that of mounts goes /dev/shm, for one of its own.
 
     Raises `OSError` where that is refused. Without privileges it takes a user namespace too.
     """

@@ -14,7 +14,7 @@ SILENCE = "nothing on its stderr"
 
 
 def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
-    """Have the kernel send `sign` to this process when its parent (pid `parent`) ends (prctl(2))."""
+    """Have the kernel send `sign` to this process when its parent `parent` ends (prctl(2))."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, sign)
     if os.getppid() != parent:
         os.kill(os.getpid(), sign)
@@ -41,9 +41,7 @@ def ending(code: int) -> str:
 
 
 def full(need: int) -> str:
-    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free
-    there, else nothing.
-    """
+    """Return words that name a full /dev/shm when fewer than `need` bytes are free there."""
     where = os.statvfs(SHARED_MEMORY)
     free = where.f_bavail * where.f_frsize
     return (

@@ -1,5 +1,4 @@
-"""A heat: contestants are launched together and take turns, so that the host's moods are the same
-for all of them.
+"""A heat: contestants are launched together and take turns, so that all meet the same conditions.
 
 Turns of a few milliseconds in a shuffled order make the ratio of two contestants vary 11 to 33
 times less than launches of their own at other times do (duet benchmarking: Bulej and others, ICPE
@@ -75,8 +74,9 @@ class Schedule:
     def rounds(
         self, parked: Collection[str], agreed: Callable[[bool], bool] = bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield whose turn it is, of those `parked` when its round begins, and whether it is
-        recorded: first the turns that warm up.
+        """Yield whose turn it is and whether it is recorded: first the turns that warm up.
+
+        A round consists of the contestants that are `parked` when it begins.
 
         What a clock decides is `agreed` on, where several processes follow one schedule.
         """
@@ -136,8 +136,7 @@ def together_or_alone(
 
 @dataclass
 class Heat:
-    """One heat: each contestant is brought to its first turn, all take turns, and each is brought
-    to its end.
+    """One heat: each contestant is brought to its first turn, all take turns, each is ended.
 
     While one of them begins, has its turn or ends, all others are asleep.
     """

@@ -1,6 +1,4 @@
-"""The launching side: starts the workers of one launch, brings them together, and ends them at the
-deadline.
-"""
+"""The launching side: starts the workers of a launch, and ends them at the deadline."""
 
 import os
 import socket
@@ -29,7 +27,7 @@ SERVERS_LOST = 3  # one after the other, without a launch between them
 
 
 class LaunchError(LabError):
-    """A worker of a launch died, hung or said that something is wrong; `said` is all that it wrote."""
+    """A worker died, hung or said that something is wrong; `said` is all that it wrote."""
 
     said = ""
 
@@ -104,8 +102,9 @@ class Launcher:
         return {name: wanted.get(name) for name in sorted(differ)}
 
     def renew(self) -> None:
-        """Start other fork servers in place of these: their workers have another address-space
-        layout. Those with a preload that have started no worker stay.
+        """Start other fork servers: their workers have another address-space layout.
+
+        Those with a preload that have started no worker stay.
 
         It is called between launches, when no worker is left. The old ones are killed, not ended,
         lest one finds its socket closed and removes what the session owns; last, so that at each
@@ -119,12 +118,12 @@ class Launcher:
                 server.kill()
 
     def renew_old(self) -> None:
-        """Start other fork servers unless these are young: several short rounds share their luck."""
+        """Start other fork servers unless these are young: short rounds share their layout."""
         if time.monotonic() - self.served > YOUNG_SECONDS:
             self.renew()
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
+        """Have the ledger remove what `kind` calls `name` when this session ends, anyhow."""
         own(file_of(self.ledger, self.session.id), kind, name)
 
     @contextmanager
@@ -212,8 +211,7 @@ class Launcher:
             server.kill()
 
     def attend(self, workers: Mapping[str, Started], seconds: float) -> Roles:
-        """Take what the workers say until each is parked or has an outcome; return what the parked
-        ones published.
+        """Take what workers say until each is parked or ended; return what those parked published.
 
         Those that meet go on when all have come that have no outcome yet. Raises `LaunchError` for
         a worker that failed, was not there after `seconds`, or has ended while its peers have turns
@@ -272,7 +270,7 @@ def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
 
 
 def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
-    """Send `message` to the workers of the roles `to`; a dead one is noticed at its next message."""
+    """Send `message` to workers of the roles `to`; a dead one shows at its next message."""
     for name in to:
         with suppress(OSError):
             workers[name].wire.send(message)

@@ -1,5 +1,4 @@
-"""What a measuring session owns outside the checkout, written down before it exists, so that it can
-be removed.
+"""What a session owns outside the checkout, written down before it exists, to be removed.
 
 Every shared name carries the session's id: the owner's pid and a random part. A name is removed
 only when a ledger file says that the session made it and the owner is gone, never because it looks
@@ -37,7 +36,7 @@ _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 
 
 class Session(msgspec.Struct, frozen=True):
-    """One measuring process and what it may leave behind; `folder` is private: sockets, databases."""
+    """One measuring process and what it may leave; `folder` is private: sockets, databases."""
 
     id: str
     folder: str
@@ -48,8 +47,9 @@ class Session(msgspec.Struct, frozen=True):
 
 
 def _temporary(length: int) -> Path:
-    """Return the folder for temporary files, or a shorter one where sockets below a name of
-    `length` need it.
+    """Return the folder for temporary files, or a shorter one where names of `length` need it.
+
+    A socket's path has 107 bytes at most.
     """
     usual = Path(tempfile.gettempdir())
     places = [usual, *(place for place in map(Path, SHORT) if os.access(place, os.W_OK | os.X_OK))]
@@ -95,8 +95,7 @@ def open_session(ledger: Path) -> Session:
 
 @contextmanager
 def private(ledger: Path, *files: Path) -> Iterator[Path]:
-    """Give a private folder that goes when the block ends, or with `clean` when this process is
-    killed before.
+    """Give a private folder that goes when the block ends, or with `clean` after a kill.
 
     `files`, which must not be there yet, go the same way. Raises as `open_session` does.
     """
@@ -185,8 +184,9 @@ def is_alive(file: Path) -> bool:
 
 
 def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
-    """Close every session whose owner is dead; return what was removed. What cannot be read is left
-    alone.
+    """Close every session whose owner is dead; return what was removed.
+
+    What cannot be read is left alone.
     """
     removed: list[str] = []
     for file in sorted(ledger.glob("ipclab-*.json")):

@@ -1,4 +1,4 @@
-"""Timed loops: how often to repeat, stamps into preallocated arrays, and exact page-fault counts."""
+"""Timed loops: how often to repeat, stamps in preallocated arrays, and exact page faults."""
 
 import os
 import statistics
@@ -37,8 +37,7 @@ def paced(
     period_ns: int,
     wait: Callable[[int], None] = await_due,
 ) -> tuple[Samples, Samples, Samples]:
-    """Call `step(0)` to `step(count - 1)`, one every `period_ns` by a schedule that is fixed
-    beforehand.
+    """Call `step(0)` to `step(count - 1)`, one every `period_ns`, by a schedule fixed beforehand.
 
     Return when each was due, when it began and when it ended (clocks, int64 ns). `wait(at_ns)`
     waits until one is due; what is late begins at once. Counted from when it was due, a stall shows
@@ -62,8 +61,7 @@ def fitting(each_ns: int, budget_ns: int, least: int, most: int) -> int:
 
 
 def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
-    """Return how many operations of `each_ns` a turn of `budget_ns` times, the discarded ones not
-    counted.
+    """Return how many operations of `each_ns` a turn of `budget_ns` times, discarded ones apart.
 
     As many as fit, at least `least`; of those that each take longer than the turn three are enough.
     """
@@ -75,8 +73,7 @@ def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
 def record(
     worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0
 ) -> float:
-    """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`; return
-    their median.
+    """Run `step` `count` times; keep samples of `op` and of each `op.phase`; return the median.
 
     `step` returns the clock (ns) at its start and after each of its phases: one stamp more than
     `phases`. With one phase, only `op` itself is kept. `discarded` further steps come first.
@@ -97,9 +94,7 @@ def record(
 def keep_phases(
     worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]"
 ) -> None:
-    """Keep the samples of `op` and of each of its phases from `rows` of int64 clocks, as `record`
-    does.
-    """
+    """Keep the samples of `op` and each of its phases from `rows` of clocks, as `record` does."""
     keep(worker, op, rows[:, -1] - rows[:, 0])
     if len(phases) > 1:
         for phase, column in zip(phases, np.diff(rows, axis=1).T, strict=True):
@@ -115,8 +110,7 @@ def keep(worker: Worker, op: str, values: "np.ndarray[Any, Any]") -> None:
 
 
 def count_faults(worker: Worker, op: str, step: Callable[[], object]) -> None:
-    """Replace the counted minor faults of `op` by the median over single steps, apart from the
-    timed loop.
+    """Replace the counted minor faults of `op` by the median over single steps, not timed.
 
     Counting step by step makes the number exact; reading the counter inside the timed loop would
     disturb it.

@@ -1,4 +1,4 @@
-"""MPI on this machine: how `mpiexec` is found and called, and whether another launcher started us."""
+"""MPI on this machine: how `mpiexec` is found and called, and whether one started us."""
 
 import importlib.util
 import os
@@ -19,9 +19,7 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
 def mpiexec() -> Path | None:
-    """Return the launcher of the pinned package, of a conda environment, or else the system's; None
-    without any.
-    """
+    """Return the launcher of the pinned package, of conda, or the system's; None without any."""
     here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
     prefixes = sys.prefix, os.environ.get("CONDA_PREFIX") or sys.prefix
     folders = [str(here), *(f"{prefix}/bin" for prefix in prefixes)]
@@ -40,8 +38,9 @@ def missing() -> str | None:
 
 
 def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that starts `ranks` ranks of `program`, more than there are CPUs if need
-    be, bound to none.
+    """Return the command that starts `ranks` ranks of `program`, bound to no CPU.
+
+    There may be more ranks than CPUs.
     """
     options = f"-n {ranks} --map-by :OVERSUBSCRIBE --bind-to none"
     return str(path), *options.split(), *program
@@ -62,8 +61,6 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
 
 
 def outer(env: Mapping[str, str] = os.environ) -> int | None:
-    """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without
-    one, or alone.
-    """
+    """Return how many ranks an outer `mpiexec` or `srun` has started; None for none, or one."""
     size = next((int(env[name]) for name in SIZES if env.get(name, "").isdigit()), 1)
     return size if size > 1 and any(env.get(name, "").isdigit() for name in RANKS) else None

@@ -1,5 +1,4 @@
-"""Letters between ranks: what the first rank asks of the others, what they answer, and how both are
-sent.
+"""Letters between ranks: what the first asks of the others, their answers, and how both are sent.
 
 Messages between ranks are bytes, never pickles, and never waited for by spinning.
 """
@@ -21,8 +20,7 @@ MAIL_SECONDS = 0.002  # between two looks for a letter
 
 
 class Part(msgspec.Struct):
-    """A contestant's part of a command: its `roles` by the ranks that take them, the writer's
-    first.
+    """A contestant's part of a command: its `roles` by the ranks that take them, writer first.
 
     `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens
     on for readers that come over the network.

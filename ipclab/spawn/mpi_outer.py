@@ -1,5 +1,4 @@
-"""Ranks of somebody else's `mpiexec` or `srun`: rank 0 measures, the others serve it, all of it
-over MPI alone.
+"""Ranks of somebody else's `mpiexec` or `srun`: rank 0 measures, the others serve it over MPI.
 
 These processes run every launch, since no others can be had; each launch notes that its ranks were
 not fresh.
@@ -34,8 +33,9 @@ SIOCGIFADDR, SIOCGIFNETMASK = 0x8915, 0x891B  # netdevice(7)
 
 
 class Node(msgspec.Struct):
-    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses,
-    machine facts, and its name in a run that names its node.
+    """The ranks of one host, of which `leader` is the first, and what is known of the host.
+
+    `name` is its own in a run that names its node.
     """
 
     leader: int
@@ -65,7 +65,7 @@ class World:
         return [rank for rank in chain.from_iterable(turns) if rank is not None]
 
     def between(self, ranks: Iterable[int]) -> str:
-        """Return the nodes that `ranks` are on, by name or else by number; nothing of a single one."""
+        """Return the nodes that `ranks` are on, by name or by number; nothing of a single one."""
         names = []
         for number, node in enumerate(self.nodes):
             if not {*ranks}.isdisjoint(node.ranks):
@@ -83,8 +83,7 @@ def world() -> World | None:
 
 @contextmanager
 def around(named: bool = False) -> Iterator[bool]:
-    """Join the ranks of a launcher around us; give True to a rank that has served and has nothing
-    more to do.
+    """Join the ranks of a launcher around us; give True to a rank that has served and is done.
 
     Nodes are known by number, or are `named`: by Slurm, else by their host names.
     Rank 0 gets False, as does a process without a launcher, and the other ranks serve it until it
@@ -179,9 +178,7 @@ def _nodes(mail: Mail) -> list[Node]:
 
 
 def _serve(mail: Mail, at_home: bool) -> None:
-    """Run what rank 0 commands until it ends; where its ledger does not reach, remove what a launch
-    left.
-    """
+    """Run what rank 0 commands until it ends; remove what launches left beyond its ledger."""
     while isinstance(command := mail.wait(0, Command | End), Command):
         while mail.take(0, End, CANCEL):  # what was said of an earlier launch
             pass
@@ -193,9 +190,7 @@ def _serve(mail: Mail, at_home: bool) -> None:
 
 
 def addresses() -> list[str]:
-    """Return address and netmask of every IPv4 interface but loopback, as `IPv4Interface` reads
-    them.
-    """
+    """Return each IPv4 interface's address and netmask, loopback apart, for `IPv4Interface`."""
     addresses_found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for _, name in socket.if_nameindex():

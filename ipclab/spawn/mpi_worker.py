@@ -1,6 +1,4 @@
-"""A rank's side: take commands, run this rank's role of each launch among the others, hand the
-outcome over.
-"""
+"""A rank's side: take commands, run this rank's role of each launch, hand the outcome over."""
 
 import gc
 import importlib
@@ -46,9 +44,7 @@ class RankWorker(Worker):
     def __init__(
         self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]
     ) -> None:
-        """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting
-        is in vain.
-        """
+        """Be a rank of `comm`; `cancelled` tells whether another one failed: waiting is in vain."""
         self.comm = comm
         self.mail = Mail(comm)
         self.cancelled = cancelled
@@ -65,8 +61,7 @@ class RankWorker(Worker):
         self.address = part.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
-        """Wait, mostly asleep, until every peer has come to its meeting; return what each role
-        published.
+        """Wait, mostly asleep, until each peer has come to its meeting; return what all published.
 
         Raises `TimeoutError` at the launch's deadline and `BrokenPipeError` when another rank has
         failed.
@@ -99,9 +94,7 @@ class RankWorker(Worker):
 
     @contextmanager
     def counting(self, op: str, operations: int) -> Iterator[None]:
-        """Count as every worker does; to queue for a CPU that ranks share by intent is no
-        disturbance.
-        """
+        """Count as every worker does; waiting for a CPU that ranks share is no disturbance."""
         with super().counting(op, operations):
             yield
         if self.crowd > 1 and self.recording:
@@ -141,8 +134,7 @@ class RankWorker(Worker):
 
 @dataclass
 class RankHeat:
-    """A heat as one of its ranks runs it: all contestants live in the same ranks, and take turns
-    between barriers.
+    """A heat as one of its ranks runs it: contestants live in the same ranks and take turns.
 
     Every rank follows the same schedule, so that none has to be told whose turn it is.
     """
@@ -247,9 +239,7 @@ def run(
 
 
 def main() -> None:
-    """Be a rank that the measuring process has started: arguments are the folder of its socket, and
-    what to import.
-    """
+    """Be a rank of the measuring process; arguments: its socket's folder, and what to import."""
     from ipclab.spawn.apart import network
     from ipclab.spawn.exits import die_with_parent
 

@@ -1,4 +1,4 @@
-"""The bench of ranks that somebody else's launcher has started: rank 0 has the others run points."""
+"""The bench of ranks that somebody else's launcher started: rank 0 has the others run."""
 
 import time
 from collections.abc import Mapping
@@ -18,9 +18,7 @@ from ipclab.store.point import Point
 
 
 class OuterBench:
-    """Launches points on the ranks of `world`: within one node, in turn over the nodes, or across
-    them.
-    """
+    """Launches points on the ranks of `world`: within a node, node after node, or across them."""
 
     def __init__(self, launcher: Launcher, here: World) -> None:
         self.launcher = launcher
@@ -120,9 +118,7 @@ class OuterBench:
         return self.asked - self.said.keys()
 
     def _failed(self) -> dict[int, str]:
-        """Note what the other ranks have said, and return why ranks have failed, the first one
-        first.
-        """
+        """Note what the other ranks have said; return why ranks have failed, in order of time."""
         for rank in sorted(self._owing() - {0}):
             if said := self.mail.take(rank, Answer):
                 self.said[rank] = said

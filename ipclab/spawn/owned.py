@@ -1,5 +1,4 @@
-"""What the ledger owns outside /dev/shm and the session's folder, by kind and name: written down
-before it exists.
+"""What the ledger owns beside the session's folder, by kind and name, noted before it exists.
 
 System V objects are named by their key; a private one, without a key, cannot be found again and so
 cannot be owned.

@@ -1,6 +1,4 @@
-"""Payloads whose every byte is known from a seed and a sequence number, so that the far end can be
-checked.
-"""
+"""Payloads whose every byte is known from a seed and a sequence number, to be checked."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,9 +13,7 @@ class PayloadError(LabError):
 
 
 def payload(seed: int, sequence: int, size: int) -> bytes:
-    """Return message number `sequence` of `size` bytes; no two sequence numbers share one above 8
-    bytes.
-    """
+    """Return message number `sequence` of `size` bytes; above 8 bytes no two are the same."""
     words = np.random.PCG64([seed, sequence]).random_raw(size // 8 + 1)
     return words.tobytes()[:size]
 

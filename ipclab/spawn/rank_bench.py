@@ -36,8 +36,7 @@ CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
 
 class RankBench:
-    """Launches points on ranks that it starts itself: one `mpiexec` at a time, a child of the fork
-    server.
+    """Launches points on ranks that it starts itself: one `mpiexec` at a time, forked by a server.
 
     A context manager that leaves nothing behind.
     """
@@ -49,8 +48,9 @@ class RankBench:
         preload: Sequence[str] = (),
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person
-        should know.
+        """Use sets of `count` ranks that import `preload` first.
+
+        `say` is told once what a person should know.
         """
         self.launcher = launcher
         self.count = count
@@ -169,8 +169,9 @@ class RankBench:
                     self.say(NOT_ALONE)
 
     def _launch(self, command: Command) -> HeatOutcomes:
-        """Run `command` and return each contestant's outcomes; `LaunchError` says which rank failed
-        and why.
+        """Run `command`; return each contestant's outcomes.
+
+        `LaunchError` says which rank failed and why.
         """
         names = names_of(command)
         owing = {rank: self.wires[rank] for rank in names}
@@ -193,9 +194,7 @@ class RankBench:
         return outcomes_by_name(command, done)
 
     def _death(self, rank: int) -> tuple[int, str]:
-        """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then
-        ends the others.
-        """
+        """Return which rank died of what; `mpiexec`, its parent, knows and then ends the others."""
         self.mpiexec.wire.await_end(END_SECONDS)
         output = self.mpiexec.said()
         if signal_told := SIGNAL_TOLD.search(output):
@@ -235,9 +234,7 @@ class RankBench:
 
 
 def names_of(command: Command) -> dict[int, str]:
-    """Return what each rank of a command is called: its role in the first contestant that it takes
-    part in.
-    """
+    """Return what each rank of a command is called: its role in the first of its contestants."""
     names: dict[int, str] = {}
     for part in command.parts.values():
         for rank, role in part.roles.items():

@@ -1,6 +1,4 @@
-"""The scratch folder: files that a study makes on disk, marked as ours and held while they are
-used.
-"""
+"""The scratch folder: files that a study makes on disk, marked as ours, held while in use."""
 
 import os
 import shutil
@@ -49,8 +47,7 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove(path: Path) -> bool:
-    """Remove a marked subfolder, and the folder around it when that is then empty; tell whether
-    there was one.
+    """Remove a marked subfolder, and the folder around it when empty; tell whether there was one.
 
     One that some process holds stays, as does everything that `held` did not make.
     """

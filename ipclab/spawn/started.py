@@ -1,6 +1,4 @@
-"""What a session starts: fork servers and, by them, the workers of its launches: what a worker is to
-do, and what is known of it when it runs.
-"""
+"""What a session starts: fork servers and, by them, the workers of its launches."""
 
 import os
 import signal
@@ -59,9 +57,7 @@ class Start(msgspec.Struct):
 
 @dataclass
 class Started:
-    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit
-    code.
-    """
+    """A worker and what is known of it; its `server` tells its `process` and its exit code."""
 
     role: Role
     wire: Wire
@@ -85,16 +81,14 @@ class Started:
         return self.process is not None
 
     def kill(self) -> bool:
-        """Kill it, if it still runs, and tell whether its server has told of it, at once or soon."""
+        """Kill it, if it still runs, and tell whether its server has told of it, or soon does."""
         if self.await_start(END_SECONDS) and self.process is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.process, signal.SIGKILL)
         return self.process is not None
 
     def await_end(self) -> int | None:
-        """Return its exit code once it ended, None when that was told or its server is gone; else
-        `TimeoutError`.
-        """
+        """Return its exit code once it ended, None when nobody knows it; else `TimeoutError`."""
         reply = self.server.recv(REPLY_BYTES)
         return int(reply) if reply else None
 

@@ -1,4 +1,4 @@
-"""Messages between the measuring process and its workers: MessagePack, int64 arrays as their bytes."""
+"""Messages between measuring process and workers: MessagePack, int64 arrays as bytes."""
 
 import select
 import socket
@@ -75,8 +75,7 @@ class Wire:
 
 
 def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[Who, Any]]:
-    """Yield who of `wires` says what, None at its end, for as long as the caller leaves any in
-    `wires`.
+    """Yield who of `wires` says what, None at its end, while the caller leaves any in `wires`.
 
     Raises `LateError` at `deadline` (of `time.monotonic`).
     """

@@ -94,8 +94,7 @@ def usage() -> tuple[float, ...]:
 
 
 def queued_ns() -> int:
-    """Return how long this process has been ready while others had its CPU, in ns (proc(5),
-    schedstat).
+    """Return how long this process was ready while others had its CPU, in ns (proc(5), schedstat).
 
     That is all its waiting but `WAKE_NS` each time it came to run, and can be below 0; 0 where not
     told.
@@ -137,8 +136,9 @@ class Worker:
         return roles
 
     def park(self, **published: Any) -> Roles | None:
-        """Sleep until this contestant's next turn; return what each role published, None when there
-        is none.
+        """Sleep until this contestant's next turn; return what each role published.
+
+        None says that there is no other turn.
         """
         self.wire.send(Parked(published))
         turn: Turn = self.wire.receive(Turn)
@@ -171,8 +171,7 @@ class Worker:
 def perform(
     worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]
 ) -> None:
-    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in
-    `worker`.
+    """Run `target` (`module:function`) and tell the outcome that it returns or has collected.
 
     A generator takes turns: it parks at each `yield`, which publishes a dict and returns what
     `Worker.park` does.
@@ -188,9 +187,7 @@ def perform(
 
 
 def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
-    """Return what `target` (`module:function`) returns: an outcome, None, or a generator that takes
-    turns.
-    """
+    """Return what `target` (`module:function`) returns: outcome, None, or a generator of turns."""
     module, _, function = target.partition(":")
     return getattr(importlib.import_module(module), function)(worker, **arguments)
 

@@ -63,9 +63,7 @@ def _execute(start: Start, control: int) -> None:
 
 
 def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
-    """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never
-    returns.
-    """
+    """Become the worker that `start` describes, forked or in a fresh interpreter; never returns."""
     code = 1
     try:
         if start.role.own_network and may_leave_network():
@@ -90,9 +88,7 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
 
 
 def children() -> set[int]:
-    """Return the processes whose parent is this one, as far as the kernel tells
-    (CONFIG_PROC_CHILDREN).
-    """
+    """Return this process's children, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
     pids = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):

@@ -1,5 +1,4 @@
-"""The comparison of two points, of one run or of two: `undecided` until an interval over launches
-supports more.
+"""The comparison of two points: `undecided` until an interval over launches says more.
 
 Only medians of launches are compared: samples of one launch share its luck, and tests over them
 call identical code different nine times in ten. A comparison is the exact interval of a ratio at
@@ -33,8 +32,7 @@ Medians = Sequence[float]  # of launches, in ns
 
 @dataclass(frozen=True)
 class Side:
-    """One point: its launches' medians, the conditions that the other side must share, and the
-    round of each launch.
+    """One point: launches' medians and rounds, and the conditions both sides must share.
 
     With `rounds` only launches of rounds that both sides have are compared: a later drift is no
     difference. `heats` holds the medians of its turns in each heat: two sides that share some are
@@ -49,8 +47,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known about the second side over the first: the `ratio` of times and the interval
-    that was judged.
+    """What is known of the second side over the first: `ratio` and the judged interval.
 
     That interval is exact at `level` (a probability of error). `detectable` is the smallest
     slow-down (a share) that this many launches with this scatter find with 95 % power; None is what
@@ -84,8 +81,7 @@ def compare(
     equivalence: float = EQUIVALENCE,
     scatter: paired.Scatter = paired.UNKNOWN,
 ) -> Comparison:
-    """Return what is known about `second` over `first`, two of the `mechanisms` of a contest with
-    this `scatter`.
+    """Return what is known about `second` over `first`, two of a contest's `mechanisms`.
 
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`,
     even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
@@ -124,7 +120,7 @@ def _by_heats(
 
 
 def _compared(side: Side, other: Side) -> Medians:
-    """Return the medians of a side that are compared: those of the rounds that both have, or all."""
+    """Return the medians of a side to compare: those of rounds that both have, or all."""
     if not (len(side.rounds) and len(other.rounds)):
         return side.medians
     by_round = zip(side.medians, side.rounds, strict=True)
@@ -144,7 +140,7 @@ def refusal(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | N
 
 
 def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
-    """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
+    """Return why launches `a` and `b` of the two cannot be compared, or None."""
     launches = len(a), len(b)
     differing = {name for name, _ in first.conditions.items() ^ second.conditions.items()}
     if differing:
@@ -164,8 +160,7 @@ def _ratio(a: Medians, b: Medians) -> float:
 
 
 def power_step(low: float, high: float, level: float) -> float | None:
-    """Return the log ratio that a test at `level` finds with 95 % power, from its interval; None
-    without its ends.
+    """Return the log ratio found with 95 % power at `level`, or None; from an interval.
 
     The width of a rank interval over twice the normal quantile estimates the standard error of the
     estimate (Lehmann, Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level
@@ -179,8 +174,7 @@ def power_step(low: float, high: float, level: float) -> float | None:
 
 
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return how many times as many launches an interval needs to leave 1, or to lie inside the
-    bound.
+    """Return by how many times the launches must grow to leave 1, or to fit the bound.
 
     Its width shrinks with their square root.
     """
@@ -204,8 +198,9 @@ def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Co
 def judged(
     ratio: float, low: float, high: float, equivalence: float, apart: bool = False
 ) -> Comparison:
-    """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference
-    counts beyond the bound only.
+    """Return what the interval from `low` to `high` of a ratio says.
+
+    Of runs `apart` a difference counts beyond the bound only.
     """
     bound = 1 + equivalence
     said = judge.of_interval(low, high, 1 / bound, bound)

@@ -1,5 +1,4 @@
-"""The level of one comparison among all of a contest and all looks at it, so that a contest errs in
-5 % at most.
+"""The level of one comparison, so that all of a contest and all looks err in 5 % at most.
 
 Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the
 level of a pair is that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960,
@@ -14,6 +13,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+from scipy.special import ndtr
 
 from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES
 from ipclab.stats.ranktest import least_p
@@ -23,17 +23,16 @@ GRID = np.linspace(-8.0, 8.0, 1601)
 
 
 def pair_level(mechanisms: int, launches: int) -> float:
-    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look
-    that is due then.
-    """
+    """Return the level of one pair among `mechanisms` after `launches`, at the look then due."""
     # fewer were never looked at, but taken as they came
     share = _share(launches, LOOKS, SHARES) if launches >= LOOKS[0] else 1.0
     return range_level(max(2, mechanisms), ALPHA * share)
 
 
 def heat_level(mechanisms: int, heats: int) -> float:
-    """Return the level of one pair among `mechanisms` that shared so many `heats`, as `pair_level`
-    does; fewer than at the first look are judged as strictly as there.
+    """Return the level of one pair among `mechanisms` after `heats`, at the look then due.
+
+    Fewer than at the first look are judged as strictly as there.
     """
     share = _share(heats, HEAT_LOOKS, HEAT_SHARES)
     return range_level(max(2, mechanisms), ALPHA * share)
@@ -45,28 +44,23 @@ def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
 
 
 def launches_needed(mechanisms: int) -> int:
-    """Return the fewest launches after which some pair among `mechanisms` can be told apart; not
-    before a look.
-    """
+    """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
 
 
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
-    """Return the two-sided level of a pair at which the range of `count` normal means errs with
-    `alpha`.
-    """
-    normal = NormalDist()
+    """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
-    below = np.array([normal.cdf(z) for z in GRID])
+    below = ndtr(GRID)
     low = 1.0
     high = 14.0
     while high - low > 1e-6:  # noqa: PLR2004
         width = (low + high) / 2
-        within = below - np.array([normal.cdf(z - width) for z in GRID])
+        within = below - ndtr(GRID - width)
         kept = count * float(np.trapezoid(density * within ** (count - 1), GRID))
         if 1 - kept > alpha:
             low = width
         else:
             high = width
-    return 2 * (1 - normal.cdf(high / np.sqrt(2)))
+    return 2 * (1 - NormalDist().cdf(high / np.sqrt(2)))

@@ -5,7 +5,7 @@ pooled as independent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import comb, inf, sqrt
@@ -17,13 +17,16 @@ from scipy.special import betaincinv, stdtrit
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
-NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
+# of an interval by itself: points that end when their contest is decided lose up to a hundredth
+NOMINAL = 0.96
 # stretches the range of so few: no two order statistics are 95 % apart
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
-WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
+# an interval whose ends are further apart says only that there were too few launches
+WIDEST = 100.0
 LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
-SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
+# share by which sessions differ more than launches of one can show (docs/method.md)
+SESSION = 0.06
 
 
 @dataclass(frozen=True)
@@ -38,22 +41,22 @@ class Estimate:
 
     def inverse(self, factor: float) -> "Estimate":
         """Return `factor` over this positive value, such as a bandwidth from a time."""
+        value = factor / self.value
         if not np.isfinite(self.high):
-            return Estimate(factor / self.value, -inf, inf, self.launches, self.samples)
-        low = factor / self.high
-        high = factor / self.low
-        return Estimate(factor / self.value, low, high, self.launches, self.samples)
+            return replace(self, value=value, low=-inf, high=inf)
+        return replace(self, value=value, low=factor / self.high, high=factor / self.low)
 
     def for_sessions(self) -> "Estimate":
-        """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
+        """Return a time or rate with an interval for any session, `SESSION` wider at its ends."""
         low = self.low - SESSION * abs(self.low)
         high = self.high + SESSION * abs(self.high)
-        return Estimate(self.value, low, high, self.launches, self.samples)
+        return replace(self, low=low, high=high)
 
 
 def rank(count: int, q: float) -> int:
-    """Return the index of the `q` quantile among `count` sorted values (inverse of the empirical
-    distribution).
+    """Return the index of the `q` quantile among `count` sorted values.
+
+    It is the inverse of the empirical distribution.
     """
     return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
 
@@ -65,8 +68,7 @@ def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the median of a few values: no shape of their distribution is
-    assumed.
+    """Return the 95 % interval of the median of a few values, of whatever distribution.
 
     The ends lie between the two order statistics whose exact levels enclose `NOMINAL`
     (Hettmansperger and Sheather, Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14,
@@ -90,9 +92,7 @@ def median_interval(values: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=512)
 def _places(count: int) -> tuple[int, float]:
-    """Return the index of the outer order statistic, and the share of the way from there to the
-    next inner one.
-    """
+    """Return the outer order statistic's index, and the share of the way to the inner one."""
     if count <= max(FEW):
         return 0, 0.0
     # By r: the chance that the median lies outside the r-th value from either end.
@@ -117,8 +117,7 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
-    """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples
-    beyond it.
+    """Return the `q` quantile of all launches' samples; None with under ten beyond it.
 
     The ends of its interval are infinite where launches are too few for one.
     The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples
@@ -144,8 +143,9 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
 
 
 def rate_upper(hits: int, trials: int) -> float:
-    """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26,
-    1934, 404-413).
+    """Return the upper end of a rate's exact 95 % interval.
+
+    Clopper and Pearson, Biometrika 26, 1934, 404-413.
     """
     if hits == trials:
         return 1.0

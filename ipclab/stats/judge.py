@@ -1,5 +1,4 @@
-"""The judge: what an interval supports. Tables, marks, sentences, claims and comparisons of
-machines all ask here.
+"""The judge: what an interval supports. Everything that is said or marked asks here.
 
 Undecided is what was tested and not shown; not tested is what so few launches cannot show, whatever
 the difference: their interval has no end.
@@ -14,15 +13,12 @@ UNDECIDED, NOT_TESTED = "undecided", "not tested"
 
 
 def side(quantity: Quantity, bound: float) -> str:
-    """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided` or `not
-    tested`.
-    """
+    """Return whether a quantity is `above` or `below` a bound, `undecided` or `not tested`."""
     return within(quantity, bound, bound, inside=False)
 
 
 def within(quantity: Quantity, low: float, high: float, inside: bool = True) -> str:
-    """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or
-    `above` them.
+    """Return whether a quantity is `inside`, `below` or `above` two included bounds, if shown.
 
     Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked
     for.

@@ -1,6 +1,4 @@
-"""When a pair is looked at: after how many launches or heats, and what share of the error each look
-has.
-"""
+"""When a pair is looked at: after how many launches or heats, at what share of the error."""
 
 LOOKS = (8, 12, 18, 27, 40, 60, 90)  # launches of a pair at which it is judged
 SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look

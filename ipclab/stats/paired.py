@@ -1,5 +1,4 @@
-"""The ratio of two contestants of the same heats: one log ratio for each heat, and its interval
-over heats.
+"""The ratio of two contestants of the same heats: one log ratio a heat, and its interval.
 
 Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels.
 The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
@@ -28,9 +27,7 @@ MOST_FREEDOM = 20.0
 
 
 class Scatter(NamedTuple):
-    """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth
-    `freedom` degrees.
-    """
+    """A contest's scatter of pairs: `variance` (of log ratios) with degrees of `freedom`."""
 
     freedom: float = 0.0
     variance: float = 0.0
@@ -40,8 +37,7 @@ UNKNOWN = Scatter()
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the logarithm of `second` over `first` for each heat that both took part in, in the
-    heats' order.
+    """Return the log of `second` over `first` for each heat of both, in the heats' order.
 
     It is the median over the turns of the log ratio of the turns of one round; where the two took
     another number of turns, or none, the ratio of their launches' medians.
@@ -93,9 +89,7 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
-    """Return the scatter of a pair's log ratios together with that of its contest (Smyth 2004,
-    equation 3).
-    """
+    """Return the scatter of a pair with that of its contest (Smyth 2004, equation 3)."""
     own = len(ratios) - 1
     freedom = own + common.freedom
     squares = own * float(ratios.var(ddof=1)) + common.freedom * common.variance

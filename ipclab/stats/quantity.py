@@ -32,8 +32,7 @@ def _operator(
 
 @dataclass(frozen=True)
 class Quantity:
-    """One value with where it comes from; a value of None was not measured, and neither is what
-    follows from it.
+    """One value with where it comes from; None was not measured, nor what follows from it.
 
     `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other
     symbol; `low` and `high` are the interval in the same unit (None: exact); `n` says of how many;
@@ -79,9 +78,7 @@ class Quantity:
 
 
 def of(value: Number) -> Quantity:
-    """Return a number as an exact quantity, a quantity as it is; NaN, as pandas has it, was not
-    measured.
-    """
+    """Return a number as an exact quantity, a quantity as it is; NaN was not measured."""
     if isinstance(value, Quantity):
         return value
     return missing() if value != value else Quantity(value, kind="computed")  # noqa: PLR0124

@@ -1,5 +1,4 @@
-"""Rank tests of launches: the exact interval of the ratio or shift of two groups, its p, and drift
-over time.
+"""Rank tests of launches: exact interval of a ratio or shift, its p, and drift over time.
 
 Ranks, since launches have one-sided outliers that no mean survives, and none may be dropped. The
 test of Wilcoxon, Mann and Whitney is inverted over the differences of all pairs of launches: the
@@ -24,8 +23,7 @@ DRIFT_LEAST = 4  # with fewer values no order is unlikely
 
 @lru_cache(maxsize=256)
 def chances(m: int, n: int) -> tuple[float, ...]:
-    """Return P(U <= u) for u = 0, 1, ...: of all pairs of two like groups of `m` and `n`, how many
-    are in one order.
+    """Return P(U <= u) for u = 0, 1, ...: shares of orderings of groups of `m` and `n`.
 
     Counted by who has the greatest value (Mann and Whitney, Ann. Math. Statist. 18, 1947, 50-60).
     """
@@ -58,9 +56,7 @@ def least_p(m: int, n: int) -> float:
 
 
 def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
-    """Return the one-sided p of "b is a, moved by `shift`" against b being higher, and against b
-    being lower.
-    """
+    """Return the one-sided p values of "b is a, moved by `shift`": b higher, b lower."""
     steps = differences(a, b)
     law = chances(len(a), len(b))
     below = int(np.searchsorted(steps, shift, "right"))
@@ -69,9 +65,7 @@ def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
 
 
 def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
-    """Return the shifts of b over a that the two-sided test at `level` does not reject; infinite
-    where none is.
-    """
+    """Return shifts of b over a not rejected two-sided at `level`; infinite where none is."""
     steps = differences(a, b)
     law = chances(len(a), len(b))
     outside = bisect_right(law, level / 2)  # as many at either end
@@ -81,17 +75,14 @@ def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
 
 
 class Drift(NamedTuple):
-    """`change` from the first to the last launch as a share of their median, and the `p` of no
-    drift.
-    """
+    """`change` from first to last launch as a share of the median, and the `p` of no drift."""
 
     change: float
     p: float
 
 
 def drift(medians: Sequence[float]) -> Drift:
-    """Return the drift of launch medians in the order taken; no change and p 1 with fewer than
-    four.
+    """Return the drift of launch medians in order; no change and p 1 with fewer than four.
 
     Slope: the median of the slopes of all pairs (Sen, J. Am. Statist. Assoc. 63, 1968, 1379-1389);
     p: Kendall's test against time (Mann, Econometrica 13, 1945, 245-259), normal approximation with

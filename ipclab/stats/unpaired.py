@@ -29,9 +29,7 @@ BOUND = math.log1p(EQUIVALENCE)
 
 
 class Difference(NamedTuple):
-    """The log ratio of a point's times in two runs, its standard error, and the degrees of freedom
-    of that.
-    """
+    """The log ratio of a point's times in two runs, its standard error, and its freedom."""
 
     log_ratio: float
     error: float
@@ -81,15 +79,13 @@ def compare_runs(
     level = threshold([one.least_level() for one in differences.values()], RUNS_ALPHA)
     comparisons = []
     for number, (first, second) in enumerate(pairs):
-        known = refused[number] or differences[number].compared(level)
-        comparisons.append(replace(known, launches=(len(first.medians), len(second.medians))))
+        comparison = refused[number] or differences[number].compared(level)
+        comparisons.append(replace(comparison, launches=(len(first.medians), len(second.medians))))
     return comparisons
 
 
 def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scatter) -> Difference:
-    """Return the difference of two sides of two launches or more, each with the `scatter` of its
-    run.
-    """
+    """Return the difference of two sides of two or more launches, with each run's `scatter`."""
     logs = np.log(first.medians)
     second_logs = np.log(second.medians)
     one = paired.steadied(logs, scatter)
@@ -102,7 +98,7 @@ def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scat
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
-    """Return the p up to which Benjamini-Hochberg rejects; never below `alpha` over their number."""
+    """Return the p up to which Benjamini-Hochberg rejects, at least `alpha` over their number."""
     count = max(1, len(chances))
     rejected = 1
     for number, p in enumerate(sorted(chances), 1):

@@ -1,5 +1,4 @@
-"""What a bundle is: `bundle.json`, which names every other file with its size and digest, then
-those files.
+"""What a bundle is: `bundle.json`, which names every other file with its digest, then those files.
 
 They lie in a tar file (ustar) in a zstd stream: plain files only, equal bytes for equal content,
 read without trust. Python's `tarfile` follows what a header asks for (links, devices, names and
@@ -45,9 +44,7 @@ class HostileError(LabError):
 
 
 class Member(NamedTuple):
-    """A plain file of an archive: its name and size, and its content, which must be read before the
-    next member.
-    """
+    """A plain file of an archive; its content must be read before the next member."""
 
     name: str
     size: int
@@ -55,8 +52,7 @@ class Member(NamedTuple):
 
 
 def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
-    """Write `members` (name and content, or the file that holds it) as a compressed archive into
-    `file`.
+    """Write `members` (name and content, or the file that holds it) compressed into `file`.
 
     Raises `LabError` for a name that is too long for the format.
     """
@@ -147,9 +143,7 @@ class Entry(Struct, frozen=True):
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """A bundle's own index: the run's name and machine, and its files in their order in the
-    archive.
-    """
+    """A bundle's own index: the run's name and machine, and its files in the archive's order."""
 
     format: int = FORMAT
     run: Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
@@ -162,8 +156,7 @@ class Contents(Struct, frozen=True, kw_only=True):
 
 
 def parse(first: Member | None, packed: int) -> Contents:
-    """Return what the archive's first file says, `bundle.json`; `packed` is the size of the whole
-    bundle in bytes.
+    """Return what an archive's first file, `bundle.json`, says; the bundle has `packed` bytes.
 
     Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no
     bundle has.
@@ -203,9 +196,7 @@ def parse(first: Member | None, packed: int) -> Contents:
 
 
 def check_run(contents: Contents, text: bytes) -> None:
-    """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and
-    names these files.
-    """
+    """Raise `LabError` unless the run's index `text` is whole, known, and names these files."""
     about = parse_run(text, f"the bundle's {INDEX}")
     if about["machine"]["digest"] != contents.machine or not about["finished"]:
         raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")

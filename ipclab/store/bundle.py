@@ -54,8 +54,9 @@ OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
 
 
 def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
-    """Write `run` as one compressed file, whole or not at all; equal runs give equal bytes. Return
-    what it holds.
+    """Write `run` as one compressed file, whole or not at all; return what it holds.
+
+    Equal runs give equal bytes.
 
     Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there,
     and `LabError` when a file of the run is not what was measured or the bundle cannot be written.
@@ -90,8 +91,9 @@ def check_new(file: Path) -> None:
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
-    """Return `ro-crate-metadata.json` of `run`, the same bytes each time (`rocrate` stamps times
-    and random names).
+    """Return `ro-crate-metadata.json` of `run`, the same bytes each time.
+
+    `rocrate` stamps times and random names.
     """
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
     facts = about["machine"]["facts"]
@@ -149,8 +151,7 @@ def verify(file: Path) -> tuple[Contents, bytes]:
 
 
 def place(file: Path, contents: Contents, home: Path) -> None:
-    """Write the run's own files to `home`/<run>, verified again, and the calibration to `home` when
-    it has none.
+    """Write the run's files to `home`/<run>, verified again, and to `home` a missing calibration.
 
     The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that
     cannot be read or a folder that cannot be written.
@@ -181,9 +182,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
 
 
 def check_points(files: Sequence[Path]) -> None:
-    """Raise `HostileError` for points that were not measured, before they take memory or time
-    without end.
-    """
+    """Raise `HostileError` for points that were not measured, before they take memory or time."""
     count = sum(_asked(row_count, path) for path in files)
     try:
         validity.together(count, sum(path.stat().st_size for path in files))
@@ -238,8 +237,7 @@ def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
 
 @contextmanager
 def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
-    """Hold folder `top` (made when missing) for this process; gives the leftovers of killed ones,
-    which are removed.
+    """Hold folder `top` (made when missing) for this process; gives what killed ones left.
 
     Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot
     be written.
@@ -257,8 +255,9 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
 
 
 def clean(paths: Paths) -> list[str]:
-    """Remove what killed processes left where runs are placed; return the names. A folder in use is
-    left alone.
+    """Remove what killed processes left where runs are placed; return the names.
+
+    A folder in use is left alone.
     """
     removed: list[str] = []
     for top in filter(Path.is_dir, (paths.imported, paths.opened)):
@@ -269,8 +268,7 @@ def clean(paths: Paths) -> list[str]:
 
 
 def opened(paths: Paths, bundle: Path) -> RunFolder:
-    """Return the run of `bundle`, placed in `data/opened`/<its name and digest> when it is not
-    there yet.
+    """Return the run of `bundle`, placed in `data/opened`/<its name and digest> if not there yet.
 
     Several processes may ask at once. Raises as `unpack` does.
     """

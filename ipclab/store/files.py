@@ -119,9 +119,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def sealed(about: dict[str, Any]) -> bytes:
-    """Return `about` as JSON whose first field `digest` is the SHA-256 of `dump_json` of all
-    others.
-    """
+    """Return `about` as JSON, first the SHA-256 `digest` of all else as `dump_json` writes it."""
     content = dump_json(about)
     return b'{\n "digest": "%s",%s' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
 

@@ -43,8 +43,9 @@ class Launch:
         return self.samples[op] if batch == 1 else self.samples[op] / batch
 
     def median(self, op: str) -> float:
-        """Return the median of one operation (ns) over all samples of `op`: the mean of both where
-        two are in the middle.
+        """Return the median of one operation (ns) over all samples of `op`.
+
+        It is the mean of both where two are in the middle.
         """
         if op in self.whole:
             return self.whole[op]["median"]
@@ -54,9 +55,7 @@ class Launch:
         return (float(lower) + float(upper)) / 2
 
     def turn_medians(self, op: str) -> list[float]:
-        """Return the median of one operation (ns) in each turn of `op`; none of an op that takes no
-        turns.
-        """
+        """Return the median of one operation (ns) in each turn of `op`, if it has turns."""
         turns = self.turns.get(op, [])
         if op in self.whole:
             return [self.whole[op][turn_name(number)] for number in range(len(turns))]
@@ -65,8 +64,7 @@ class Launch:
 
 
 def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
-    """Return the samples of `op` of several processes turn by turn, and how many there are of each
-    turn.
+    """Return the samples of `op` of several processes turn by turn, and how many a turn has.
 
     Raises `ValueError` when they took different numbers of turns.
     """

@@ -1,5 +1,4 @@
-"""How far independent programs agreed with the native limits, when they were last asked on a
-machine.
+"""How far independent programs agreed with the native limits, when last asked on a machine.
 
 `benchmarks/referees.py` writes it beside the machine's runs; a run keeps it, with its digest, as it
 was when measured.
@@ -19,9 +18,7 @@ FIX = "ask again: python benchmarks/referees.py"
 
 
 class Found(Struct, frozen=True):
-    """One comparison: the limit's time over the referee's, and how far from 1 it may be; or why it
-    was skipped.
-    """
+    """One comparison: the limit's time over the referee's, and its tolerance, or why skipped."""
 
     name: str
     program: str

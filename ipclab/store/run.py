@@ -1,4 +1,4 @@
-"""One run: a folder whose `run.json` says what was measured, on what, and the digest of every file."""
+"""One run: a folder whose `run.json` says what was measured, on what, with all digests."""
 
 import datetime as dt
 import secrets
@@ -77,8 +77,9 @@ class RunFolder:
         return [name for name in self.about["files"] if name.startswith(folder)]
 
     def place(self, files: Iterable[tuple[Point | str, bytes]]) -> None:
-        """Store points, and other files by name: `run.json` has their digests before they appear;
-        none is unknown.
+        """Store points, and other files by name.
+
+        `run.json` has their digests before they appear; no file is unknown to it.
         """
         with ExitStack() as parts:
             for what, content in files:
@@ -126,8 +127,9 @@ class RunFolder:
         return path.is_file() and sha256(path) == self.about["files"].get(name)
 
     def checked(self, *folders: str) -> dict[str, Path]:
-        """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that
-        was altered.
+        """Return name -> file of all (or of `folders`), in a fixed order.
+
+        Raises `LabError` for one that was altered.
         """
         files = {
             name: self.path / name
@@ -162,9 +164,7 @@ class RunFolder:
         )
 
     def remove_parts(self) -> None:
-        """Put the files that a killed process left in their places if `run.json` awaits them, and
-        remove the others.
-        """
+        """Place the files of a killed process that `run.json` awaits, and remove the others."""
         for part in self.path.rglob(f"*{PART}"):
             target = part.with_name(part.name.removesuffix(PART).rpartition(".")[0])
             if sha256(part) == self.about["files"].get(str(target.relative_to(self.path))):
@@ -197,8 +197,9 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
 
 
 def read(path: Path) -> RunFolder:
-    """Open the run in `path`; `UsageError` when there is none, `LabError` when its `run.json`
-    cannot be understood.
+    """Open the run in `path`.
+
+    Raises `UsageError` when there is none, `LabError` when its `run.json` cannot be understood.
     """
     file = path / INDEX
     if not file.is_file():

@@ -1,5 +1,4 @@
-"""The border: what a `run.json` and a point's metadata must be, checked once before anything uses
-them.
+"""The border: what a `run.json` and a point's metadata must be, checked once before use.
 
 Content from a disk or a bundle is not trusted. What passes here has today's schema and these types;
 fields that are not named are kept as they are. What studies noted, and a machine's facts, are any
@@ -74,9 +73,7 @@ class _Session(Struct):
 
 
 class About(Struct):
-    """A `run.json`. `points`: id -> why it cannot be measured here; `failures`: id -> why it was
-    given up.
-    """
+    """A `run.json`; `points`: id -> why not measurable, `failures`: id -> why given up."""
 
     begun: str
     finished: str | None
@@ -144,8 +141,7 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
 def parse(
     text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]
 ) -> Kind:
-    """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of
-    it.
+    """Return a `run.json` or a point's metadata as today's schema and `kind` make of it.
 
     Raises `LabError` that calls it `named`.
     """

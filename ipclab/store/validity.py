@@ -1,5 +1,4 @@
-"""What a point's file must be to have been measured: bounded before it is read, then possible in
-each value.
+"""What a point's file must be: bounded before it is read, then possible in each value.
 
 A file may be anybody's: a bundle's, or one that was altered with all digests made to fit. What no
 clock and no counter can give is refused here, in the one place where points are read.
@@ -53,9 +52,7 @@ TAKEN = {
 
 
 def footer(file: pa.NativeFile) -> None:
-    """Raise `ValueError` when the description at the end of a Parquet file is larger than any
-    point's.
-    """
+    """Raise `ValueError` when the description at a Parquet file's end is too large for a point."""
     size = file.size()
     file.seek(max(0, size - FOOTER_END))
     size_told = int.from_bytes(file.read(4), "little")
@@ -65,9 +62,7 @@ def footer(file: pa.NativeFile) -> None:
 
 
 def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
-    """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and
-    `MOST_BYTES`.
-    """
+    """Raise `ValueError` unless a file has a point's columns, in `most` rows and `MOST_BYTES`."""
     schema = file.schema_arrow
     metadata = file.metadata
     if schema.names != COLUMNS:
@@ -86,17 +81,13 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
 
 
 def together(count: int, size: int) -> None:
-    """Raise `ValueError` when points of `size` bytes say that they have more rows, `count`, than
-    these can hold.
-    """
+    """Raise `ValueError` when points of `size` bytes claim `count` rows, more than they hold."""
     if count > ROWS_PER_BYTE * size + ROWS_SLACK:
         raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
 
 
 def order(number: Numbers, launches: int) -> None:
-    """Raise `ValueError` unless rows' numbers of launches ascend, from 0 on, below so many
-    `launches`.
-    """
+    """Raise `ValueError` unless rows' numbers of launches ascend from 0, below `launches`."""
     if number[0] < 0 or number[-1] >= launches or (np.diff(number) < 0).any():
         raise ValueError(f"its rows are not those of {launches} launches in their order")
 
@@ -117,9 +108,7 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
 
 
 def check(launch: Launch) -> None:
-    """Raise `LabError` for a launch that was just measured and cannot be stored, since nobody would
-    read it.
-    """
+    """Raise `LabError` for a launch, just measured, that nobody could read once stored."""
     try:
         _launch(launch)
     except ValueError as error:
@@ -147,9 +136,7 @@ def _launch(launch: Launch) -> None:
 
 
 def _times(op: str, times: Samples) -> None:
-    """Raise `ValueError` for times that no clock gives: of a whole operation most must be longer
-    than nothing.
-    """
+    """Raise `ValueError` for times that no clock gives: most whole operations take some time."""
     if not op or op != op.strip():
         raise ValueError(f"an op is called {op!r}")
     least = int(times.min())
@@ -161,9 +148,7 @@ def _times(op: str, times: Samples) -> None:
 
 
 def _whole(launch: Launch, op: str) -> None:
-    """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that
-    are kept.
-    """
+    """Raise `ValueError` when turns, or what is told of all samples, do not fit those kept."""
     count = len(launch.samples[op])
     whole = launch.whole.get(op)
     turns = launch.turns.get(op, [])

@@ -1,5 +1,4 @@
-"""The points of a study from a table of data beside its module: each arm is the product of its
-factors.
+"""The points of a study from a table of data beside its module: products of factors by arm.
 
 A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study
 knows, and a table in a list sets several factors at once, its own product. Of a factor that is set
@@ -27,7 +26,7 @@ def table(file: Path) -> dict[str, Any]:
 
 
 def expanded(row: Levels, known: Known) -> Iterator[Levels]:
-    """Yield the product of the factors in `row`, whose `$name` stands for the levels `known[name]`."""
+    """Yield the product of the factors in `row`; `$name` stands for the levels `known[name]`."""
     for chosen in product(*(_choices(name, value, known) for name, value in row.items())):
         levels: Levels = {}
         for part in chosen:

@@ -17,8 +17,7 @@ START_SECONDS = 10.0
 
 
 class Forked:
-    """A forked child that runs `work` with a tally which outlives it, int64 numbers that both
-    processes see.
+    """A forked child that runs `work` with a tally which outlives it: int64 shared by both.
 
     It dies with its parent. `work` sets `READY` when it may be hit, and counts in `DONE`; `OVER` is
     set here when it may end.
@@ -36,8 +35,9 @@ class Forked:
                 os._exit(0)
 
     def hit(self, number: signal.Signals, chance: random.Random, stopped_ns: int = 0) -> int:
-        """Send a signal at a random moment of its work and return the clock (ns) before; let it go
-        on after a stop.
+        """Send a signal while it works, at random; return the clock (ns) before.
+
+        After a stop of `stopped_s` it goes on.
         """
         deadline = time.monotonic() + START_SECONDS
         while not self.tally[READY]:

@@ -24,16 +24,14 @@ ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 
 @cache
 def studies() -> dict[str, Study]:
-    """Return every registered study by name, the limits first; raises `UsageError` when one cannot
-    be loaded.
-    """
+    """Return every registered study by name, limits first; `UsageError` for one not loadable."""
     registered = installed(GROUP, "study", Study)  # type: ignore[type-abstract]
     ordered = [name for name in ORDER if name in registered]
     return {name: registered[name] for name in dict.fromkeys([*ordered, *registered])}
 
 
 def study(name: str) -> Study:
-    """Return the study called `name`; raises `UsageError` with the nearest name when there is none."""
+    """Return the study called `name`; `UsageError` with the nearest name when there is none."""
     return chosen("study", name, studies())
 
 

@@ -48,16 +48,15 @@ __all__ = [
 
 
 class NotTestableError(LabError):
-    """A study cannot measure its points on this machine, found when it made ready; `str()` gives
-    the fix.
+    """A study cannot measure its points on this machine, as making ready showed.
+
+    `str()` gives the fix.
     """
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a person asked to vary instead of the study's own levels; None, or a factor not named,
-    means the study's.
-    """
+    """What a person asked to vary; None, or a factor not named, means the study's own levels."""
 
     sizes: tuple[int, ...] | None = None
     backends: tuple[str, ...] | None = None
@@ -75,8 +74,7 @@ class Sweep:
         return [name for name in backends if self.backends is None or name in self.backends]
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
-        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the
-        `usual` ones.
+        """Return the levels of a factor of whole numbers, ascending: those asked for, or `usual`.
 
         Raises `UsageError` for one that is no number.
         """
@@ -130,7 +128,7 @@ class Site:
         return ends
 
     def own_scratch(self, path: Path) -> None:
-        """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
+        """Have the ledger remove the folder `path` at the session's end, unless it is kept."""
         if not self.keep_scratch:
             self.launcher.own("scratch", str(path.resolve()))
 
@@ -138,9 +136,7 @@ class Site:
 def spread(
     names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement
 ) -> list[Role]:
-    """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs
-    in turn.
-    """
+    """Return a role for each of `names`, with the same `run` and arguments, on CPUs in turn."""
     return [
         Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)
     ]
@@ -152,14 +148,12 @@ def named(point: Point, seed: int) -> dict[str, Any]:
 
 
 def ring_bytes(size: int) -> int:
-    """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of
-    `size` bytes.
-    """
+    """Return the bytes of /dev/shm that rings both ways take, of messages of `size` bytes."""
     return 8 * (2 * size + (1 << 18))
 
 
 def _has(point: Point, row: Levels) -> bool:
-    """Tell whether `point` has the levels of `row`: one, any of a list, or a pattern such as `*CnR`."""
+    """Tell whether `point` has the levels of `row`: one, any of a list, or such as `*CnR`."""
     levels = {**point.key(), "size": point.size_bytes}
     for factor, wanted in row.items():
         choices = wanted if isinstance(wanted, list) else [wanted]
@@ -197,14 +191,10 @@ class Study(ABC):
 
     @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean
-        anything.
-        """
+        """Return the points of `sweep` under `profile`; `UsageError` when it means nothing."""
 
     def table(self) -> dict[str, Any]:
-        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), empty where
-        there is none.
-        """
+        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), or {}."""
         return table(Path(inspect.getfile(type(self))).with_name(FILE))
 
     def of_arms(
@@ -214,8 +204,7 @@ class Study(ABC):
         /,
         **known: Sequence[Any],
     ) -> list[Point]:
-        """Return the points of `backends` in the arms of the study's table, each once, those of one
-        block together.
+        """Return the points of `backends` in the table's arms, each once, by blocks.
 
         `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with
         what follows.
@@ -256,7 +245,7 @@ class Study(ABC):
         """Return the processes of one launch of `point`."""
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
+        """Join the workers' outcomes; `PayloadError` for data lost, torn or reordered."""
         made = Launch({}, {})
         for outcome in outcomes.values():
             for op, values in outcome.samples.items():
@@ -285,8 +274,7 @@ class Study(ABC):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
-        """Make ready what `points` need and give what launches them; what was made is taken away at
-        the end.
+        """Make ready what `points` need and give what launches them; at the end it is taken away.
 
         The bench (here the fork servers) runs heats of the study's contestants: it returns how each
         ended and is good for the next one whatever became of it. Raises `NotTestableError` when

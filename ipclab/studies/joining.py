@@ -1,6 +1,4 @@
-"""How the processes of a launch join the ends of a mechanism: one opens them, the others come one
-after the other.
-"""
+"""How the processes of a launch join the ends of a mechanism: one opens, the others follow."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,8 +15,9 @@ WAIT_NS = 10_000_000_000  # the longest wait for another end, as the published p
 def joined(
     worker: Worker, kind: Any, places: Sequence[Place], opener: str, joiners: Sequence[str]
 ) -> tuple[list[Any], int]:
-    """Return this process's ends of `kind`, and what making and joining them took (ns), without
-    waiting for a turn.
+    """Return this process's ends of `kind`, and what making and joining them took (ns).
+
+    Waiting for a turn is not in it.
 
     Role `opener` has one at each of `places`, each of `joiners` the one that is its own. Raises
     `TimeoutError` when the other end does not come.

@@ -48,9 +48,7 @@ class Profile:
         return [name for name in self.placements if name != "free"]
 
     def tailed(self) -> "Profile":
-        """Return this effort with samples enough for the p99.9 of a launch, where they do not take
-        too long.
-        """
+        """Return this effort with samples for a launch's p99.9, unless they take too long."""
         turn_ns = max(self.turn_ns, TAIL_NS // self.turns)
         most = max(self.most_samples, TAIL_SAMPLES)
         return replace(
@@ -73,7 +71,5 @@ PROFILES = {
 
 
 def profile(name: str) -> Profile:
-    """Return the profile called `name`; raises `UsageError` with the nearest name when there is
-    none.
-    """
+    """Return the profile called `name`; `UsageError` with the nearest name when there is none."""
     return chosen("profile", name, PROFILES)

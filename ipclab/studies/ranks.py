@@ -1,6 +1,4 @@
-"""Which processes launch a point: MPI ranks where its mechanism takes them, else workers of the
-fork server.
-"""
+"""Which processes launch a point: MPI ranks where its mechanism takes them, else workers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,9 +12,7 @@ from ipclab.studies.interface import Bench, Contestant, HeatOutcomes, Schedule, 
 
 
 def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Bench]:
-    """Give ranks: those of the launcher around us, else `count` of our own, which import module
-    `preload` first.
-    """
+    """Give ranks: those of the launcher around us, else `count` of ours that import `preload`."""
     if here := world():
         nodes = []
         for node in here.nodes:
@@ -43,7 +39,7 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
     with on_ranks(site, 1 + max(consumers), preload) as bench:
 
         def run(heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
-            """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
+            """Run the heat of the workers, and next to it, in turn, those that own their ranks."""
             others = {
                 name: member for name, member in heat.items() if member.point.backend not in ranked
             }

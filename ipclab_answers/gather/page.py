@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab.lab import prose
+from ipclab.lab import magic
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Teller
 from ipclab.lab.lab import Lab, lab_of
@@ -29,8 +29,8 @@ def run_of_many(trips: Index) -> RunFolder:
 def reader(trips: Index, lang: str) -> Lab:
     """Return the lab of many runs for readers of `lang`, and make `%%prose` work."""
     lab = lab_of(run_of_many(trips), checkout(), lang)
-    lab = replace(lab, _names=prose.namespace)
-    prose.register(Teller(lab))
+    lab = replace(lab, _names=magic.namespace)
+    magic.register(Teller(lab))
     return lab
 
 

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 
 from ipclab.frames import derived
 from ipclab.lab import alike, lab_of
-from ipclab.lab.advice import NAMED
+from ipclab.lab.choices import NAMED
 from ipclab.lab.curves import lines, over
 from ipclab.lab.lab import Lab
 from ipclab.lab.style import GREY

@@ -17,7 +17,8 @@ from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, decide
 from ipclab.claims.expression import Source
 from ipclab.claims.published import Outcome, _follows, published, recompute, rounded, texts, worded
 from ipclab.lab import prose
-from ipclab.lab.audit import claims, claims_table, compute, corrections
+from ipclab.lab.audit import claims, claims_table, corrections
+from ipclab.lab.computed import compute
 from ipclab.lab.lab import lab_of
 from ipclab.lab.verdicts import NEEDS, with_interval
 from ipclab.paths import Paths, checkout

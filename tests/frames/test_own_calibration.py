@@ -10,8 +10,8 @@ import pytest
 
 from ipclab.frames.calibration import rows
 from ipclab.frames.contests import contests
+from ipclab.lab.calibration import calibration_table
 from ipclab.lab.lab import lab_of
-from ipclab.lab.uncertainty import calibration_table
 from ipclab.measure.heats import heats
 from ipclab.measure.request import Request
 from ipclab.paths import Paths

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, formats, prose, style
+from ipclab.lab import canvas, formats, magic, style
 from ipclab.lab.canvas import FIGURES
 from ipclab.lab.curves import leading, lines
 from ipclab.lab.drawing import bars, limit
@@ -50,7 +50,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
 
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)
-    patch.setattr(prose, "namespace", lambda: values)
+    patch.setattr(magic, "namespace", lambda: values)
     patch.setattr(Lab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
         patch.setattr(formats, saved, lambda *_, content=content: content)

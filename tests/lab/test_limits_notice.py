@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import suspects
-from ipclab.lab import about, limits
+from ipclab.lab import limits
 from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
@@ -25,16 +25,18 @@ def beaten(tmp_path: Path) -> RunFolder:
 def test_the_notice_names_what_beat_its_limit_in_every_language(
     beaten: RunFolder, paths: Paths
 ) -> None:
-    told = {lang: about.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
+    told = {lang: limits.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
     assert all("× 0.08" in text and text.startswith("**") for text in told.values())
     assert all(
         lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items()
     )
-    ratios, which = about.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split("\n\n")
+    ratios, which = limits.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split(
+        "\n\n"
+    )
     assert ratios.startswith("A ratio of what was measured side by side is the median")
     assert which == told["en"]
     # its page shows none of them
-    assert about.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
+    assert limits.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
 
 
 def test_the_notice_names_three_and_counts_the_rest(
@@ -42,14 +44,14 @@ def test_the_notice_names_three_and_counts_the_rest(
 ) -> None:
     five = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 5)
     for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
-        monkeypatch.setattr(about, "beaten", lambda lab, rows=rows: rows)
-        told = about.notice(lab_of(beaten, paths, "ko")).data
+        monkeypatch.setattr(limits, "beaten", lambda lab, rows=rows: rows)
+        told = limits.notice(lab_of(beaten, paths, "ko")).data
         assert (told.count("× 0.08"), "외" in told) == (names, bool(rest)) and rest in told
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:
     run = made(tmp_path, pipe=[53, 54], unix=[40, 41], asked=[57, 58, 70])
-    assert about.notice(lab_of(run, paths, "en")) is None
+    assert limits.notice(lab_of(run, paths, "en")) is None
 
 
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
@@ -61,7 +63,7 @@ def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
 def test_the_table_shows_the_best_launch_and_the_second_best(
     beaten: RunFolder, paths: Paths
 ) -> None:
-    table = about.about_limits(lab_of(beaten, paths, "en"))
+    table = limits.about_limits(lab_of(beaten, paths, "en"))
     cell = table.loc[next(row for row in table.index if "pipe" in row), "cross"]
     assert (cell.value, cell.low, cell.high, cell.n) == (715, 715, 720, "3")
 

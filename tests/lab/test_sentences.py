@@ -16,7 +16,7 @@ from ipclab.claims.rules import read_rule
 from ipclab.frames import derived
 from ipclab.frames.contests import contests
 from ipclab.frames.points import BY_HEAT, TURNS
-from ipclab.lab.audit import values_of
+from ipclab.lab.computed import values_of
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder

@@ -9,7 +9,8 @@ import pytest
 
 from ipclab.claims.published import texts
 from ipclab.frames.derived import measured
-from ipclab.lab.audit import claims, compute, corrections
+from ipclab.lab.audit import claims, corrections
+from ipclab.lab.computed import compute
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.numbers import Formatter
 from ipclab.paths import checkout

@@ -16,7 +16,7 @@ PARAMETERS = """lang: str = "en"  # language of the report
 locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
-from ipclab.lab import prose
+from ipclab.lab import magic
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.numbers import Formatter
@@ -28,7 +28,7 @@ told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
 from types import SimpleNamespace
 say = lambda text, more=None: fill(text, told.__getitem__, Formatter(lang, _))
-prose.register(SimpleNamespace(translate=_, fill=say))
+magic.register(SimpleNamespace(translate=_, fill=say))
 print("noise that a report must not show")"""
 PROSE = """%%prose
 # What a write costs

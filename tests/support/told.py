@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived, judged
-from ipclab.lab import audit, prose
+from ipclab.lab import audit, magic, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
 from ipclab.lab.questions import Question
@@ -133,7 +133,7 @@ class Told(Teller):
         return [
             (derived, "read", self.frames),
             (samples, "decode", decoded),
-            (prose, "namespace", lambda: self.values),
+            (magic, "namespace", lambda: self.values),
             (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
             (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
             *nothing,

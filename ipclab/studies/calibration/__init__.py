@@ -1,5 +1,4 @@
-"""What the comparisons of a run are worth: identical code under several names, and planted
-slow-downs, in every run.
+"""What a run's comparisons are worth: identical code under several names, planted slow-downs.
 
 They are launched in the run's own rounds and judged as its own contests are. So many exchanges
 through one mechanism make one operation, and a slow-down is planted by further exchanges, so that
@@ -44,9 +43,7 @@ class CalibrationStudy(Study):
         return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the twins and the slower ones; of a profile whose launches decide nothing one
-        pair.
-        """
+        """Return the twins and the slower ones; one pair where launches decide nothing."""
         pairs = range(1, 1 + PAIRS.get(profile.name, 1))
         return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
 
@@ -76,9 +73,7 @@ def serve(worker: Worker, backend: str) -> Turns:
 def ask(
     worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
 ) -> Turns:
-    """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into
-    `budget_ns`.
-    """
+    """Be the asking end: time, in each turn, as many operations of `exchanges` each as fit."""
     message = bytes(range(SIZE))
     with opened(worker, backend, SIZE, WAIT) as channel:
         count = DISCARDED + least

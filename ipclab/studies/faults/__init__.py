@@ -36,9 +36,7 @@ DEADLINE_NS, LONG_DEADLINE_NS = 100_000_000, 1_000_000_000
 
 
 class FaultsStudy(Study):
-    """A producer and its consumers, of which one is hit; a writer and a reader of a store with a
-    lock.
-    """
+    """A producer and its consumers, one of them hit; a writer and a reader of a store's lock."""
 
     name = "faults"
     named_only = ("smoke", "quick")
@@ -48,9 +46,7 @@ class FaultsStudy(Study):
         return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with as many launches as values need, disturbed or not: each has one
-        fault.
-        """
+        """Return the profile with as many launches as values need: each has one fault."""
         return profile.exactly(profile.least_values)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
@@ -94,8 +90,9 @@ class FaultsStudy(Study):
 
 
 def carries(backend: Backend) -> bool:
-    """Tell whether messages stream over `backend` from one process to another; MPI ends all ranks
-    with one.
+    """Tell whether messages stream over `backend` between two processes, of which one may die.
+
+    MPI ends all ranks with one.
     """
     return not backend.ranks and carrier(backend) is not None
 

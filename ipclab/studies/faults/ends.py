@@ -35,9 +35,7 @@ def run(worker: Worker, **levels: Any) -> None:
 
 
 def _plant(worker: Worker, plan: Plan) -> None:
-    """Kill the victim, stop it for a while or leave it slow; say when that was and how many
-    messages it has done.
-    """
+    """Hit the victim as planned; say when that was, and how many messages it has done."""
     victim = Forked(partial(_work, worker, plan))
     chance = plan.chance(worker)
     if plan.kills:
@@ -54,9 +52,7 @@ def _plant(worker: Worker, plan: Plan) -> None:
 
 
 def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
-    """Be the victim: hand over, or take, one message after the other, up to the last one where that
-    comes.
-    """
+    """Be the victim: hand over or take message after message, to the last where that comes."""
 
     def send() -> None:
         over = tally[OVER]
@@ -88,9 +84,7 @@ def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
 
 
 def again(worker: Worker, plan: Plan) -> None:
-    """Begin anew with a new peer, which runs already, and keep how long it is until it has the
-    first message.
-    """
+    """Begin anew with a new peer, which runs already; keep the time to its first message."""
     begun = clock()
     with closing(plan.joined(worker, "again-")) as way:
         if worker.role == PRODUCER:

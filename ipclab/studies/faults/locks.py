@@ -1,6 +1,4 @@
-"""A shared store whose writer is killed inside a write: what a reader gets, and when a new writer
-is of use.
-"""
+"""A shared store whose writer is killed inside a write: its readers, and its next writer."""
 
 import signal
 import time
@@ -23,9 +21,7 @@ from ipclab.studies.stream.ways import PRODUCER
 
 
 def has_lock(backend: Backend) -> bool:
-    """Tell whether a store of `backend` has a lock, or what does its work, that a writer can die
-    with.
-    """
+    """Tell whether a store of `backend` has a lock, or the like, that a writer can die with."""
     return backend.store is not None and issubclass(backend.store, LmdbStore | SegmentStore)
 
 
@@ -112,9 +108,7 @@ def _read(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
 
 
 def _looked(store: Store, plan: Plan, after: int, well: str) -> tuple[str, int]:
-    """Return how a read above version `after` ends, `well` when the content is the one expected,
-    and when.
-    """
+    """Return how a read above version `after` ends, `well` for the expected content, and when."""
     state = ""
 
     def look() -> None:

@@ -1,6 +1,4 @@
-"""What is seen of a fault: by a peer, in the messages, and in the system, of which nothing is
-cleaned up yet.
-"""
+"""What is seen of a fault by a peer, in the messages, and in the system before any clean-up."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -58,9 +56,7 @@ def shares(kind: str) -> dict[str, float]:
 
 
 def losses(accepted: int, seen: Numbers) -> dict[str, float]:
-    """Return how many of the messages 0 to `accepted` - 1 were lost, and how many came twice, late
-    or torn.
-    """
+    """Return how many messages below `accepted` were lost, and how many came twice, late, torn."""
     whole = [number for number in seen if number is not None]
     return {
         "lost": float(accepted - len({number for number in whole if number < accepted})),
@@ -71,9 +67,7 @@ def losses(accepted: int, seen: Numbers) -> dict[str, float]:
 
 
 def left(prefix: str, folder: str) -> dict[str, float]:
-    """Return how many objects of the launch with `prefix` there are in /dev/shm, in `folder`, and
-    as kernel queues.
-    """
+    """Return how many objects of a launch are left: in /dev/shm, `folder`, and kernel queues."""
     number = prefix.rpartition("-")[2]
     shared = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
     ledger = Path(folder) / f"{number}-{FILE}"

@@ -52,9 +52,7 @@ class Survivor:
         self.seen.append(number_of(self.way.recv(timeout_ns), self.plan.size))
 
     def send(self) -> None:
-        """Hand the next message over; at `until` the time is over in which a kill shows, or the
-        others are done.
-        """
+        """Hand the next message over; at `until` the time ends in which a fault can show."""
         left_ns = self.until - clock()
         data = message(self.sent, self.plan.size)
         if left_ns <= 0:
@@ -64,9 +62,7 @@ class Survivor:
         time.sleep(PACE)
 
     def face(self, attempt: Callable[[], None]) -> tuple[str, int]:
-        """Go on by `attempt` until the fault shows by the mechanism alone; return how, and the
-        clock (ns) then.
-        """
+        """Go on by `attempt` until the mechanism shows the fault; return how, and when (ns)."""
         if isinstance(self.end, Channel):
             self.peer = self.end.peer
             self.end.peer = None
@@ -75,9 +71,7 @@ class Survivor:
         return kind, at
 
     def watch(self, attempt: Callable[[], None], kind: str, noticed_ns: int) -> None:
-        """Keep when the mechanism noticed, or else how long a watch over the peer's process takes
-        to.
-        """
+        """Keep when the mechanism noticed, or how long a watch over the peer's process takes to."""
         keep_times(self.worker, NOTICED, noticed_ns)
         if not isinstance(self.end, Channel):
             return
@@ -120,9 +114,7 @@ def _beside_reading(survivor: Survivor) -> None:
 
 
 def _beside_stopped(survivor: Survivor) -> None:
-    """Receive up to the last message, waiting half a deadline for each; one that passes is what is
-    seen of the stop.
-    """
+    """Receive up to the last message, waiting half a deadline for each; note the stop by that."""
 
     def receive() -> None:
         survivor.receive(survivor.plan.deadline_ns // 2)
@@ -141,9 +133,7 @@ def _beside_stopped(survivor: Survivor) -> None:
 
 
 def _beside_held_up(survivor: Survivor) -> None:
-    """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the
-    last message.
-    """
+    """Send to both consumers steadily while one is stopped or slow, then the last message."""
     survivor.until = clock() + survivor.plan.lasts_ns + 2 * SLACK_NS
     _, at = survivor.face(survivor.send)
     survivor.way.tell(message(LAST, survivor.plan.size))
@@ -151,9 +141,7 @@ def _beside_held_up(survivor: Survivor) -> None:
 
 
 def _settled(survivor: Survivor, noticed_at: int, hit: str) -> int:
-    """Keep when the fault was noticed, with all others done; return how many messages `hit` was
-    done with.
-    """
+    """Keep when the fault was noticed; return how many messages `hit` was done with."""
     survivor.worker.meet()  # with the victim: nothing is closed under it
     seen_there = survivor.worker.meet()[hit]
     keep_times(survivor.worker, NOTICED, noticed_at - seen_there["at"])

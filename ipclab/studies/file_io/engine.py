@@ -1,6 +1,4 @@
-"""The worker: brings the page cache into the wanted state, proves it, and lets the native engine
-read the files.
-"""
+"""The worker: brings the page cache into a state, proves it, has the native engine read files."""
 
 import os
 from collections import Counter
@@ -77,8 +75,9 @@ def run(
 
 
 def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
-    """Make the files' pages `cold` or `warm`; return the share that is resident as the proof, or
-    raise `LabError`.
+    """Make the files' pages `cold` or `warm`; return the resident share as the proof.
+
+    Raises `LabError` when they are neither.
     """
     change = native.drop_files if cache == "cold" else native.warm_files
     for _ in range(TRIES):
@@ -102,9 +101,7 @@ def resident(native: Any, folder: str, sizes: bytes) -> float:
 
 
 def check(result: Mapping[str, Any], file_set: FileSet) -> None:
-    """Raise `LabError` for files that could not be read, `PayloadError` unless each was read once
-    and whole.
-    """
+    """Raise `LabError` for unreadable files, `PayloadError` unless each was read once and whole."""
     if result["errors"]:
         index, number, phase = result["errors"][0]
         why = f"{os.strerror(number)} during {phase} of file {index}"
@@ -119,9 +116,7 @@ def check(result: Mapping[str, Any], file_set: FileSet) -> None:
 
 
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
-    """Return the shares of all threads' time by state, faults and switches of the launch, and bytes
-    a file.
-    """
+    """Return shares of all threads' time by state, faults and switches, and bytes a file."""
     sums: Counter[str] = Counter()
     for thread in threads:
         sums.update({name: value for name, value in thread.items() if isinstance(value, int)})
@@ -132,9 +127,7 @@ def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, floa
 
 
 def samples(result: Mapping[str, Any], most: int) -> dict[str, Whole]:
-    """Return the launch's times (one sample each) and `most` of each part of the work on its files,
-    taken evenly.
-    """
+    """Return the launch's times and `most` of each part of the work on its files, taken evenly."""
     kept: dict[str, Whole] = {
         op: np.array([result[name]], np.int64) for op, name in SINGLE.items() if result.get(name)
     }

@@ -1,6 +1,4 @@
-"""File sets, the same for the same seed: sizes and work, and their making on disk, where the same
-files are reused.
-"""
+"""File sets, the same for the same seed: sizes and work, and their making on disk, once."""
 
 import csv
 import hashlib
@@ -35,8 +33,7 @@ SAY_EVERY_NS = 2_000_000_000
 
 @dataclass(frozen=True)
 class Draw:
-    """A distribution of whole numbers (bytes or ns) around `mean`, each then clamped to `low` ..
-    `high`.
+    """A distribution of whole numbers (bytes or ns) around `mean`, clamped to `low` .. `high`.
 
     It is `identical` (all are the mean), `normal` with the standard deviation `sd`, or
     `exponential`.
@@ -61,8 +58,9 @@ class Draw:
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files by their sizes in bytes, and for how many ns each is worked on; they are the same with
-    other `compute`.
+    """Files by their sizes in bytes, and for how many ns each is worked on.
+
+    The files are the same with other `compute`.
     """
 
     name: str
@@ -72,9 +70,7 @@ class FileSet:
     seed: int = 0
 
     def _stream(self, what: str) -> np.random.SeedSequence:
-        """Return the seed of one of the set's streams: changing the compute times leaves the files
-        as they are.
-        """
+        """Return the seed of one of the set's streams: other work leaves the files alone."""
         label = hashlib.sha256(f"{self.name} {what}".encode()).digest()
         return np.random.SeedSequence([self.seed, int.from_bytes(label[:8])])
 
@@ -168,9 +164,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def no_room(file_set: FileSet, scratch: Path) -> str | None:
-    """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or
-    already does.
-    """
+    """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can."""
     have = free_bytes(scratch)
     need = file_set.on_disk + SLACK
     if have >= need or _same(path_of(scratch, TAG) / file_set.name, file_set):
@@ -186,8 +180,7 @@ def made(
     say: Say,
     own: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Made]:
-    """Make every set below `scratch` that is not there yet, in the order given, and hold the
-    folder.
+    """Make every set below `scratch` that is not there yet, in order, and hold the folder.
 
     `own` is told of the folder before it is made. A set that does not fit is refused and the others
     are made. Raises `LabError` when the folder cannot be made or another process reads files in it.
@@ -210,9 +203,7 @@ def made(
 
 
 def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:
-    """Make the files that are not there, all anew where somebody wrote into them; return the digest
-    of all.
-    """
+    """Make missing files, all anew where somebody wrote into them; return the digest of all."""
     if not _same(folder, file_set):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
         have = free_bytes(folder.parent)

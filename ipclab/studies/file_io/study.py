@@ -1,6 +1,4 @@
-"""The file-reading study itself: its sweeps scaled to the machine, what they need, one launch of
-the native engine.
-"""
+"""The file-reading study: sweeps scaled to the machine, their needs, one native launch."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -66,9 +64,7 @@ ENGINE_SHARE = 0.9
 
 
 class FileIoStudy(Study):
-    """Many files read and worked on: one after the other, overlapped, mapped; by threads of
-    different roles.
-    """
+    """Many files read and worked on: in turn, overlapped, mapped; by threads of several roles."""
 
     name = "file_io"
     mechanisms = ("sync", "overlapped", "mmap")
@@ -82,7 +78,7 @@ class FileIoStudy(Study):
         return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of the named sweeps, one for each experiment of the text, in its order."""
+        """Return the points of the named sweeps, one for each of the text's experiments."""
         sets = file_sets(profile.name)
         return self.of_arms(
             sweep.of(self.mechanisms),
@@ -135,9 +131,7 @@ class FileIoStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Make the file sets that `points` need and give what reads them; the checksums of all ways
-        must agree.
-        """
+        """Make the file sets that `points` need and give what reads them, with equal checksums."""
         import ipclab_native
 
         names = dict.fromkeys(str(point.levels["set"]) for point in points)
@@ -176,9 +170,7 @@ class FileIoStudy(Study):
 
 
 def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
-    """Raise `PayloadError` when the bytes of the same files had another checksum before, by
-    whatever way of reading.
-    """
+    """Raise `PayloadError` when the same files had another checksum before, however read."""
     name = str(point.levels["set"])
     if checksum is not None and sums.setdefault(name, checksum) != checksum:
         raise PayloadError(
@@ -196,9 +188,7 @@ def _files_of(point: Point) -> FileSet:
 
 
 def _no_memory(point: Point, files: FileSet) -> str | None:
-    """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when
-    half of it can.
-    """
+    """Return why memory cannot hold the files in flight (read) or half of it the set (warm)."""
     largest_first: Whole = np.sort(files.sizes)[::-1]
     need = int(largest_first[: in_flight(point)].sum())
     if point.levels["cache"] != COLD:

@@ -1,6 +1,4 @@
-"""The sweeps of the file-reading study, scaled to the machine: how many threads, in which roles,
-files in flight.
-"""
+"""Sweeps scaled to the machine: how many threads, in which roles, and files in flight."""
 
 import math
 import os
@@ -37,9 +35,7 @@ KINDS = {
 
 
 def cores() -> int:
-    """Return how many CPUs this process may use: those allowed, or fewer by the quota of its
-    control group.
-    """
+    """Return how many CPUs this process may use, as its affinity and its control group allow."""
     allowed = len(os.sched_getaffinity(0))
     with suppress(AbsentError):
         return max(1, min(allowed, math.ceil(cpu_quota(Source()))))
@@ -47,8 +43,9 @@ def cores() -> int:
 
 
 def _threads(own: Sequence[int], profile: str, how: Mapping[str, Any]) -> list[int]:
-    """Return the thread counts of a sweep in `profile`: `own` unless it is fixed, else those of its
-    entry `how` in `arms.toml`.
+    """Return the thread counts of a sweep in `profile`.
+
+    They are `own` unless it is fixed, else those of its entry `how` in `arms.toml`.
     """
     if own and not how.get("fixed"):
         return [min(count, MOST_THREADS) for count in own]
@@ -60,18 +57,14 @@ def _threads(own: Sequence[int], profile: str, how: Mapping[str, Any]) -> list[i
 
 
 def _reference() -> int:
-    """Return the threads of the comparison of serial with overlapped reading: the text's, where it
-    fits.
-    """
+    """Return the threads that compare serial with overlapped reading: the text's, if they fit."""
     return min(REFERENCE, 2 * cores())
 
 
 def levels_known(
     profile: str, sets: Mapping[str, FileSet], sweep: Sweep
 ) -> dict[str, Sequence[Any]]:
-    """Return the levels that depend on the machine, the `profile`, its `sets` of files, or what was
-    asked for.
-    """
+    """Return the levels that follow from machine, `profile`, `sets` of files, or `sweep`."""
     own = sweep.numbers("threads", ())
     large = sets["large"].count
     levels: dict[str, Sequence[Any]] = {
@@ -98,9 +91,7 @@ def levels_known(
 
 
 def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
-    """Return the levels of a point with what follows from its backend, its cache, its threads and
-    its set.
-    """
+    """Return a point's levels with what follows from its backend, cache, threads and set."""
     count = levels.pop("n")
     readers = max(1, int(count * levels.pop("share")))
     mapped = levels["backend"] == "mmap"
@@ -121,9 +112,7 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
 
 
 def parse(text: str) -> list[str]:
-    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody
-    reads or computes.
-    """
+    """Return the role of each thread of mix `text`; the engine refuses one without both jobs."""
     parts = re.findall(r"(\d+)([A-Za-z]+)", text)
     return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
 

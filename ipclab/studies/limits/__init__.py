@@ -1,6 +1,4 @@
-"""What the hardware allows, measured natively beside what it bounds: the floor under every other
-figure.
-"""
+"""What the hardware allows, measured natively beside what it bounds: every figure's floor."""
 
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -63,9 +61,7 @@ PROGRAMS = _programs()
 
 
 class LimitsStudy(Study):
-    """Clock, system call, memcpy, cache line, futex wake, and the native twin of each kind of
-    operation.
-    """
+    """Clock, system call, memcpy, cache line, futex wake, and twins of each kind of operation."""
 
     name = "limits"
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
@@ -74,17 +70,14 @@ class LimitsStudy(Study):
         return (*PROGRAMS, pairs.NAME) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches enough for a floor, and as many as the heats that it
-        takes part in.
-        """
+        """Return the profile with launches for a floor, and for the heats that it takes part in."""
         if profile.most_launches < LAUNCHES:
             return replace(profile, least_launches=profile.most_launches)
         least = min(LAUNCHES, profile.least_values)
         return replace(profile, least_launches=least, most_launches=MOST_LAUNCHES)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return what every run has, or the limits that `sweep` names, at its sizes or the usual
-        ones.
+        """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
         What bounds the points of other studies is added by `floors.bounded`. The pairs of CPUs are
         of the profiles `standard` and up, or named.
@@ -144,17 +137,13 @@ def limit_point(name: str, size: int, placement: str) -> Point:
 
 
 def refused(point: Point) -> str | None:
-    """Return why a message queue or a datagram cannot have messages of the limit point's size; None
-    when it can.
-    """
+    """Return why a queue or datagram cannot have the limit point's messages; None when it can."""
     name = REFUSING.get(point.backend.rpartition("-")[2])
     return registry.backend(name).refuses(point.size_bytes) if name else None
 
 
 def one_process(name: str) -> bool:
-    """Tell whether limit `name` is of one process, so that it is measured in placement `same`
-    alone.
-    """
+    """Tell whether limit `name` is of one process, and so of placement `same` alone."""
     return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
 
 

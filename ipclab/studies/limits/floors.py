@@ -75,8 +75,7 @@ def limits_of(point: Point) -> list[Point]:
 
 
 def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
-    """Return the limits that the `points` of other studies need: what bounds their ops, and copies
-    to check them by.
+    """Return the limits that other studies' `points` need: bounds of ops, and copies as checks.
 
     `copied` are the sizes (bytes) that memcpy copies anyway.
     """
@@ -100,9 +99,7 @@ def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
 
 
 def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
-    """Return the studies with their points, to those of the limits, where there are any, what
-    bounds the others'.
-    """
+    """Return the studies with their points; limits have what bounds the others' points too."""
     every = list(measured)
     others = [
         point for study, points in every if study.name != LimitsStudy.name for point in points
@@ -116,8 +113,9 @@ def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, 
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return by study point the limit points of `points` that bound it, and all limit points; all
-    by name.
+    """Return by study point the limit points of `points` that bound it, and all of them.
+
+    Points are given by name.
     """
     names = [point.id for point in points if point.study == LimitsStudy.name]
     by_point = {}
@@ -129,9 +127,7 @@ def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def _without_freak(medians: Sequence[float]) -> list[float]:
-    """Return the medians, the best first, without a best one that stands alone below two or more
-    others.
-    """
+    """Return the medians, best first, without a best one that stands alone below two or more."""
     best_first = sorted(medians)
     alone = len(best_first) >= LEAST_LAUNCHES and best_first[0] * FREAK < best_first[1]
     return best_first[1:] if alone else best_first
@@ -194,8 +190,9 @@ class Floors:
         return Floor(ns, copy.limits)
 
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
-        """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond
-        at their speed.
+        """Return one copy of `size` bytes: between measured sizes on a line of logarithms.
+
+        Beyond them it has the speed of the nearest.
         """
         near = min(max(size, copies[0][1]), copies[-1][1])
         below = max(key for key in copies if key[1] <= near)

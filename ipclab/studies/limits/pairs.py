@@ -1,5 +1,4 @@
-"""Which pair of CPUs is near: the round trip of a cache line for each pair, or for a sample where
-there are many CPUs.
+"""Which CPUs are near: the round trip of a cache line for each pair, or a sample of pairs.
 
 The pairs that are equally near (`ipclab.machine.topology.RELATIONS`) are one point, and each of its
 ops is a pair: a machine of 64 CPUs has 2,016 of them, too many to start the processes of a point
@@ -28,9 +27,7 @@ TURN_NS, KEPT = 2_000_000, 500  # round trips that are timed
 
 
 def chosen(topology: Topology) -> dict[str, list[Pair]]:
-    """Return the pairs of CPUs to measure by how near they are, nearest first; of many CPUs a
-    sample, evenly spread.
-    """
+    """Return the pairs of CPUs to measure by nearness, nearest first; a sample of many."""
     near: dict[str, list[Pair]] = {relation: [] for relation in RELATIONS}
     for pair in combinations(topology.allowed, 2):
         near[topology.relation(*pair)].append(pair)
@@ -40,9 +37,7 @@ def chosen(topology: Topology) -> dict[str, list[Pair]]:
 
 
 def sampled(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return `SAMPLED` of `pairs`, evenly spread from the first to the last, or all where there are
-    no more.
-    """
+    """Return `SAMPLED` of `pairs`, evenly spread from the first to the last; all where fewer."""
     if len(pairs) <= SAMPLED:
         return list(pairs)
     last = len(pairs) - 1
@@ -70,7 +65,7 @@ def points(topology: Topology) -> list[Point]:
 
 
 def run(worker: Worker, pairs: list[Pair]) -> None:
-    """Time the cache line's round trips of each pair, one pair after the other; it takes no turns."""
+    """Time the cache line's round trips of each pair, one after the other, without turns."""
     import ipclab_native as native
 
     for pair in pairs:

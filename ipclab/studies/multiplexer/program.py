@@ -1,6 +1,4 @@
-"""The compiled Go program, as the bench of the study: cells in turns, in one process; published
-ones each by itself.
-"""
+"""The compiled Go program as the study's bench: cells in turns in one process; published apart."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -27,9 +25,7 @@ class Program:
     raw: list[str] = field(default_factory=list)
 
     def run(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
-        """Run a heat: published arms one after the other, all other contestants of the same CPUs in
-        turns.
-        """
+        """Run a heat: published arms one after the other, the others of the same CPUs in turns."""
         ended: HeatOutcomes = {}
         together: dict[frozenset[int], dict[str, Contestant]] = {}
         for name in schedule.order([*heat], 0):
@@ -64,9 +60,7 @@ class Program:
         return made
 
     def _in_turns(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
-        """Run contestants in turns, in one process; without one that has ended it, the others begin
-        anew.
-        """
+        """Run contestants in turns, in one process; when one ends it, the others begin anew."""
         ended: HeatOutcomes = {}
         while going := [name for name in heat if name not in ended]:
             roles = [heat[name].roles[0] for name in going]
@@ -89,9 +83,7 @@ class Program:
         return ended
 
     def _said(self, role: Role, given: Sequence[str], more: dict[str, str], seconds: float) -> str:
-        """Run the program and return what it said; raises `LaunchError` with its first message when
-        it failed.
-        """
+        """Run the program and return what it said; `LaunchError` has its first message."""
         # The person's settings of Go's runtime would make it another one.
         unset = dict.fromkeys([name for name in os.environ if name.startswith("GO")])
         program = replace(role, command=(str(self.binary), *given), env={**unset, **more})

@@ -40,8 +40,7 @@ def cell(point: Point) -> str:
 
 
 class MultiplexerStudy(Study):
-    """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x
-    chunk.
+    """Four nodes on one wire format: write, receive, both, streams, threshold, pool x chunk.
 
     Factor `sinks` is how many messages and buffers are taken in turn: 1, which stays in the cache,
     in arm `published`, and in `threshold` and `factorial`, which take that method apart; otherwise
@@ -63,9 +62,7 @@ class MultiplexerStudy(Study):
         return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an
-        argument.
-        """
+        """Return the Go program; the CPUs of a peer that it starts elsewhere are an argument."""
         near = placement.role(0)
         far = placement.role(1)
         peer = sorted(far) if point.levels["op"] == "end-to-end" and far != near else []
@@ -90,9 +87,7 @@ class MultiplexerStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Compile the program into the session's folder and give what runs its heats and keeps what
-        it said.
-        """
+        """Compile the program into the session's folder; give what runs its heats."""
         go = toolchain.find(toolchain.module(), toolchain.candidates())
         if isinstance(go, str):
             raise NotTestableError(go)

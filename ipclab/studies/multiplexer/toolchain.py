@@ -46,18 +46,14 @@ def module() -> Path:
 
 
 def candidates() -> tuple[Path, ...]:
-    """Return where a Go command may be: beside this interpreter (the pinned one), then on the
-    person's PATH.
-    """
+    """Return where a Go command may be: beside this interpreter (pinned), then on PATH."""
     pinned = Path(sys.executable).with_name("go")
     return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
 
 
 @lru_cache(maxsize=8)
 def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
-    """Return the first of `commands` that is new enough for the module in `folder`, or why there is
-    none.
-    """
+    """Return the first of `commands` new enough for the module in `folder`, or why none is."""
     asked = folder / "go.mod"
     least = _number(asked.read_text()) if asked.is_file() else None
     if least is None:
@@ -80,9 +76,7 @@ def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
 
 
 def _number(text: str) -> tuple[int, int] | None:
-    """Return the version in the first line of `text` that is Go's own or asks for one: `go1.24.2`,
-    `go 1.24`.
-    """
+    """Return Go's version in the first line of `text` that has one: `go1.24.2`, `go 1.24`."""
     match = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -107,9 +101,7 @@ def _line(said: str) -> str:
 
 
 def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return a Go command's environment: the person's with our settings; caches in `folder` if
-    there is no home.
-    """
+    """Return a Go command's environment: the person's with our settings; caches if no home."""
     # The cache is the person's; anything else of theirs would make the build, or what is measured,
     # another one.
     kept = {
@@ -127,8 +119,7 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
 def build(
     toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float = COMPILE_SECONDS
 ) -> Path:
-    """Compile the tests of the module in `source` into the folder of the session and return the
-    binary.
+    """Compile the tests of the module in `source` into the session's folder; return the binary.
 
     Raises `NotTestableError` with the compiler's first complaint, or when it was killed or took longer
     than `seconds`.
@@ -158,9 +149,7 @@ def build(
 
 
 def warm() -> str | None:
-    """Compile once, so that measuring finds Go's standard library compiled; return why not, or
-    None.
-    """
+    """Compile once, so that the standard library is compiled before measuring; return why not."""
     found = find(module(), candidates())
     if isinstance(found, str):
         return found

@@ -24,9 +24,7 @@ FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRN
 
 
 class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
-    """One turn of cell number `cell` of a heat: all its operations, and the receiver's part where
-    there is one.
-    """
+    """One turn of cell number `cell` of a heat: its operations, and those of its receiver."""
 
     cell: Whole
     turn: Some
@@ -67,8 +65,7 @@ def heat(roles: Sequence[Role], schedule: Schedule) -> str:
 
 
 def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
-    """Return how each cell of a heat ended, in the order of their `ops`: what it measured, or why
-    it failed.
+    """Return how each cell of a heat ended, in the order of `ops`: measurements, or failure.
 
     Raises `LaunchError` when a cell that did not fail has not said exactly what it took in each of
     its `turns`.
@@ -110,7 +107,7 @@ def failures(said: str) -> dict[int, str]:
 
 
 def _joined(taken: Sequence[Turn], op: str) -> Outcome:
-    """Return the turns of a cell as one sample each, and what both ends allocated in all of them."""
+    """Return the turns of a cell as one sample each, and what its ends allocated in all."""
     operations = sum(turn.operations for turn in taken)
     counted = dict[str, float]()
     for name in FIGURES:

@@ -1,5 +1,4 @@
-"""The study of neighbours: what a round trip costs beside a process that uses a CPU, memory, the
-disk or the scheduler.
+"""The study of neighbours: a round trip beside a process that uses CPU, memory, disk, scheduler.
 
 Arm `main` asks one round trip after the other, arm `isolation` one each millisecond, from when it
 was due: what it buys to have a CPU of one's own, or another scheduling class, while a neighbour
@@ -74,9 +73,7 @@ NO_DISK = (
 
 
 class NeighboursStudy(Study):
-    """A round trip of each mechanism beside each neighbour, whose own counter proves that it was at
-    work.
-    """
+    """A round trip of each mechanism beside each neighbour, whose counter proves its work."""
 
     name = "neighbours"
     factors: ClassVar = {
@@ -91,8 +88,9 @@ class NeighboursStudy(Study):
         return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with turns that outlast a neighbour on the same CPU and, except in
-        full, few launches.
+        """Return the profile with turns longer than a same-CPU neighbour's.
+
+        Except in full it has few launches.
         """
         most = profile.most_launches
         if profile.name != "full":
@@ -115,9 +113,7 @@ class NeighboursStudy(Study):
         isolations = sweep.levels.get("isolation", ISOLATIONS)
 
         def with_wait(levels: Levels) -> Levels:
-            """Return `levels` with the mechanism's own way to wait; where ends have a real-time
-            class, they sleep.
-            """
+            """Return `levels` with the mechanism's own wait; ends of a real-time class sleep."""
             isolated = levels["arm"] == "isolation"
             return levels | {"wait": BLOCK if isolated else ready[levels["backend"]].waits[0]}
 
@@ -182,9 +178,7 @@ class NeighboursStudy(Study):
 
 
 def hog_cpus(neighbour: str, placement: str) -> list[int]:
-    """Return the CPUs of the hogs of `neighbour` beside ends in `placement`: none when there is no
-    CPU for them.
-    """
+    """Return the CPUs of the hogs of `neighbour` beside ends in `placement`; none without room."""
     if neighbour == QUIET:
         return []
     placed = placements(_topology())
@@ -202,9 +196,7 @@ def _topology() -> Topology:
 
 @cache
 def _fifo_permitted() -> bool:
-    """Tell whether a process of ours may have a real-time class, asked of a child, which does
-    nothing else.
-    """
+    """Tell whether a process of ours may have a real-time class, by trying it in a child."""
 
     def ask(tally: memoryview) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
@@ -216,9 +208,7 @@ def _fifo_permitted() -> bool:
 
 
 def _no_room(neighbour: str, scratch: Path) -> str | None:
-    """Return why there is no room for what `neighbour` writes, on a disk or in memory; None when
-    there is.
-    """
+    """Return why there is no room, on disk or in memory, for what `neighbour` writes, or None."""
     if neighbour == MEMORY:
         place = "memory"
         need = 2 * MOST_HOGS * COPIED_BYTES
@@ -237,7 +227,5 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
 
 
 def _ready() -> dict[str, Backend]:
-    """Return the backends that are there with a channel between any two processes: hogs have no
-    place among ranks.
-    """
+    """Return the backends at hand with a channel between any processes: hogs are no ranks."""
     return registry.ready(lambda backend: backend.channel and not backend.ranks)

@@ -1,6 +1,4 @@
-"""The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that
-it has started.
-"""
+"""A round trip with a neighbour: the echo, and one that asks beside a hog it has started."""
 
 import ctypes
 import time
@@ -39,9 +37,7 @@ def ask(
     worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
     cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip
-    """Be the asking end: in each turn, with the hog at work, time as many round trips; at the end,
-    prove them.
-    """
+    """Be the asking end: time round trips in each turn, the hog at work; prove them at the end."""
     with beside(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
         wake_in_time()
@@ -75,8 +71,9 @@ def ask(
 
 
 def wake_in_time() -> None:
-    """Have timers of this process end when they are due: others get 50 us of slack, real-time ones
-    none (prctl(2)).
+    """Have timers of this process end when due: others have 50 us of slack, real-time none.
+
+    See prctl(2), PR_SET_TIMERSLACK.
     """
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_TIMERSLACK, 1)
 
@@ -95,8 +92,7 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
 def _one_by_one(
     worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int
 ) -> None:
-    """Keep the times of round trips that begin every `period_ns`: of the trip, from its due time,
-    and of waking up.
+    """Keep the times of round trips due every `period_ns`: trip, time since due, and waking up.
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
     """

@@ -1,5 +1,4 @@
-"""Neighbours of a measurement: processes that use a CPU, memory, the disk or the scheduler, and
-count what they do.
+"""Neighbours of a measurement: processes that use CPU, memory, disk or scheduler, and count.
 
 A hog is a child of the measuring process, dies with it, and counts in memory that both share: what
 it did between the first and the last sample is read there, not assumed.
@@ -80,9 +79,7 @@ KINDS = {"cpu": _cpu, "memory": _memory, "writeback": _writeback, "wakes": _wake
 
 
 def take_class(isolation: str, hog: bool) -> None:
-    """Take the scheduling class that `isolation` gives a hog, or else an end, and so all threads
-    that it starts.
-    """
+    """Take the scheduling class that `isolation` gives a hog, or an end; new threads inherit it."""
     if isolation == "nice" and hog:
         os.nice(19)
     elif isolation == "sched-idle" and hog:
@@ -103,9 +100,7 @@ class Hogs:
         return [child.tally[DONE] for child in self.children]
 
     def work(self) -> None:
-        """Let all go on and wait until each is at work; raises `IdleHogError` when one is not in
-        time.
-        """
+        """Let all go on and wait until each is at work; `IdleHogError` when one is too late."""
         before = self.steps()
         for child in self.children:
             os.kill(child.pid, signal.SIGCONT)
@@ -147,8 +142,7 @@ def _ended(child: Forked) -> bool:
 
 @contextmanager
 def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Hogs]:
-    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts, and give them,
-    at work.
+    """Run a hog of `kind` on each of `cpus` while the block lasts, and give them, at work.
 
     Files are made in `folder`. Raises `IdleHogError` when one does not start.
     """
@@ -169,9 +163,7 @@ def _work(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> No
 
 
 def check_busy(kind: str, before: Sequence[int], after: Sequence[int]) -> int:
-    """Return what all hogs did between two readings; raises `IdleHogError` when one of them did
-    nothing.
-    """
+    """Return what all hogs did between two readings; `IdleHogError` when one did nothing."""
     steps = [late - early for early, late in zip(before, after, strict=True)]
     if not all(step > 0 for step in steps):
         raise IdleHogError(

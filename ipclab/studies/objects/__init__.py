@@ -1,5 +1,4 @@
-"""The study of objects: what it costs to hand an array, a frame or a dictionary to another process,
-by way.
+"""The study of objects: handing an array, a frame or a dictionary to another process, by way.
 
 What makes objects imports pandas and Arrow: it is imported where it is used, so that the workers of
 other studies do without. `size_bytes` is about what the object's own data take. A way that goes in
@@ -52,7 +51,7 @@ class ObjectsStudy(Study):
     preload = f"{HERE}:preload"
 
     def effort(self, profile: Profile) -> Profile:
-        """Return fewer launches than the profile's, and turns of a brief one; in full, all of it."""
+        """Return fewer launches than the profile's, and brief turns; in full, all of it."""
         if profile.name not in LAUNCHES:
             return profile
         least, most = LAUNCHES[profile.name]
@@ -79,7 +78,7 @@ class ObjectsStudy(Study):
         )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the way cannot carry the object, or why its carrier cannot have the message."""
+        """Return why the way cannot carry the object, or its carrier not have the message."""
         from ipclab.studies.objects.ends import capacity
         from ipclab.studies.objects.ways import ways
 
@@ -90,9 +89,7 @@ class ObjectsStudy(Study):
         return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; None for small objects, whose bytes take no time beside the
-        message.
-        """
+        """Return the bound of `op`; None for small objects, whose bytes cost next to nothing."""
         return super().bound(op, levels) if int(levels["size_bytes"]) >= MIDDLE else None
 
     def shared_memory(self, point: Point) -> int:
@@ -110,9 +107,7 @@ class ObjectsStudy(Study):
         return [taker, giver]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the giving end's samples once the taking end has compared every object whole; both
-        ends' counters.
-        """
+        """Return the giving end's samples, all objects compared; both ends' counters."""
         from ipclab.studies.objects.copies import copied
 
         taker, giver = outcomes["server"], outcomes["client"]

@@ -1,6 +1,4 @@
-"""The objects that are handed over, known from a seed and a number, and how they are compared whole
-and summed.
-"""
+"""The objects handed over, known from a seed and a number; how they are compared and summed."""
 
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
@@ -79,9 +77,7 @@ def made(kind: str, size: int, seed: int, number: int) -> Any:
 
 
 def own_bytes(content: Any) -> int:
-    """Return the bytes of the object's own data: elements, and the characters of texts, without
-    Python's headers.
-    """
+    """Return the bytes of the object's own data: elements and characters, no Python headers."""
     if isinstance(content, np.ndarray):
         return content.nbytes
     if isinstance(content, pd.DataFrame):
@@ -109,9 +105,7 @@ def _column(column: "pd.Series[Any]") -> float:
 
 
 def compare(wanted: Any, came: Any) -> None:
-    """Raise `PayloadError`, which says where, unless `came` is `wanted` whole: type, order and
-    every element.
-    """
+    """Raise `PayloadError`, which says where, unless `came` is `wanted`: types, order, elements."""
     for difference in _differences(wanted, came):
         raise PayloadError("an object arrived wrong", difference)
 
@@ -137,9 +131,7 @@ def _differences(wanted: Any, came: Any) -> Iterator[str]:
 
 
 def _same(wanted: Any, came: Any) -> bool:
-    """Tell whether `came` is `wanted` with its types, since 1, 1.0 and True are equal, and in its
-    order.
-    """
+    """Tell whether `came` is `wanted`, types and order too, since 1, 1.0 and True are equal."""
     if type(came) is not type(wanted):
         return False
     if isinstance(wanted, dict):

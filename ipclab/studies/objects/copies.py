@@ -20,9 +20,7 @@ Span = tuple[int, int]  # the first address, and the first one behind
 
 
 class Carried(NamedTuple):
-    """How often a carrier copies a message: `kernel` times by system calls, `process` times within
-    its two ends.
-    """
+    """How often a carrier copies a message: `kernel` by system calls, `process` in its ends."""
 
     kernel: int
     process: int
@@ -38,9 +36,7 @@ CARRIED = {
 
 
 def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
-    """Return the bytes copied, and how often that is the object's own; nothing for carriers not in
-    `CARRIED`.
-    """
+    """Return the bytes copied, and how often the object's own that is; nothing unless `CARRIED`."""
     if carrier not in CARRIED:
         return {}
     message = facts["message_bytes"] * (1 + sum(CARRIED[carrier]))
@@ -49,9 +45,7 @@ def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
 
 
 def anew_bytes(came: Any, message: Any) -> int:
-    """Return how many bytes of the object that `came` lie neither in the `message` nor in memory
-    that is shared.
-    """
+    """Return how many bytes of the object `came` lie neither in `message` nor in shared memory."""
     if isinstance(came, dict):
         return own_bytes(came)  # objects of this process alone
     lent = _shared()

@@ -1,6 +1,4 @@
-"""The two processes of an object handed over: one gives and keeps the time, one takes, sums and
-tells its clock.
-"""
+"""The two processes of an object handed over: one gives and times, one takes and sums."""
 
 import gc
 import struct
@@ -43,8 +41,9 @@ Link = tuple[Channel, Way, Room]
 
 
 def preload() -> None:
-    """Import what the ends need, and have libraries set themselves up: a small object of each kind
-    goes every way within this process.
+    """Import what the ends need, and have libraries set themselves up.
+
+    A small object of each kind goes every way within this process.
     """
     backends()
     with TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -63,9 +62,7 @@ def capacity(size: int) -> int:
 
 
 def room_bytes(size: int) -> int:
-    """Return how many bytes of shared memory an object of about `size` bytes gets, where its way
-    needs any.
-    """
+    """Return the bytes of shared memory that an object of about `size` bytes gets, if any."""
     return size + size // 2 + SPARE_BYTES
 
 
@@ -111,8 +108,9 @@ def give(
     least: int,
     most: int,
 ) -> Turns:
-    """Be the giving end: prove the way, then time as many objects in each turn as fit, then count
-    bytes, and give one message to further `readers`.
+    """Be the giving end: prove the way, time objects in each turn, then count bytes.
+
+    At the end one message goes to further `readers`.
     """
     with linked(worker, backend, size, kind, way) as link:
         _send(link, contents.made(kind, FIRST_BYTES, seed, FIRST))
@@ -162,8 +160,9 @@ def _planned(worker: Worker, plan: Mapping[str, int]) -> int:
 
 
 def _reader_ns(link: Link, message: Any, content: Any, readers: int) -> float:
-    """Return the time (ns) from sending the same message to one more reader until it has summed:
-    the median of so many `readers`.
+    """Return the time (ns) to send one message to one more reader and have its sum.
+
+    It is the median of `readers` of them.
     """
     times = []
     for _ in range(readers):
@@ -194,8 +193,9 @@ def _answer(link: Link) -> tuple[int, int, float]:
 
 
 def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
-    """Hand `content` over `count` times; return rows of times (ns) until the handle and the sum,
-    and the sums.
+    """Hand `content` over `count` times; return the sums and rows of times (ns).
+
+    A row has the time until the handle, and until the sum.
     """
     times, sums = np.empty((count, 2), np.int64), []
     for number in range(count):
@@ -210,8 +210,9 @@ def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
 def take(
     worker: Worker, backend: str, size: int, seed: int, kind: str, way: str, readers: int
 ) -> Turns:
-    """Be the taking end: compare an object whole, then sum those of each turn, then those of the
-    further `readers`, and count the bytes of the last.
+    """Be the taking end: compare an object whole, then sum those of each turn.
+
+    Then sum those of the further `readers`, and count the bytes of the last.
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
@@ -269,8 +270,7 @@ def fault_of(wanted: Any, came: Any) -> str:
 
 
 def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what `act` returns, and how many bytes Python and Arrow allocated for it, at most at
-    one time.
+    """Return what `act` returns, and the most bytes at a time that Python and Arrow took.
 
     A buffer that grows counts with its spare room: this is memory needed, no count of copies.
     """

@@ -1,5 +1,4 @@
-"""The ways to hand over an object: what becomes of it at the giving end, and what the taking end
-makes of that.
+"""Ways to hand over an object: what the giving end makes of it, and the taking end of that.
 
 What a way cannot put into the message lies in a `Room` that both ends have: a segment of mode 0600,
 or a file in the session's private folder (0700). Pickles are only read from there and from the
@@ -29,9 +28,7 @@ _pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().dec
 
 @dataclass(frozen=True)
 class Room:
-    """Where both ends look beside the message: a region of shared memory, which may be empty, and a
-    file.
-    """
+    """Where both ends look beside the message: shared memory, which may be empty, and a file."""
 
     region: memoryview
     file: Path
@@ -39,8 +36,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Way:
-    """One way: `give` returns the message, `take` the object again, perhaps over the room's own
-    bytes.
+    """One way: `give` returns the message, `take` the object, perhaps over the room's bytes.
 
     `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is
     the backend whose segment is its room. `maps` says whether the taking end reads elements where
@@ -70,7 +66,7 @@ def _unpickled(message: Data, room: Room) -> Any:
 
 
 def _pickled_apart(content: Any, room: Room) -> bytes:
-    """Put the object's buffers into the room, one behind the other, and the rest into the message."""
+    """Put the object's buffers into the room, one after the other, the rest into the message."""
     buffers: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(content, PROTOCOL, buffer_callback=buffers.append)
     places, end = [], 0
@@ -124,9 +120,7 @@ def _unpacked(message: Data, room: Room, kind: str) -> Any:
 
 
 def table_of(content: Any) -> Any:
-    """Return an object as an Arrow table; an array and numbers without missing values are not
-    copied.
-    """
+    """Return an object as an Arrow table; arrays and numbers without gaps are not copied."""
     if isinstance(content, np.ndarray):
         return pa.table({ARRAY: pa.array(content)})
     if isinstance(content, pd.DataFrame):
@@ -137,7 +131,7 @@ def table_of(content: Any) -> Any:
 
 
 def object_of(table: Any, kind: str) -> Any:
-    """Return the object that `table_of` made a table of: numbers in place, a dictionary made anew."""
+    """Return the object behind `table_of`'s table: numbers in place, a dictionary made anew."""
     if kind == ARRAY:
         return table.column(0).chunk(0).to_numpy(zero_copy_only=True)
     if kind == FRAME:

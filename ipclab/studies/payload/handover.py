@@ -1,6 +1,4 @@
-"""Two processes: a writer hands a payload over to a reader that waits for it, through a shared
-segment.
-"""
+"""Two processes: a writer hands a payload to a waiting reader through a shared segment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +22,7 @@ Ends = tuple[memoryview, posix_ipc.Semaphore, posix_ipc.Semaphore]
 
 @contextmanager
 def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[Ends]:
-    """Give the segment's memory and two semaphores, of which one says that it is full, the other
-    that it is empty.
-    """
+    """Give the segment's memory and two semaphores, `full` and `empty`."""
     kind = find(backend).segment
     if kind is None:
         raise TypeError(f"{backend} has no segment")
@@ -50,9 +46,7 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
 def write(
     worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object
 ) -> Turns:
-    """Be the writer: create the segment, hand over as many payloads in each turn as fit, then the
-    proof.
-    """
+    """Be the writer: create the segment, hand payloads over in each turn, then the proof."""
     with _opened(worker, backend, size, create=True) as ends:
         # none of the proof's: a stale segment cannot pass for one
         content = payload(seed, PROOF_MESSAGES, size)

@@ -1,6 +1,4 @@
-"""The same write and read with their phases timed apart: for each way to come by the mapping, and
-through a file.
-"""
+"""The same write and read with phases timed apart: for each mapping, and through a file."""
 
 import mmap
 import os

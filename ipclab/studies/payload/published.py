@@ -1,6 +1,4 @@
-"""The published program's loops, as printed: one process, write all, then read all (methods: seed
-000).
-"""
+"""The published loops, as printed: one process, write all, read all (methods: seed 000)."""
 
 import mmap
 import os
@@ -75,9 +73,7 @@ def floats(size: int, seed: int | Sequence[int]) -> Floats:
 
 
 def steps(where: Path, data: Floats) -> dict[str, Step]:
-    """Return one write and one read of `data`, as published: each opens, maps and closes; each
-    returns its stamps.
-    """
+    """Return one published write and read of `data`: open, map, close; each returns its stamps."""
     path = str(where)
     size = data.nbytes
 

@@ -39,9 +39,7 @@ HANDED = {"handover": "transfer-shm", "tcp": "transfer-tcp-{connection}"}
 
 
 class PayloadStudy(Study):
-    """Five arms: the published method, its phases, two processes, the TCP past, the real file
-    writer.
-    """
+    """Five arms: the published method, its phases, two processes, past TCP, the file writer."""
 
     name = "payload"
     factors: ClassVar = {"placement": PLACEMENTS}
@@ -54,15 +52,11 @@ class PayloadStudy(Study):
     }
 
     def backends(self) -> tuple[str, ...]:
-        """Return the shared-memory backends that are there, and the two arms that are mechanisms of
-        their own.
-        """
+        """Return the shared-memory backends at hand, and the two arms that are mechanisms."""
         return (*registry.ready(lambda backend: backend.segment), *OTHERS)
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches enough to judge the text's claims by, even in a quick
-        run.
-        """
+        """Return the profile with launches enough to judge the text's claims by."""
         if profile.name != "quick":
             return profile
         return replace(profile, least_launches=FOR_CLAIMS, least_values=FOR_CLAIMS)
@@ -85,7 +79,7 @@ class PayloadStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the processes of the point's arm; the published program's is a fresh interpreter."""
+        """Return the processes of the point's arm; published ones are fresh interpreters."""
         arguments = named(point, seed) | point.levels | {"sampling": profile.samples}
         arm = str(point.levels["arm"])
         return [

@@ -1,5 +1,4 @@
-"""The past that was called unmeasurable: TCP on loopback as the v0.9 program received it, and sound
-variants.
+"""The past called unmeasurable: TCP on loopback as v0.9 received it, and sound variants.
 
 The v0.9 receiver (public in its authors' LDM-EKI repository) accepts a new connection for each
 transfer, reads a header of three int32, then calls recv for at most 4,096 bytes and appends to a
@@ -50,9 +49,7 @@ class ArrayUnpickler(pickle.Unpickler):
     """Unpickles NumPy arrays and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the named class when an array's pickle needs it; raise `UnpicklingError`
-        otherwise.
-        """
+        """Return a class that an array's pickle needs; raise `UnpicklingError` for any other."""
         if name not in PICKLED.get(module, ()):
             raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
         return super().find_class(module, name)
@@ -67,9 +64,7 @@ def send(
     worker: Worker, size: int, seed: int, sampling: dict[str, int], codec: str, nodelay: str, connection: str,
     **others: object,
 ) -> Turns:  # fmt: skip
-    """Be the sender: connect, send header and body; `START` samples are the clock before the
-    connection.
-    """
+    """Be the sender: connect, send header and body; `START` is the clock before connecting."""
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
     link = _Sender(("127.0.0.1", port), token, CODECS[codec], nodelay == "on")
@@ -109,9 +104,7 @@ class _Sender:
         return link
 
     def transfer(self, data: Any) -> int:
-        """Send `data`, wait until the receiver says that it has it, and return the clock at the
-        start.
-        """
+        """Send `data`, wait until the receiver has it, and return the clock at the start."""
         start = clock()
         link = self.kept or self._connect()
         body = data if self.protocol is None else pickle.dumps(data, protocol=self.protocol)
@@ -128,9 +121,7 @@ class _Sender:
 def receive(
     worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object
 ) -> Turns:
-    """Be the receiver; `END` samples are the clock when the array is there, before the
-    acknowledgement.
-    """
+    """Be the receiver; `END` is the clock when the array is there, before acknowledging."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
     token = bytes.fromhex(worker.meet(port=listener.getsockname()[1])["sender"]["token"])
@@ -165,9 +156,7 @@ class _Receiver:
         self.buffer = bytearray(self.size * 8 + 4096 if self.pickled else self.size)
 
     def accept(self) -> tuple[socket.socket, int]:
-        """Return the next connection of the sender and the length that its header says; a
-        stranger's is dropped.
-        """
+        """Return the sender's next connection and the length in its header; drop strangers."""
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline:
             link, _ = self.listener.accept()
@@ -182,9 +171,7 @@ class _Receiver:
         raise LabError("the sender did not connect in time", f"{self.strangers} strangers did")
 
     def _length(self, link: socket.socket) -> int | None:
-        """Return the length that a header says; None without the launch's token, when nothing more
-        is to be read.
-        """
+        """Return the length in a header; None without the launch's token: read no more of it."""
         length, token = HEADER.unpack(_append(link.recv, HEADER.size, HEADER.size))
         return int(length) if hmac.compare_digest(token, self.token) else None
 

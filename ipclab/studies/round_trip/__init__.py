@@ -1,6 +1,4 @@
-"""The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed
-003).
-"""
+"""The round-trip study: what asking and answering costs, by mechanism (methods: seed 003)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,8 +36,7 @@ HERE = "ipclab.studies.round_trip"
 
 
 class RoundTripStudy(Study):
-    """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on
-    their own.
+    """Two processes, echo: mechanisms over size and placement, then wait, gap, touch alone.
 
     Arm `published` is the published programs themselves, of which shared memory's is a package.
     """
@@ -53,9 +50,7 @@ class RoundTripStudy(Study):
         return (*_ready(), published.PACKAGE)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all arms, interleaved by size; the smallest size alone is placed
-        freely.
-        """
+        """Return the points of all arms, interleaved by size; only the smallest moves freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
         ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
@@ -66,9 +61,7 @@ class RoundTripStudy(Study):
         brief = [name for name in mechanisms if name in small]
 
         def own(levels: Levels) -> Levels:
-            """Return `levels` with the backend's own for its `usual` wait and its `last` way to
-            receive.
-            """
+            """Return `levels` with the backend's `usual` wait and `last` way to receive."""
             backend = every[levels["backend"]]
             meant = {"usual": backend.waits[0], "last": backend.receives[-1]}
             return {name: meant.get(level, level) for name, level in levels.items()}
@@ -117,9 +110,7 @@ class RoundTripStudy(Study):
             yield bench
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the mechanism cannot have such messages, the published program is not here, or
-        no boundary is.
-        """
+        """Return why the mechanism, the published program or a boundary is not here; else None."""
         if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
             return why
         if point.backend == published.PACKAGE:
@@ -127,9 +118,7 @@ class RoundTripStudy(Study):
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; before queues had an echo of their own, they were read against
-        that of pipes.
-        """
+        """Return the bound of `op`; before queues had their own echo, that of pipes was theirs."""
         usual = super().bound(op, levels)
         backend = registry.backends().get(str(levels["backend"]))
         if usual and backend and backend.limit == "mq":
@@ -137,9 +126,7 @@ class RoundTripStudy(Study):
         return usual
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the asking end's samples after the proof of both ways, and the counters of both
-        ends together.
-        """
+        """Return the asking end's samples after the proof of both ways; both ends' counters."""
         server, client = outcomes["server"], outcomes["client"]
         for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
             check(seed, point.size_bytes, seen, PROOF_MESSAGES)

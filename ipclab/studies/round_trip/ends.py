@@ -29,9 +29,7 @@ Reader = Callable[[Data], object]
 
 @contextmanager
 def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
-    """Give this end of a channel of `backend` for messages of at most `capacity` bytes; role
-    `server` listens.
-    """
+    """Give this end of a channel for messages of `capacity` bytes; role `server` listens."""
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
@@ -42,9 +40,7 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
 
 
 def taker(channel: Channel, receive: str, size: int) -> Take:
-    """Return how to take a message of at most `size` bytes by `receive`, one of the backend's
-    `receives`.
-    """
+    """Return how to take a message of at most `size` bytes by `receive`, one of `receives`."""
     if receive != "into":
         by: Take = getattr(channel, {"bytes": "recv", "view": "recv_view"}[receive])
         return by
@@ -70,9 +66,7 @@ READERS: dict[str, Reader] = {
 
 
 def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
-    """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and
-    send one's own.
-    """
+    """Be the echoing end: send back what came; in arm `touch`, read part, answer one's own."""
     with opened(worker, backend, size, how["wait"]) as channel:
         if how["arm"] == "start":
             start.echo(channel, payload(seed, 0, size))
@@ -112,9 +106,7 @@ def ask(
     most: int,
     **how: str,
 ) -> Turns:
-    """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the
-    payload.
-    """
+    """Be the asking end: warm up, time round trips in each turn, then prove the payload."""
     apart.leave(how.get("boundary", apart.NONE))
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
@@ -171,8 +163,7 @@ def exchange(channel: Channel, take: Take, content: bytes) -> Callable[[int], No
 
 
 def _paced(worker: Worker, trip: Callable[[int], None], count: int, period_ns: int) -> Samples:
-    """Start a round trip every `period_ns`, late ones at once; return the times from their starts
-    (ns).
+    """Start a round trip every `period_ns`, late ones at once; return times from starts (ns).
 
     The times from when they were due are kept, without those discarded.
     """

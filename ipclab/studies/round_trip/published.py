@@ -1,5 +1,4 @@
-"""The published programs of a round trip: the package shm-rpc-bridge itself, and ZeroMQ as its
-benchmark has it.
+"""The published programs of a round trip: the package shm-rpc-bridge, and its rival ZeroMQ.
 
 As published (methods: seed 003): the server echoes raw bytes; segments have 2,500,000 bytes and are
 mapped once; 100 round trips warm up, the others lie inside one pair of clock reads; ZeroMQ's are
@@ -31,9 +30,7 @@ Take = Callable[[], bytes]
 
 
 def missing(backend: str) -> str | None:
-    """Return why the published program of `backend` cannot run here, with the fix; None when it
-    can.
-    """
+    """Return why the published program of `backend` cannot run here, and the fix, or None."""
     with suppress(PackageNotFoundError):
         if backend != PACKAGE or version(PACKAGE) == VERSION:
             return None
@@ -95,18 +92,14 @@ def serve(worker: Worker, backend: str, size: int, **others: object) -> None:
 
 
 def _echo(send: Send, take: Take, count: int) -> None:
-    """Hold each message until the next has come, as published: freed at once, ZeroMQ's may go back
-    to the system.
-    """
+    """Hold each message until the next came, as published: freed, ZeroMQ's may go back."""
     for _ in range(count):
         data = take()
         send(data)
 
 
 def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
-    """Warm up, agree on a count, and keep the mean of that many round trips as the one sample; then
-    the proof.
-    """
+    """Warm up, agree on a count, keep the mean of that many trips as the sample; then the proof."""
     content = b"A" * size
     with _opened(worker, backend, size) as (send, take):
         each_ns = _total(send, take, content, WARM_UP) // WARM_UP

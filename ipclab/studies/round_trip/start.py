@@ -1,6 +1,4 @@
-"""The first round trips of two processes, by the time since both were there: what warm turns leave
-out.
-"""
+"""The first round trips of two processes, by time since both were there: before warm turns."""
 
 from itertools import pairwise
 from time import perf_counter_ns as clock
@@ -32,9 +30,7 @@ def echo(channel: Channel, content: bytes) -> None:
 
 
 def ask(worker: Worker, channel: Channel, content: bytes) -> None:
-    """Make round trips for `END_MS` and keep them by part of that time, long ones in each that they
-    last for.
-    """
+    """Make round trips for `END_MS`; keep each by the part of that time that it lasts for."""
     stamps, count = zeros(MOST + 1), 0
     stamps[0] = clock()
     end_ns = stamps[0] + END_MS * 1_000_000

@@ -1,6 +1,4 @@
-"""The writer and the readers of a shared dictionary: they open a store together, and run a scenario
-on it.
-"""
+"""The writer and readers of a shared dictionary: they open a store and run a scenario."""
 
 import gc
 import time
@@ -29,8 +27,7 @@ STAMP, SEEN, VERSION = "stamp", "seen", "version"  # joined by the study, not ke
 
 
 def _write_published(writing: Writing) -> None:
-    """Write all before anyone reads: one write for shared state, a message for each read of each
-    reader otherwise.
+    """Write all before anyone reads: once for shared state, else for each read of each reader.
 
     The first write of shared state is the published one; those after it only make statistics of it
     possible. Who waits does so in a barrier, awake, as published; the content was just made, and
@@ -95,7 +92,7 @@ def _read_many(reading: Reading) -> Turns:
 
 
 def _write_stream(writing: Writing) -> Turns:
-    """Write an update when every reader has acknowledged the one before, and is ready for the next."""
+    """Write an update when all readers acknowledged the one before, and wait for another."""
     worker = writing.worker
     count = max(writing.task.writes, writing.fitting_reads() // 2)
     spent = made = 0

@@ -1,6 +1,4 @@
-"""What a writer and a reader do over and over: encode and write, read and decode, each timed and
-each read checked.
-"""
+"""What a writer and a reader repeat: encode, write, read, decode; all timed, reads checked."""
 
 from array import array
 from collections.abc import Callable
@@ -40,9 +38,7 @@ class Task:
 
     @property
     def contents(self) -> int:
-        """Return how many contents the writer turns through: one as published, several where
-        versions matter.
-        """
+        """Return how many contents the writer turns through: one as published, else several."""
         return rotations(self.entries) if self.arm in ("stream", "live") else 1
 
     @property
@@ -108,9 +104,7 @@ class Writing(Body):
                 self.write()
 
     def note_first(self) -> None:
-        """Keep the first write of all, which finds everything cold, whether its turn is recorded or
-        not.
-        """
+        """Keep the first write of all, which finds everything cold, in whatever turn."""
         start, _, done = self.stamps[0]
         self.worker.outcome.samples["write-cold"] = array("q", [done - start])
 
@@ -121,7 +115,7 @@ class Writing(Body):
         return self.task.fitting(decode, self.task.least)
 
     def ask(self, reads: int) -> None:
-        """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
+        """Tell readers to make `reads` reads, all from one moment where they have one clock."""
         facts = self.worker.outcome.facts
         facts["asked"] = facts.get("asked", 0) + reads
         self.worker.meet(reads=reads, at=clock() + READY_NS if self.task.nodes == 1 else 0)
@@ -145,9 +139,7 @@ def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
 
 @dataclass
 class Reading(Body):
-    """A reader's loop body: read, decode, keep the times, check every byte with what this reader
-    encodes by itself.
-    """
+    """A reader's loop body: read, decode, keep the times, check every byte by its own encoding."""
 
     op, phases = "read", ("transport", "decode")
 
@@ -195,8 +187,9 @@ class Reading(Body):
         return self.expected[self.version % len(self.expected)]
 
     def finish(self) -> None:
-        """Note how much was read in all, and the proof: what was decoded last compared with the
-        dictionary itself.
+        """Note how much was read in all, and the proof: what was decoded last.
+
+        It is compared with the dictionary itself.
         """
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.coder.restore(self.decoded) == content

@@ -23,9 +23,7 @@ HEADER = struct.Struct("II")  # size and version
 
 
 class _Lmdb(Store):
-    """A database with a writable map and without sync, one key, one transaction for a write and for
-    a read.
-    """
+    """A database with a writable map, no sync, one key, one transaction a write or read."""
 
     def __init__(self, place: Place, create: bool) -> None:
         import lmdb

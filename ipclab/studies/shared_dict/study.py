@@ -91,16 +91,14 @@ class SharedDictStudy(Study):
         return replace(profile, turn_ns=turn_ns, turns=turns, least_launches=least)
 
     def for_values(self, point: Point, effort: Profile) -> Profile:
-        """Return that few launches do where ranks share CPUs, except for what the text measured so."""
+        """Return that few launches do where ranks share CPUs, unless the text measured so."""
         crowded = int(point.levels["readers"]) >= len(os.sched_getaffinity(0))
         few = crowded and point.levels["arm"] != "published" and effort.name != "full"
         values = effort.for_values()
         return replace(values, least_launches=min(FEW, values.least_launches)) if few else values
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all scenarios, in one block: a round of launches is one set of
-        ranks.
-        """
+        """Return the points of all scenarios, in one block: a round is one set of ranks."""
         stores = _stores()
         asked = sweep.of(stores)
         near = [name for name in asked if name != NETWORKED]
@@ -117,9 +115,7 @@ class SharedDictStudy(Study):
         return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the writer's samples and each read of all readers; raises `PayloadError` for lost
-        or torn reads.
-        """
+        """Return the writer's samples and all reads; `PayloadError` for lost or torn reads."""
         writer, *readers = [
             Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()
         ]
@@ -135,9 +131,7 @@ class SharedDictStudy(Study):
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory
-        for the messages.
-        """
+        """Return what is missing: MPI, the mechanism, ranks around us, or memory for messages."""
         why = mpi.missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
         if why or point.levels["arm"] != "published" or point.backend != "zmq-push":
             return why
@@ -147,9 +141,7 @@ class SharedDictStudy(Study):
         return None if queued < free else short
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; a message that is read again and again is the reader's own: it
-        moves nothing.
-        """
+        """Return the bound of `op`; a message read again is the reader's own: it moves nothing."""
         backend = registry.backends().get(str(levels["backend"]))
         message = backend and backend.store and not backend.store.keeps
         bound = super().bound(op, levels)
@@ -165,9 +157,7 @@ class SharedDictStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
-        """Give ranks: those of the launcher around us, else our own, as many as the largest point
-        takes.
-        """
+        """Give ranks for the largest point: those of the launcher around us, else our own."""
         most = max(int(point.levels["readers"]) for point in points)
         return on_ranks(site, 1 + most, HERE)
 
@@ -189,8 +179,9 @@ def _whole(levels: Levels) -> Levels:
 
 
 def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
-    """Return numbers of entries and readers by what they are for, and cells of both; quick varies
-    the readers at one of entries alone.
+    """Return numbers of entries and readers by what they are for, and cells of both.
+
+    Quick varies the readers at one of entries alone.
     """
 
     def entries_of(*usual: int) -> tuple[int, ...]:
@@ -266,9 +257,7 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
 
 
 def _aged(stamps: Samples, readers: Sequence[Launch]) -> Facts:
-    """Give each reader the ages of the versions that it read as op `staleness`; return how many
-    later ones there were.
-    """
+    """Give readers the ages of versions read as op `staleness`; return how many were later."""
     late = []
     for reader in readers:
         ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
@@ -283,8 +272,7 @@ def _aged(stamps: Samples, readers: Sequence[Launch]) -> Facts:
 
 
 def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
-    """Return the age (ns) of each version read, and how many later ones had been handed over when
-    it was seen.
+    """Return each read version's age (ns), and how many later ones were out when it was seen.
 
     `stamps` holds when version 1, 2 ... was handed over, `versions` and `seen` what was read and
     when, all on one clock. A version is at least as old as said, since it was there for its readers

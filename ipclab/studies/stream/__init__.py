@@ -1,6 +1,4 @@
-"""The stream study: one producer, one to many consumers, one way, by mechanism, rate and what a
-consumer does.
-"""
+"""The stream study: one producer, consumers, one way, by mechanism, rate and consumers' work."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,7 +46,7 @@ STALLS = 4
 
 
 class StreamStudy(Study):
-    """All mechanisms over size and placement, then window, work, consumers and rate on their own."""
+    """All mechanisms over size and placement; then window, work, consumers, rate alone."""
 
     name = "stream"
     factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
@@ -110,9 +108,7 @@ class StreamStudy(Study):
         return spread(names, "ipclab.studies.stream.ends:run", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice
-        or out of order.
-        """
+        """Join what the ends kept; `PayloadError` when one was lost, torn, doubled, misplaced."""
         names = roles_of(len(outcomes) - 1)
         each = point.levels["sharing"] == EACH
         producer, *consumers = (
@@ -124,9 +120,7 @@ class StreamStudy(Study):
 
 
 def _prove(point: Point, proofs: Sequence[list[str]], each: bool, seed: int) -> None:
-    """Raise `PayloadError` when messages of which every byte is known came wrongly; shared ones
-    came in any order.
-    """
+    """Raise `PayloadError` when known messages came wrongly; shared ones came in any order."""
     if each:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)

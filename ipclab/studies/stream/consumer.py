@@ -41,9 +41,7 @@ class Consumer(End):
         self.numbers = numbers_of(self.buffer)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
-        """Receive up to the message that says it is the last; keep which came, and when they came
-        in an open loop.
-        """
+        """Receive up to the last message; keep which came, and when they came in an open loop."""
         came = zeros(count + 1)
         stamps = zeros(count + 1 if period_ns else 0)
         self.worker.meet()
@@ -62,8 +60,9 @@ class Consumer(End):
         return begun, ended
 
     def _messages(self, came: Stamps, stamps: Stamps) -> int:
-        """Receive messages into `came`, with the clock of each in `stamps` where there is room;
-        return how many.
+        """Receive messages into `came`, with their clocks in `stamps`; return how many.
+
+        Clocks are kept while there is room.
         """
         recv = self.way.recv
         stamped = bool(stamps)

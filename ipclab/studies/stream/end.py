@@ -49,8 +49,7 @@ class End:
         self.sequences = zeros(0)
 
     def turn(self, slowest_ns: float) -> float:
-        """Stream the messages of a turn, after some that are not counted; return what one took here
-        so far (ns).
+        """Stream the messages of a turn, after uncounted ones; return what one took here (ns).
 
         An open loop follows its schedule in turns that are recorded; the others tell how fast it
         could go.
@@ -67,17 +66,14 @@ class End:
         return median(self.took)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
-        """Stream `count` messages and return the clocks (ns) before and after; keep counters and
-        times where `kept`.
+        """Stream `count` messages; return the clocks (ns) around them; keep counters if `kept`.
 
         They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
         """
         raise NotImplementedError
 
     def slowest_ns(self, count: int) -> float:
-        """Stream `count` messages; return what one took at the slowest process (ns), the same at
-        all of them.
-        """
+        """Stream `count` messages; return what one took at the slowest process (ns), for all."""
         begun, ended = self.phase(count)
         ends_told = self.worker.meet(each_ns=(ended - begun) / count)
         return max(float(end["each_ns"]) for end in ends_told.values())

@@ -39,8 +39,7 @@ FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
 
 def run(worker: Worker, **levels: Any) -> Turns:
-    """Be one process of a stream: warm up, stream some messages in each turn, prove the payload,
-    fill the mechanism.
+    """Be one process of a stream: warm up, stream in turns, prove, fill the mechanism.
 
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
@@ -124,9 +123,7 @@ class Producer(End):
             send(self.words[:left], size, WAIT_NS)
 
     def _paced(self, count: int, period_ns: int) -> None:
-        """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as
-        the plan says.
-        """
+        """Send a message every `period_ns`, late ones at once; halfway, stall as planned."""
         send = self.way.send
         message = self.message
         stalled = count // 2 - 1

@@ -1,6 +1,4 @@
-"""What the ends of a stream kept, joined: every message accounted for, and the times of turns and
-messages.
-"""
+"""What the ends of a stream kept, joined: each message accounted for, and all times."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,8 +29,9 @@ PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in
 
 
 def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
-    """Return the launch of a stream from what each of its ends kept; `each` consumer was to get
-    every message, or else each is for one of them.
+    """Return the launch of a stream from what each of its ends kept.
+
+    `each` consumer was to get every message, or else each is for one of them.
 
     Raises `PayloadError` when a message of any turn was lost, came twice or out of order, in a turn
     that warms up as well.

@@ -7,7 +7,7 @@ from ipclab.spawn.loops import fitting
 
 @dataclass(frozen=True)
 class Plan:
-    """What both ends of a stream must know: a point's levels, and how much is measured in a turn."""
+    """What both ends of a stream must know: a point's levels, and how long a turn is."""
 
     backend: str
     size: int
@@ -32,15 +32,14 @@ class Plan:
         return bool(self.rate or self.load)
 
     def period_ns(self, slowest_ns: float) -> int:
-        """Return how far apart messages are due in an open loop, of which one takes `slowest_ns` in
-        a closed one.
+        """Return how far apart messages are due in an open loop (ns).
+
+        One takes `slowest_ns` in a closed one.
         """
         return round(1e9 / self.rate if self.rate else slowest_ns * 100 / self.load)
 
     def messages(self, slowest_ns: float, period_ns: int) -> int:
-        """Return how many messages a turn has, of which one takes so long, or is due every
-        `period_ns`.
-        """
+        """Return how many messages a turn has: one takes so long, or is due every `period_ns`."""
         if period_ns:
             return max(self.least, self.open_ns // period_ns)
         count = fitting(round(slowest_ns), self.budget_ns, self.least, self.most)

@@ -1,6 +1,4 @@
-"""How a producer reaches its consumers: by a channel to each, one queue that all take from, or a
-store of messages.
-"""
+"""How a producer reaches consumers: a channel to each, one shared queue, or a store."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,8 @@ Send = Callable[[Data], object]
 
 @dataclass
 class Way:
-    """One process's end: a producer's `send` hands a message over, `tell` one to every consumer;
+    """One process's end: a producer's `send` hands one message over, `tell` one to all.
+
     `recv` takes one.
 
     `offer` hands one to the first end with a deadline of its own. `channel` is the only one there
@@ -66,8 +65,7 @@ def roles_of(consumers: int) -> list[str]:
 def join(
     worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
 ) -> Way:
-    """Return this process's end of a stream of messages of at most `capacity` bytes, once all have
-    joined.
+    """Return this process's end of a stream of `capacity`-byte messages, once all joined.
 
     `part` tells several streams of one launch apart.
     """
