@@ -34,7 +34,6 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     to.check()
     from ipclab_answers.gather import equals, tables, trips
     from ipclab_answers.gather.index import index
-    from ipclab_answers.gather.page import run_of_many
 
     every = index(folder)
     shown = trips.trips(every, size)
@@ -50,6 +49,7 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
             say(tables.written(every, apart, to.folder, form))
     if pages:
         from ipclab.render.report import notebooks_of
+        from ipclab_answers.gather.page import run_of_many
 
         asked = {"bundles": str(folder.resolve()), "size": size}
         say(to.render([run_of_many(shown)], notebooks_of(checkout(), "bundles"), asked))

@@ -91,8 +91,10 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
             _join_small(top, present)
         bundles = _heads(top, present, HEAD)
         values = _values(top, bundles)
+    pa.default_memory_pool().release_unused()  # what decoding took
     texts = dict.fromkeys(TEXTS, "")
-    return Index(bundles.drop(columns="part").fillna(texts), values, len(new))
+    bundles = bundles.drop(columns="part").fillna(texts)
+    return Index(bundles, values, len(new))
 
 
 def _place(folder: Path, study: str) -> Path:
