@@ -26,9 +26,9 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
 
     Nodes by mechanisms, over their limits, and by rank; nodes that differ from their equals.
     """
-    from ipclab_answers.gather import files_in
+    from ipclab_answers.gather import check
 
-    files_in(folder)  # or it is refused
+    check(folder)
     pages = tuple(name for name in formats if name in PAGES)
     to = Rendering("gathered", langs, pages, out, table_only=not pages)
     to.check()
@@ -40,7 +40,9 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     damaged = shown.bundles[shown.bundles.why != ""]
     for bundle in damaged.itertuples():
         click.echo(f"{bundle.file}: {bundle.why}", err=True)
-    if shown.whole.empty:
+    total = len(shown.bundles)
+    taken = total - len(damaged)
+    if not taken:
         what = f"no bundle in {folder} can be taken"
         raise LabError(what, damaged.why.iloc[0], "see the lines above")
     apart = equals.differing(every)
@@ -56,5 +58,4 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     machines = trips.machines(shown)
     say(tables.told(machines, trips.ranked(shown, machines)))
     say(tables.named(apart))
-    total = len(shown.bundles)
-    click.echo(f"{len(shown.whole)} of {total} bundles taken, {every.read} of them new")
+    click.echo(f"{taken} of {total} bundles taken, {every.read} of them new")

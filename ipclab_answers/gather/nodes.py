@@ -25,7 +25,7 @@ def nodes(index: Index) -> pd.DataFrame:
     # without the long columns, which are slow to sort
     whole = bundles.loc[bundles.why == "", [*NODE, "begun", "profile"]]
     places = {name: place for place, name in enumerate(PROFILES)}
-    ops = index.values.groupby("file", observed=True).size()
+    ops = index.values.file.value_counts()
     ranked = whole.assign(
         fine=whole.profile != COARSE,
         ops=whole.file.map(ops.to_dict()).fillna(0),
@@ -37,14 +37,12 @@ def nodes(index: Index) -> pd.DataFrame:
     return bundles.loc[last.index].reset_index(drop=True)
 
 
-def answers(index: Index) -> pd.DataFrame:
-    """Return the fastest mechanism of each node by question, with its time (ns).
+def answers(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the fastest mechanism of each node `chosen` by question, with its time (ns).
 
     It is so by its median; `alike` are those whose interval reaches that median. Round trips are
     those of each mechanism at its plainest.
     """
-    chosen = nodes(index)[NODE]
-    values = index.values
     trips = values.study == "round_trip"
     asked = values.file.isin(chosen.file) & (values.plain.astype(bool) | ~trips)
     mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
@@ -65,7 +63,7 @@ def answers(index: Index) -> pd.DataFrame:
         alike[place].append(backend)
     told = first.assign(alike=[" ".join(names) for names in alike])
     told = told.rename(columns={"backend": "fastest"})
-    told = told.merge(chosen, on="file")
+    told = told.merge(chosen[NODE], on="file")
     return told[[*NODE, *ASKED, "fastest", "ns", "alike"]]
 
 

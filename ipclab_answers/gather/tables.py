@@ -24,10 +24,11 @@ AT_ONCE = 1 << 20  # rows that are made into text together, and a row group of P
 
 def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
-    answers = nodes.answers(index)
+    chosen = nodes.nodes(index)[nodes.NODE]
+    answers = nodes.answers(chosen, index.values)
     frames = {
         "bundles": [index.bundles.drop(columns=KEY[1:])],
-        "values": _values(index),
+        "values": _values(chosen, index.values),
         "differing": [differing],
         "answers": [answers],
         "matrix": [nodes.matrix(answers)],
@@ -43,15 +44,14 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
         yield file
 
 
-def _values(index: Index) -> Iterator[pd.DataFrame]:
+def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the ops of all nodes, in parts: their texts take much memory together."""
-    chosen = nodes.nodes(index)[nodes.NODE]
-    values = index.values
     places = np.flatnonzero(values.file.isin(chosen.file))
     of_category = chosen.set_index("file", drop=False).reindex(values.file.cat.categories)
     for start in range(0, max(1, len(places)), AT_ONCE):
         part = values.iloc[places[start : start + AT_ONCE]]
-        names = of_category[nodes.NODE].take(part.file.cat.codes.to_numpy()).set_axis(part.index)
+        category = part.file.cat.codes.to_numpy()
+        names = of_category[nodes.NODE].take(category).set_axis(part.index)
         yield part.drop(columns="file").join(names)[VALUES]
 
 
