@@ -44,7 +44,8 @@ def answers(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     those of each mechanism at its plainest.
     """
     trips = values.study == "round_trip"
-    asked = values.file.isin(chosen.file) & (values.plain.astype(bool) | ~trips)
+    plainest = values.plain.astype(bool) | ~trips
+    asked = values.file.isin(chosen.file) & plainest
     mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
     # Categories take a hundredth of the memory of so many texts.
     levels = _sorted_texts(mine.levels, NO_LEVELS).mask(trips, NO_LEVELS)
@@ -80,7 +81,6 @@ def matrix(answers: pd.DataFrame) -> pd.DataFrame:
     placement = answers.placement.astype(str)
     levels = answers.levels.where(answers.levels != NO_LEVELS, "")
     question = op + " " + size + " " + placement + levels
-    wide = answers.assign(question=question).pivot_table(
-        index=NODE, columns="question", values="fastest", aggfunc="first"
-    )
+    asked = answers.assign(question=question)
+    wide = asked.pivot_table("fastest", NODE, "question", aggfunc="first")
     return wide.reset_index().rename_axis(columns=None)

@@ -22,22 +22,27 @@ def trips(index: Index, size: int) -> Index:
     A bundle without any cannot be taken.
     """
     values = index.values
-    asked = values.plain.astype(bool) & (values.size_bytes == size) & (values.op == OP)
-    values = values[asked & values.placement.isin(PLACEMENTS)]
-    absent = (index.bundles.why == "") & ~index.bundles.file.isin(values.file.unique())
+    of_size = values.plain.astype(bool) & (values.size_bytes == size)
+    bounded = (values.op == OP) & values.placement.isin(PLACEMENTS)
+    values = values[of_size & bounded]
     values = values.astype(dict.fromkeys(TEXTS, str))
-    why = index.bundles.why.mask(absent, f"it holds no round trip of {size} bytes")
-    return replace(index, bundles=index.bundles.assign(why=why), values=values)
+    bundles = index.bundles
+    lacks = (bundles.why == "") & ~bundles.file.isin(values.file)
+    why = bundles.why.mask(lacks, f"it holds no round trip of {size} bytes")
+    return replace(index, bundles=bundles.assign(why=why), values=values)
 
 
 def machines(trips: Index) -> pd.DataFrame:
     """Return the bundle that stands for each node and the `FACTS` of its machine, sorted by them."""
     chosen = nodes(trips)
-    of_machine = msgspec.json.Decoder(
-        msgspec.defstruct("Facts", [(name, Any, None) for name in FACTS])
-    )
-    facts = [msgspec.structs.astuple(of_machine.decode(known)) for known in chosen.facts]
-    chosen = chosen.join(pd.DataFrame(facts, chosen.index, FACTS, dtype=object))
+    # All other facts, of which there are many, are passed over.
+    shown = msgspec.defstruct("Facts", [(name, Any, None) for name in FACTS])
+    decoder = msgspec.json.Decoder(shown)
+    rows = []
+    for text in chosen.facts:
+        facts = decoder.decode(text)
+        rows.append(msgspec.structs.astuple(facts))
+    chosen = chosen.join(pd.DataFrame(rows, chosen.index, FACTS, dtype=object))
     order = [*FACTS, "machine", "label"]
     return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
 
