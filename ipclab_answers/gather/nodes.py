@@ -43,29 +43,39 @@ def answers(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     It is so by its median; `alike` are those whose interval reaches that median. Round trips are
     those of each mechanism at its plainest.
     """
-    trips = values.study == "round_trip"
-    plainest = values.plain.astype(bool) | ~trips
-    asked = values.file.isin(chosen.file) & plainest
-    mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
-    # Categories take a hundredth of the memory of so many texts.
-    levels = _sorted_texts(mine.levels, NO_LEVELS).mask(trips, NO_LEVELS)
-    mine = mine.assign(
-        file=_sorted_texts(mine.file), levels=levels, backend=_sorted_texts(mine.backend)
-    )
-    mine = mine.sort_values([*QUESTION, "ns", "backend"], ignore_index=True)
+    mine = _asked(chosen, values)
     is_first = ~mine.duplicated(QUESTION)
     first = mine[is_first].astype({"file": str, "levels": str, "backend": str})
     question = is_first.cumsum().to_numpy() - 1  # the place in `first` of the answer
-    fastest = mine.backend.cat.codes[is_first].to_numpy()[question]
-    within = mine.low <= first.ns.to_numpy()[question]
-    is_rival = within & (mine.backend.cat.codes != fastest)
+    backend = mine.backend.cat.codes.to_numpy()
+    fastest = backend[is_first][question]
+    median = first.ns.to_numpy()[question]
+    is_rival = (mine.low <= median) & (backend != fastest)
     alike: list[list[str]] = [[] for _ in range(len(first))]
-    for place, backend in zip(question[is_rival], mine.backend[is_rival], strict=True):
-        alike[place].append(backend)
+    for place, name in zip(question[is_rival], mine.backend[is_rival], strict=True):
+        alike[place].append(name)
     told = first.assign(alike=[" ".join(names) for names in alike])
     told = told.rename(columns={"backend": "fastest"})
     told = told.merge(chosen[NODE], on="file")
     return told[[*NODE, *ASKED, "fastest", "ns", "alike"]]
+
+
+def _asked(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the ops that answer the questions of the nodes `chosen`, by question and time.
+
+    Texts are categories, which take a hundredth of the memory.
+    """
+    trips = values.study == "round_trip"
+    plainest = values.plain.astype(bool) | ~trips
+    asked = values.file.isin(chosen.file) & plainest
+    mine = values.loc[asked, [*QUESTION, "backend", "ns", "low"]]
+    levels = _sorted_texts(mine.levels, NO_LEVELS)
+    mine = mine.assign(
+        file=_sorted_texts(mine.file),
+        levels=levels.mask(trips, NO_LEVELS),
+        backend=_sorted_texts(mine.backend),
+    )
+    return mine.sort_values([*QUESTION, "ns", "backend"], ignore_index=True)
 
 
 def _sorted_texts(column: pd.Series, *more: str) -> pd.Series:

@@ -17,8 +17,21 @@ from ipclab_answers.gather.equals import ALL
 from ipclab_answers.gather.index import KEY, Index
 from ipclab_answers.gather.trips import beaten
 
-VALUES = [*nodes.NODE, "study", "point", "backend", "size_bytes", "placement", "levels", "op"]
-VALUES += ["ns", "low", "high", "launches", "over_limit"]
+VALUES = [
+    *nodes.NODE,
+    "study",
+    "point",
+    "backend",
+    "size_bytes",
+    "placement",
+    "levels",
+    "op",
+    "ns",
+    "low",
+    "high",
+    "launches",
+    "over_limit",
+]
 AT_ONCE = 1 << 20  # rows that are made into text together, and a row group of Parquet
 
 
@@ -56,8 +69,10 @@ def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame
 
 
 def _csv(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
-    for number, rows in enumerate(parts):
-        rows.to_csv(out, index=False, header=number == 0, lineterminator="\n", mode="wb")
+    with_head = True
+    for rows in parts:
+        rows.to_csv(out, index=False, header=with_head, lineterminator="\n", mode="wb")
+        with_head = False
 
 
 def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
@@ -71,12 +86,13 @@ def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
     faster = dict(list(beaten(rows).groupby("file", observed=True)))
-    for node in machines.to_dict("records"):
-        name = f"{node['machine']} {node['label']}".rstrip()
-        yield f"machine {name}: {node['file']} ({node['profile']}, {node['begun'][:10]})"
-        if node["file"] not in faster:
+    shown = machines[["machine", "label", "file", "profile", "begun"]]
+    for node in shown.itertuples():
+        name = f"{node.machine} {node.label}".rstrip()
+        yield f"machine {name}: {node.file} ({node.profile}, {node.begun[:10]})"
+        if node.file not in faster:
             continue
-        for row in faster[node["file"]].itertuples():
+        for row in faster[node.file].itertuples():
             which = f"{row.backend} {row.placement} of {row.file}"
             yield f"x {row.over_limit:.2f} of its limit: {which}"
 

@@ -49,7 +49,8 @@ def machines(trips: Index) -> pd.DataFrame:
 
 def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
     """Return the trips of `machines`, each with its `rank` by time in its file and placement."""
-    rows = trips.values[trips.values.file.isin(machines.file)]
+    values = trips.values
+    rows = values[values.file.isin(machines.file)]
     ranks = rows.groupby(["file", "placement"]).ns.rank(method="min")
     return rows.assign(rank=ranks.astype(int))
 
