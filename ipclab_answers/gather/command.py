@@ -54,7 +54,8 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
         from ipclab_answers.gather.page import run_of_many
 
         asked = {"bundles": str(folder.resolve()), "size": size}
-        say(to.render([run_of_many(shown)], notebooks_of(checkout(), "bundles"), asked))
+        notebooks = notebooks_of(checkout(), "bundles")
+        say(to.render([run_of_many(shown)], notebooks, asked))
     machines = trips.machines(shown)
     say(tables.told(machines, trips.ranked(shown, machines)))
     say(tables.named(apart))

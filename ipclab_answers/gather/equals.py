@@ -61,8 +61,10 @@ def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[dict[Any,
     for row in _together(ratios):
         whole.append(row["file"])
         yield row
-    for op in _alone(ratios, mine).to_dict("records"):
-        if op["file"] not in whole and _leaves(op["ratio"], op["low"], op["high"]):
+    alone = _alone(ratios, mine)
+    alone = alone[~alone.file.isin(whole)]
+    for op in alone.to_dict("records"):
+        if _leaves(op["ratio"], op["low"], op["high"]):
             yield op
 
 
@@ -111,7 +113,8 @@ def _alone(ratios: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 def _leaves(ratio: float, low: float, high: float) -> bool:
     """Tell whether a ratio is shown to be another than one."""
-    return judge.side(Quantity(ratio, "1", low, high), 1) in (judge.ABOVE, judge.BELOW)
+    shown = Quantity(ratio, "1", low, high)
+    return judge.side(shown, 1) in (judge.ABOVE, judge.BELOW)
 
 
 def _wider(tests: int) -> float:

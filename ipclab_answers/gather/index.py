@@ -75,7 +75,9 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
     pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what decoding took
     top = top or _place(folder, study)
     check(folder)
-    files = {str(file.relative_to(folder)): file for file in sorted(files_in(folder))}
+    files = {}
+    for file in sorted(files_in(folder)):
+        files[str(file.relative_to(folder))] = file
     try:
         top.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -83,7 +85,8 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
         raise LabError(f"cannot write {top}", error.strerror or "", fix) from error
     taken_by_another = LabError(HELD, "", "wait for it or end it")
     with locked(top, taken_by_another, patience=PATIENCE):
-        present = pd.DataFrame([key_of(file, name) for name, file in files.items()])
+        keys = [key_of(file, name) for name, file in files.items()]
+        present = pd.DataFrame(keys)
         already_read = set(_heads(top, present, KEY).file)
         new = [name for name in files if name not in already_read]
         for rows in _read(folder, new, study):
@@ -99,7 +102,8 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
 
 
 def _place(folder: Path, study: str) -> Path:
-    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+    name = digest[:16]
     return checkout().data / "gathered" / f"{name}-{FORMAT}" / f"study={study}"
 
 
@@ -138,7 +142,8 @@ def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:
     if not names:
         return
     cpus = len(os.sched_getaffinity(0))
-    pool = ProcessPoolExecutor(min(len(names), cpus), get_context("fork"), initializer=_alone)
+    workers = min(len(names), cpus)
+    pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_alone)
     files = [folder / name for name in names]
     read = partial(_rows, study=study)
     try:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +51,9 @@ def taken(file: Path, name: str, study: str) -> list[Row]:
     except NOT_OURS as error:
         why = getattr(error, "why", "") or str(error) or type(error).__name__
         return [head | {"why": why}]
-    return [head | about, *({"file": name, **row} for row in rows)]
+    for row in rows:
+        row["file"] = name
+    return [head | about, *rows]
 
 
 def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
@@ -225,7 +228,8 @@ class _Points:
             for factor in HEAD:
                 row[factor] = key[factor]
             rows.append(row)
-        plain = [(*map(row.get, HEAD), row["op"]) for row in rows if row["plain"]]
+        mechanism = itemgetter(*HEAD, "op")
+        plain = [mechanism(row) for row in rows if row["plain"]]
         if self.study == "round_trip" and len(set(plain)) < len(plain):
             raise LabError("left out", "it holds a mechanism twice", "")
         return rows
@@ -233,7 +237,8 @@ class _Points:
     def _check(self, key: Row, op: str, ns: float) -> None:
         """Raise `LabError` for what is faster than memcpy, as frames are judged."""
         bound = study_of(self.study).bound(op, key)
-        copied = [time for size, time in self.copies.items() if size <= key["size_bytes"]]
+        most = key["size_bytes"]
+        copied = [time for size, time in self.copies.items() if size <= most]
         if not bound or not copied or key.get("receive") == IN_PLACE:
             return
         if ns < bound.copies * max(copied) * TOLERANCE:

@@ -60,11 +60,12 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
 def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the ops of all nodes, in parts: their texts take much memory together."""
     places = np.flatnonzero(values.file.isin(chosen.file))
-    of_category = chosen.set_index("file", drop=False).reindex(values.file.cat.categories)
+    by_file = chosen.set_index("file", drop=False)
+    of_category = by_file.reindex(values.file.cat.categories)[nodes.NODE]
     for start in range(0, max(1, len(places)), AT_ONCE):
         part = values.iloc[places[start : start + AT_ONCE]]
         category = part.file.cat.codes.to_numpy()
-        names = of_category[nodes.NODE].take(category).set_axis(part.index)
+        names = of_category.take(category).set_axis(part.index)
         yield part.drop(columns="file").join(names)[VALUES]
 
 

@@ -40,9 +40,10 @@ def machines(trips: Index) -> pd.DataFrame:
     decoder = msgspec.json.Decoder(shown)
     rows = []
     for text in chosen.facts:
-        facts = decoder.decode(text)
-        rows.append(msgspec.structs.astuple(facts))
-    chosen = chosen.join(pd.DataFrame(rows, chosen.index, FACTS, dtype=object))
+        known = decoder.decode(text)
+        rows.append(msgspec.structs.astuple(known))
+    facts = pd.DataFrame(rows, chosen.index, FACTS, dtype=object)
+    chosen = chosen.join(facts)
     order = [*FACTS, "machine", "label"]
     return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
 
