@@ -98,10 +98,10 @@ def _alone(ratios: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     wider = _wider(looked_at)
     logs = ratios.melt(value_name="log", ignore_index=False)
     logs = logs.dropna().reset_index()
-    mads = ratios.abs().median(axis=1)
-    mads = mads.rename("mad").reset_index()
+    mads = ratios.abs().median(axis=1).rename("mad")
     times = values[["file", "point", "op", "ns", "low", "high"]]
-    ops = logs.merge(mads).merge(times)
+    ops = logs.merge(mads.reset_index())
+    ops = ops.merge(times)
     far = ops[ops.log.abs() > K * ops.mad]
     ratio = np.exp(far.log)
     # one launch has no ends: its low end is nothing, however much wider

@@ -87,13 +87,13 @@ def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
     faster = dict(list(beaten(rows).groupby("file", observed=True)))
-    shown = machines[["machine", "label", "file", "profile", "begun"]]
-    for node in shown.itertuples():
-        name = f"{node.machine} {node.label}".rstrip()
-        yield f"machine {name}: {node.file} ({node.profile}, {node.begun[:10]})"
-        if node.file not in faster:
+    for node in machines.to_dict("records"):
+        file = node["file"]
+        name = f"{node['machine']} {node['label']}".rstrip()
+        yield f"machine {name}: {file} ({node['profile']}, {node['begun'][:10]})"
+        if file not in faster:
             continue
-        for row in faster[node.file].itertuples():
+        for row in faster[file].itertuples():
             which = f"{row.backend} {row.placement} of {row.file}"
             yield f"x {row.over_limit:.2f} of its limit: {which}"
 

@@ -43,9 +43,9 @@ def delete(names: Words, yes: bool) -> None:
 
     chosen = [folders.mine(checkout(), name) for name in names]
     if not yes:
-        names = ", ".join(run.id for run in chosen)
+        every = ", ".join(run.id for run in chosen)
         try:
-            click.confirm(f"delete {names}?", abort=True)
+            click.confirm(f"delete {every}?", abort=True)
         except click.Abort as error:
             raise UsageError("nothing is deleted", "", "say yes, or --yes") from error
     for run in chosen:
