@@ -25,10 +25,10 @@ def trips(index: Index, size: int) -> Index:
     of_size = values.plain.astype(bool) & (values.size_bytes == size)
     bounded = (values.op == OP) & values.placement.isin(PLACEMENTS)
     values = values[of_size & bounded]
-    values = values.astype(dict.fromkeys(TEXTS, str))
     bundles = index.bundles
-    lacks = (bundles.why == "") & ~bundles.file.isin(values.file)
+    lacks = (bundles.why == "") & ~bundles.file.isin(values.file.unique())
     why = bundles.why.mask(lacks, f"it holds no round trip of {size} bytes")
+    values = values.astype(dict.fromkeys(TEXTS, str))
     return replace(index, bundles=bundles.assign(why=why), values=values)
 
 
