@@ -87,7 +87,8 @@ def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
     faster = dict(list(beaten(rows).groupby("file", observed=True)))
-    for node in machines.to_dict("records"):
+    shown = machines[["machine", "label", "file", "profile", "begun"]]
+    for node in shown.to_dict("records"):
         file = node["file"]
         name = f"{node['machine']} {node['label']}".rstrip()
         yield f"machine {name}: {file} ({node['profile']}, {node['begun'][:10]})"
