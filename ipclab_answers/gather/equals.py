@@ -105,8 +105,10 @@ def _alone(ratios: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     far = ops[ops.log.abs() > K * ops.mad]
     ratio = np.exp(far.log)
     # one launch has no ends: its low end is nothing, however much wider
-    low = (far.low / far.ns).clip(lower=0) ** wider * ratio
-    high = (far.high / far.ns) ** wider * ratio
+    below = (far.low / far.ns).clip(lower=0)
+    above = far.high / far.ns
+    low = below**wider * ratio
+    high = above**wider * ratio
     mads = far.log.abs() / far.mad.replace(0, np.nan)
     return far.assign(ratio=ratio, low=low, high=high, mads=mads)
 
