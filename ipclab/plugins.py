@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from inspect import isclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ipclab.errors import UsageError, hint
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -15,12 +18,15 @@ def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
     `noun` is what one of them is called. Raises `UsageError` when an entry point cannot be loaded,
     or gives something else or under another name.
     """
-    return {name: one(group, noun, name, kind) for name in names(group)}
+    from importlib.metadata import entry_points  # takes as long as the rest of the command line
+
+    entries = entry_points(group=group)  # once: it reads what every installed package says
+    return {name: _loaded(entries[name], noun, kind) for name in sorted(entries.names)}
 
 
 def names(group: str) -> list[str]:
     """Return the names of the entry points of `group`, sorted; none of them is loaded."""
-    from importlib.metadata import entry_points  # takes as long as the rest of the command line
+    from importlib.metadata import entry_points
 
     return sorted(entry_points(group=group).names)
 
@@ -29,18 +35,22 @@ def one(group: str, noun: str, name: str, kind: type[T]) -> T:
     """Return what the entry point `name` of `group` gives; see `installed`."""
     from importlib.metadata import entry_points
 
-    entry = entry_points(group=group)[name]
+    return _loaded(entry_points(group=group)[name], noun, kind)
+
+
+def _loaded(entry: "EntryPoint", noun: str, kind: type[T]) -> T:
     try:
         thing = entry.load()
         if isclass(thing) and issubclass(thing, kind):
             thing = thing()
     except Exception as error:
         raise UsageError(
-            f"{noun} {name!r} cannot be loaded", str(error), f"fix {entry.value}"
+            f"{noun} {entry.name!r} cannot be loaded", str(error), f"fix {entry.value}"
         ) from error
-    if not isinstance(thing, kind) or getattr(thing, "name", "") != name:
+    if not isinstance(thing, kind) or getattr(thing, "name", "") != entry.name:
         raise UsageError(
-            f"{noun} {name!r} is not a {noun.capitalize()} of that name", f"see {entry.value}"
+            f"{noun} {entry.name!r} is not a {noun.capitalize()} of that name",
+            f"see {entry.value}",
         )
     return thing
 

@@ -86,7 +86,8 @@ def choose(
     if reporting:
         to.check()  # before anything is measured
     if measuring:
-        runs = [measure(paths, asked.request(need, profile or "quick"), Progress(shown=True))]
+        request = asked.request(need, profile or "quick")
+        runs = [measure(paths, request, Progress(shown=True))]
     else:
         runs = runs_for(paths, need, str(run or ""))
     # Only now: what measures is not to hold what draws.

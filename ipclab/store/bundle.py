@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from jinja2 import Environment
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths, typed
@@ -95,6 +94,8 @@ def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
 
     `rocrate` stamps times and random names.
     """
+    from jinja2 import Environment  # which takes long, and only those who pack need
+
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
     facts = about["machine"]["facts"]
     begun = dt.datetime.fromisoformat(about["begun"])

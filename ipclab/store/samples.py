@@ -93,12 +93,27 @@ def row_count(path: Path) -> int:
 
 def decode_opened(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
     """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
+    return measured_of(named, *contents_of(source, named, most))
+
+
+def contents_of(source: pa.NativeFile, named: str, most: int) -> tuple[bytes, pa.Table]:
+    """Return the metadata and the rows of the file of the point `named` (study/point), of `most`
+    rows, for `measured_of`; raises as `decode` does.
+    """
     with _refusing(named):
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
             validity.columns(file, most)
-            measured = parse(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
-            _fill(measured.launches, file.read(use_threads=False))
+            return file.metadata.metadata[METADATA], file.read(use_threads=False)
+
+
+def measured_of(named: str, metadata: bytes, rows: pa.Table) -> Measured:
+    """Return the point `named` (study/point) that a file with these contents holds; raises as
+    `decode` does.
+    """
+    with _refusing(named):
+        measured = parse(metadata, named, POINT_STEPS, _parsed)
+        _fill(measured.launches, rows)
         validity.possible(measured.point, measured.launches, named)
     return measured
 
@@ -165,29 +180,29 @@ def _fill(launches: list[Launch], table: pa.Table) -> None:
 
     Raises `ValueError` when one has none of an op, or rows are out of order.
     """
-    if any(column.null_count for column in table.columns):
+    (rows,) = table.combine_chunks().to_batches()
+    if any(column.null_count for column in rows.columns):
         raise ValueError("a row lacks its launch, its op or its time")
-    number = table["launch"].to_numpy()
-    ns = table["ns"].to_numpy()
-    op = table["op"].combine_chunks()
+    number, op, ns = rows["launch"].to_numpy(), rows["op"], rows["ns"].to_numpy()
     codes = op.indices.to_numpy()
     names = op.dictionary.to_pylist()
     borders = _borders(number, codes)
     validity.order(number[borders[:-1]], len(launches))
-    used = np.unique(codes[borders[:-1]])
+    used = set(codes[borders[:-1]].tolist())
     if len(borders) - 1 > len(launches) * len(used):  # ops in turn, as nothing here writes them
-        rows = np.lexsort((codes, number))
-        number, codes, ns = number[rows], codes[rows], ns[rows]
+        places = np.lexsort((codes, number))
+        number, codes, ns = number[places], codes[places], ns[places]
         borders = _borders(number, codes)
-    parts = sorted(pairwise(borders.tolist()), key=lambda part: codes[part[0]])
-    for begin, end in parts:
-        launches[number[begin]].samples[names[codes[begin]]] = ns[begin:end]
+    begins = borders[:-1]
+    parts = zip(codes[begins].tolist(), number[begins].tolist(), pairwise(borders), strict=True)
+    for code, launch, (begin, end) in sorted(parts):
+        launches[launch].samples[names[code]] = ns[begin:end]
     for place, launch in enumerate(launches):
         if len(launch.samples) < len(used):
             raise ValueError(f"launch {place} lacks samples")
 
 
-def _borders(number: Samples, codes: Samples) -> Samples:
+def _borders(number: Samples, codes: Samples) -> list[int]:
     """Return where the rows of a launch's op begin, and the number of all rows."""
-    changes = np.flatnonzero((number[1:] != number[:-1]) | (codes[1:] != codes[:-1]))
-    return np.concatenate([[0], changes + 1, [len(number)]])
+    changes = (number[1:] != number[:-1]) | (codes[1:] != codes[:-1])
+    return [0, *(np.flatnonzero(changes) + 1).tolist(), len(number)]

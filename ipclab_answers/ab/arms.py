@@ -28,7 +28,8 @@ class Program:
         outcomes = launcher.launch([self.role], seconds)
         if not self.printed:
             return (perf_counter() - start) * 1e9
-        for line in reversed(str(outcomes[ARM].facts["said"]).splitlines()):
+        said = str(outcomes[ARM].facts["said"])
+        for line in reversed(said.splitlines()):
             with suppress(ValueError):
                 value = float(line)
                 return 1 / value if self.inverse and value else value

@@ -163,7 +163,8 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)
-    wanted_levels = {name: values[0] for name, values in levels(given["levels"]).items()}
+    given_levels = levels(given["levels"])
+    wanted_levels = {name: values[0] for name, values in given_levels.items()}
     wanted = Wanted(
         given["study"],
         given["backend"],
@@ -175,6 +176,7 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     how = {name: given[name] for name in ("command", "printed", "more")}
     asked = Asked(wanted, placement.role(0), **how)
     arms = asked.arms(names)
-    if given["before"]:
-        arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))
+    before = given["before"]
+    if before:
+        arms.append(asked.with_setting(arms[0], before, given["undo"]))
     return arms

@@ -55,7 +55,9 @@ def tried(
     if points.keys() == by_name.keys():
         measured = partial(_round, points, launcher, deadline)
     else:
-        launches = {name: partial(arm.launch, launcher, deadline) for name, arm in by_name.items()}
+        launches = {}
+        for name, arm in by_name.items():
+            launches[name] = partial(arm.launch, launcher, deadline)
         measured = partial(one_by_one, launches, random.Random(seed))
     return trial(measured, launcher.renew_old, time.monotonic, **effort)
 

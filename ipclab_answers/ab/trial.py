@@ -123,7 +123,8 @@ def judged(
         both.append(np.sqrt(np.multiply(first, second)).tolist())
     controls = {}
     controls[AGAIN] = compare(_side(a), _side(again), len(ARMS), bound)
-    limits = list(chain.from_iterable(measured.get(LIMITS, ()) for measured in rounds))
+    of_rounds = [measured.get(LIMITS, ()) for measured in rounds]
+    limits = list(chain.from_iterable(of_rounds))
     half = len(limits) // 2
     if half:
         early = Side(limits[:half])

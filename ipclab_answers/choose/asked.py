@@ -52,7 +52,8 @@ def request(need: Need, effort: str) -> Request:
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
-        crashes = Sweep(backends=tuple(sorted(names)), levels={"fault": (need.fault,)})
+        levels = {"fault": (need.fault,)}
+        crashes = Sweep(backends=tuple(sorted(names)), levels=levels)
         effort_of_faults = faults.effort(usual)
         given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}
@@ -95,8 +96,11 @@ def _sweep(need: Need) -> Sweep:
 def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
     """Tell whether a point of shared state has `levels`, and neither syncs nor maps otherwise."""
     key = point.key()
-    usual = key["sync"] in ("none", "off") and key["map"] in ("none", "writemap")
-    return usual and levels.items() <= key.items()
+    is_synced = key["sync"] not in ("none", "off")
+    is_mapped = key["map"] not in ("none", "writemap")
+    if is_synced or is_mapped:
+        return False
+    return levels.items() <= key.items()
 
 
 def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:

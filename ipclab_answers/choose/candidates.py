@@ -146,7 +146,8 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
         parts.append(most_launched(of_size))
     if len(parts) == 1:
         return side_of(parts[0])
-    by_round = pd.concat(parts).pivot_table("value", ROUND, need.size_column, aggfunc="last")
+    of_sizes = pd.concat(parts)
+    by_round = of_sizes.pivot_table("value", ROUND, need.size_column, aggfunc="last")
     mixed = by_round.dropna() @ pd.Series(need.size)
     if mixed.empty:
         return None
@@ -167,7 +168,8 @@ def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: 
     candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
         quantiles = _by_size(need, at_rate, need.op, tails.metric(need.quantile))
-        candidate.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
+        measured = filter(None, quantiles)
+        candidate.quantile = max(measured, key=attrgetter("value"), default=ABSENT)
         candidate.require("deadline", quantiles, need.deadline_us * US)
     if need.rate:
         candidate.require("rate", [took], 1e9 / need.rate)
@@ -189,7 +191,8 @@ def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Qu
     if limits.empty or not value:
         return ABSENT
     bounded = with_limits(times, limits).drop_duplicates(need.size_column)
-    bounds = bounded.set_index(need.size_column).limit.reindex(list(need.size))
+    bounds = bounded.set_index(need.size_column).limit
+    bounds = bounds.reindex(list(need.size))
     mixed = float(np.dot(bounds, list(need.size.values())))
     return value / of(mixed).as_unit("ns")
 

@@ -44,7 +44,8 @@ def crossings(
         if low_verdict == high_verdict == SLOWER:
             gain = _log_ratio(at_low[above], at_low[below])
             loss = _log_ratio(at_high[above], at_high[below])
-            about = low * (high / low) ** (gain / (gain - loss))
+            share = gain / (gain - loss)
+            about = low * (high / low) ** share
             crossed.append((below, above, low, high, about))
     return pd.DataFrame(crossed, columns=COLUMNS)
 

@@ -42,7 +42,8 @@ def _here(paths: Paths, need: Need) -> list[RunFolder]:
     exact = file_names(need)
 
     def answering(run: RunFolder) -> int:
-        return sum(bool(exact.search(name)) for name in run.points(need.study))
+        names = run.points(need.study)
+        return len(list(filter(exact.search, names)))
 
     runs = best(paths, need.study, answering)
     for purpose in (need.plain(), None):

@@ -69,7 +69,10 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
         "changes": _changes(lab, answer),
         "missing": _missing(lab, answer),
     }
-    return {name: _headed(lab, frame, WORDS[name]) for name, frame in frames.items()}
+    headed = {}
+    for name, frame in frames.items():
+        headed[name] = _headed(lab, frame, WORDS[name])
+    return headed
 
 
 def text(lab: Any, answer: Answer) -> str:
@@ -95,10 +98,14 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
     numbers = lab.words.numbers
     words = WORDS["level"]
+    sizes = [_size(lab, need, size) for size in need.size]
+    rate = lab.say(words["closed"])
+    if need.rate:
+        rate = numbers.number(need.rate, 0)
     sides: dict[str, Any] = {
-        "size": lab.words.joined(_size(lab, need, size) for size in need.size),
+        "size": lab.words.joined(sizes),
         "way": lab.say(words[need.way]),
-        "rate": numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"]),
+        "rate": rate,
         "consumers": need.consumers,
         "sharing": lab.say(words[need.sharing]) if need.consumers > 1 else "",
         "placement": lab.level("placement", need.placement),

@@ -19,7 +19,8 @@ def estimate(need: Need, times: pd.DataFrame) -> Quantity:
 
     Both axes are logarithmic. Nothing is estimated beyond the smallest and the largest size.
     """
-    medians = times.groupby(need.size_column).value.median().astype(float)
+    by_size = times.groupby(need.size_column).value
+    medians = by_size.median().astype(float)
     if medians.empty:
         return missing("ns")
     wanted = np.log(list(need.size))

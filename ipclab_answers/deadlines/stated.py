@@ -89,7 +89,8 @@ def _rows(measured: Measured, deadline: Deadline) -> list[Row]:
         tails = [launch[METRIC] for launch in summaries]
         row = head(measured.point) | {"op": op, "metric": METRIC, "unit": "ns"}
         row["samples"] = int(min(launch["samples"] for launch in summaries))
-        rows.append(row | asdict(statement(tails, deadline, len(measured.failures))))
+        stated = statement(tails, deadline, len(measured.failures))
+        rows.append(row | asdict(stated))
     return rows
 
 

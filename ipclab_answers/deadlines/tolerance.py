@@ -121,12 +121,16 @@ def follows(values: Values) -> float:
     values give 1: nothing speaks against them.
     """
     ordered = np.sort(values)
-    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    first = np.searchsorted(ordered, values, "left")
+    last = np.searchsorted(ordered, values, "right")
+    ranks = first + last
     steps = np.diff(ranks)
     if not steps.any():
         return 1.0
     scatter = ranks - ranks.mean()
-    ratio = float((steps**2).sum() / (scatter**2).sum())
+    between = (steps**2).sum()
+    within = (scatter**2).sum()
+    ratio = float(between / within)
     deviation = (20 / (5 * len(values) + 7)) ** 0.5
     return 2 * NormalDist().cdf(-abs(ratio - 2) / deviation)
 

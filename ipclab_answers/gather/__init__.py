@@ -1,5 +1,6 @@
 """Many bundles as one page: machines by mechanisms, over their limits, and by rank."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ipclab.errors import UsageError
@@ -7,11 +8,14 @@ from ipclab.errors import UsageError
 SUFFIX = ".ipclab"
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Return the bundles in `folder`, at any depth, sorted; raises `UsageError` without any."""
-    files = sorted(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else []
-    files = [file for file in files if file.is_file()]
-    if not files:
+def files_in(folder: Path) -> Iterator[Path]:
+    """Yield the bundles in `folder`, at any depth."""
+    if folder.is_dir():
+        yield from filter(Path.is_file, folder.rglob(f"*{SUFFIX}"))
+
+
+def check(folder: Path) -> None:
+    """Raise `UsageError` for a folder without any bundle."""
+    if next(files_in(folder), None) is None:
         fix = "put there what 'ipclab bundle' wrote"
         raise UsageError(f"{folder} holds no bundle", f"no file ends in {SUFFIX}", fix)
-    return files

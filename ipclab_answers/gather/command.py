@@ -26,22 +26,23 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
 
     Nodes by mechanisms, over their limits, and by rank; nodes that differ from their equals.
     """
-    from ipclab_answers.gather import files_in
+    from ipclab_answers.gather import check
 
-    files_in(folder)  # or it is refused
+    check(folder)
     pages = tuple(name for name in formats if name in PAGES)
     to = Rendering("gathered", langs, pages, out, table_only=not pages)
     to.check()
     from ipclab_answers.gather import equals, tables, trips
     from ipclab_answers.gather.index import index
-    from ipclab_answers.gather.page import run_of_many
 
     every = index(folder)
     shown = trips.trips(every, size)
     damaged = shown.bundles[shown.bundles.why != ""]
     for bundle in damaged.itertuples():
         click.echo(f"{bundle.file}: {bundle.why}", err=True)
-    if shown.whole.empty:
+    total = len(shown.bundles)
+    taken = total - len(damaged)
+    if not taken:
         what = f"no bundle in {folder} can be taken"
         raise LabError(what, damaged.why.iloc[0], "see the lines above")
     apart = equals.differing(every)
@@ -50,11 +51,12 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
             say(tables.written(every, apart, to.folder, form))
     if pages:
         from ipclab.render.report import notebooks_of
+        from ipclab_answers.gather.page import run_of_many
 
         asked = {"bundles": str(folder.resolve()), "size": size}
-        say(to.render([run_of_many(shown)], notebooks_of(checkout(), "bundles"), asked))
+        notebooks = notebooks_of(checkout(), "bundles")
+        say(to.render([run_of_many(shown)], notebooks, asked))
     machines = trips.machines(shown)
     say(tables.told(machines, trips.ranked(shown, machines)))
     say(tables.named(apart))
-    total = len(shown.bundles)
-    click.echo(f"{len(shown.whole)} of {total} bundles taken, {every.read} of them new")
+    click.echo(f"{taken} of {total} bundles taken, {every.read} of them new")

@@ -38,28 +38,33 @@ def differing(index: Index) -> pd.DataFrame:
 
     One row for a node whose ops differ together (`point` is `ALL`), else one for each op that does.
     """
-    rows, every = [], nodes(index)
+    rows = []
+    every = nodes(index).set_index("file", drop=False)
     counts = every.machine.map(every.machine.value_counts())
     for _, equals in every[counts >= LEAST_EQUALS].groupby("machine"):
-        known = equals.set_index("file", drop=False)
-        for row in _of_equals(known, index.values):
-            node = known.loc[row["file"], NODE].to_dict()
-            rows.append(row | node | {"fact": facts(known, row["file"])})
+        for row in _of_equals(equals, index.values):
+            file = row["file"]
+            node = equals.loc[file, NODE].to_dict()
+            rows.append(row | node | {"fact": facts(equals, file)})
     return pd.DataFrame(rows, columns=DIFFERS)
 
 
 def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[dict[Any, Any]]:
     """Yield a row for each of the nodes `equals`, or for each op of one, that differs."""
-    mine = values[values.file.isin(equals.file)].astype({"file": str, "point": str, "op": str})
-    logs = mine.pivot(index=["point", "op"], columns="file", values="ns").map(np.log)
-    logs = logs[logs.notna().sum(axis=1) >= LEAST_EQUALS]
+    mine = values[values.file.isin(equals.file)]
+    mine = mine.astype({"file": str, "point": str, "op": str})
+    times = mine.pivot(index=["point", "op"], columns="file", values="ns")
+    times = times[times.notna().sum(axis=1) >= LEAST_EQUALS]
+    logs = times.map(np.log)
     ratios = logs.sub(logs.median(axis=1), axis=0)
     whole = []
     for row in _together(ratios):
         whole.append(row["file"])
         yield row
-    for op in _alone(ratios, mine).to_dict("records"):
-        if op["file"] not in whole and _leaves(op["ratio"], op["low"], op["high"]):
+    alone = _alone(ratios, mine)
+    alone = alone[~alone.file.isin(whole)]
+    for op in alone.to_dict("records"):
+        if _leaves(op["ratio"], op["low"], op["high"]):
             yield op
 
 
@@ -72,69 +77,84 @@ def _together(ratios: pd.DataFrame) -> Iterator[Row]:
         own = np.exp(ratios[file].dropna())
         if len(own) < LEAST_OPS:
             continue
-        told = statistic_estimate(list(own), len(own)).for_sessions()
-        if _leaves(told.value, told.low, told.high):
-            ratio = {"ratio": told.value, "low": told.low, "high": told.high}
-            mads = away[file] / (mad or np.nan)
-            yield {"file": file, "point": ALL, "op": ALL, **ratio, "mads": mads}
+        ratio = statistic_estimate(list(own), len(own)).for_sessions()
+        if _leaves(ratio.value, ratio.low, ratio.high):
+            yield {
+                "file": file,
+                "point": ALL,
+                "op": ALL,
+                "ratio": ratio.value,
+                "low": ratio.low,
+                "high": ratio.high,
+                "mads": away[file] / (mad or np.nan),
+            }
 
 
 def _alone(ratios: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """Return each op that lies far from the equals, its interval widened for all that are looked
     at.
     """
-    wider = _wider(int(ratios.notna().sum().sum()))
-    logs = ratios.melt(value_name="log", ignore_index=False).dropna().reset_index()
-    mads = ratios.abs().median(axis=1).rename("mad").reset_index()
-    shown = logs.merge(mads).merge(values[["file", "point", "op", "ns", "low", "high"]])
-    far = shown[shown.log.abs() > K * shown.mad]
+    looked_at = int(ratios.notna().sum().sum())
+    wider = _wider(looked_at)
+    logs = ratios.melt(value_name="log", ignore_index=False)
+    logs = logs.dropna().reset_index()
+    mads = ratios.abs().median(axis=1).rename("mad")
+    times = values[["file", "point", "op", "ns", "low", "high"]]
+    ops = logs.merge(mads.reset_index())
+    ops = ops.merge(times)
+    far = ops[ops.log.abs() > K * ops.mad]
     ratio = np.exp(far.log)
     # one launch has no ends: its low end is nothing, however much wider
-    low = (far.low / far.ns).clip(lower=0) ** wider * ratio
-    high = (far.high / far.ns) ** wider * ratio
-    return far.assign(
-        ratio=ratio, low=low, high=high, mads=far.log.abs() / far.mad.replace(0, np.nan)
-    )
+    below = (far.low / far.ns).clip(lower=0)
+    above = far.high / far.ns
+    low = below**wider * ratio
+    high = above**wider * ratio
+    mads = far.log.abs() / far.mad.replace(0, np.nan)
+    return far.assign(ratio=ratio, low=low, high=high, mads=mads)
 
 
 def _leaves(ratio: float, low: float, high: float) -> bool:
     """Tell whether a ratio is shown to be another than one."""
-    return judge.side(Quantity(ratio, "1", low, high), 1) in (judge.ABOVE, judge.BELOW)
+    shown = Quantity(ratio, "1", low, high)
+    return judge.side(shown, 1) in (judge.ABOVE, judge.BELOW)
 
 
 def _wider(tests: int) -> float:
     """Return how much wider an interval is that holds in `tests` tests together."""
-    normal, alone = NormalDist(), (1 - LEVEL) / 2
-    return normal.inv_cdf(alone / max(1, tests)) / normal.inv_cdf(alone)
+    normal = NormalDist()
+    beyond = (1 - LEVEL) / 2
+    return normal.inv_cdf(beyond / max(1, tests)) / normal.inv_cdf(beyond)
 
 
 def facts(equals: pd.DataFrame, file: str) -> str:
     """Return what is known of the node of `file` and not of its equals: facts, and its load."""
-    others = equals.drop(file)
-    own, known = json.loads(equals.facts[file]), list(map(json.loads, others.facts))
-    loads = list(map(json.loads, others.conditions))
-    told = [*_odd(own, known), *_loads(json.loads(equals.conditions[file]), loads)]
-    return "; ".join(told)
+    every = equals.facts.map(json.loads)
+    loads = equals.conditions.map(json.loads)
+    odd = _odd(every[file], list(every.drop(file)))
+    loaded = _loads(loads[file], list(loads.drop(file)))
+    return "; ".join([*odd, *loaded])
 
 
 def _odd(own: Row, others: list[Row]) -> Iterator[str]:
     """Yield the facts that most of the others share, and that are not a node's own."""
     for names in affects().values():
         for name in names:
-            values = Counter(str(known.get(name)) for known in others)
+            mine = str(own.get(name))
+            values = Counter(str(other.get(name)) for other in others)
             usual, count = values.most_common(1)[0]
-            if count >= SHARED * len(others) and str(own.get(name)) != usual:
-                yield f"{name} {own.get(name)} (others {usual})"
+            if count >= SHARED * len(others) and mine != usual:
+                yield f"{name} {mine} (others {usual})"
 
 
 def _loads(own: Row, others: list[Row]) -> Iterator[str]:
     """Yield what of a node's load lies beyond that of the others by the same rule."""
     for name in (*LOADS, DISTURBED):
-        known = [load[name] for load in others if load.get(name) is not None]
-        if not known or own.get(name) is None:
+        mine = own.get(name)
+        loads = [load[name] for load in others if load.get(name) is not None]
+        if not loads or mine is None:
             continue
-        middle = float(np.median(known))
-        room = K * float(np.median(np.abs(np.array(known) - middle)))
+        middle = np.median(loads)
+        mad = np.median(np.abs(np.array(loads) - middle))
         least = SHARED if name == DISTURBED else LEAST_LOAD
-        if own[name] - middle > max(room, least):
-            yield f"{name} {own[name]:.3g} (others {middle:.3g})"
+        if mine - middle > max(K * mad, least):
+            yield f"{name} {mine:.3g} (others {middle:.3g})"

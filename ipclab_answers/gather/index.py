@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
-from ipclab_answers.gather import files_in
+from ipclab_answers.gather import check, files_in
 from ipclab_answers.gather.reading import key_of, taken
 
 FORMAT = 3  # of the index; another one is made anew
@@ -74,7 +74,10 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
     """
     pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what decoding took
     top = top or _place(folder, study)
-    files = {str(file.relative_to(folder)): file for file in files_in(folder)}
+    check(folder)
+    files = {}
+    for file in sorted(files_in(folder)):
+        files[str(file.relative_to(folder))] = file
     try:
         top.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,21 +85,25 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
         raise LabError(f"cannot write {top}", error.strerror or "", fix) from error
     taken_by_another = LabError(HELD, "", "wait for it or end it")
     with locked(top, taken_by_another, patience=PATIENCE):
-        present = pd.DataFrame([key_of(file, name) for name, file in files.items()])
+        keys = [key_of(file, name) for name, file in files.items()]
+        present = pd.DataFrame(keys)
         already_read = set(_heads(top, present, KEY).file)
         new = [name for name in files if name not in already_read]
+        for rows in _read(folder, new, study):
+            _add(top, rows)
         if new:
-            for rows in _read(folder, new, study):
-                _add(top, rows)
             _join_small(top, present)
         bundles = _heads(top, present, HEAD)
         values = _values(top, bundles)
+    pa.default_memory_pool().release_unused()  # what decoding took
     texts = dict.fromkeys(TEXTS, "")
-    return Index(bundles.drop(columns="part").fillna(texts), values, len(new))
+    bundles = bundles.drop(columns="part").fillna(texts)
+    return Index(bundles, values, len(new))
 
 
 def _place(folder: Path, study: str) -> Path:
-    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+    name = digest[:16]
     return checkout().data / "gathered" / f"{name}-{FORMAT}" / f"study={study}"
 
 
@@ -110,8 +117,9 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
 
     A part that cannot be read is removed, so that its bundles are read again.
     """
-    with_part = COLUMNS.append(pa.field("part", pa.string()))
-    tables = [with_part.empty_table().select([*columns, "part"])]
+    part_name = pa.field("part", pa.string())
+    none = COLUMNS.append(part_name).empty_table()
+    tables = [none.select([*columns, "part"])]
     for part in _parts(top):
         try:
             with pq.ParquetFile(part) as file:
@@ -121,20 +129,25 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
         except (OSError, ValueError, LookupError):
             part.unlink()
             continue
-        names = pa.array([part.name] * len(rows), pa.string())
-        tables.append(rows.append_column("part", names))
+        names = pa.repeat(part.name, len(rows))
+        tables.append(rows.append_column(part_name, names))
     heads: pd.DataFrame = pa.concat_tables(tables).to_pandas()
-    heads = heads.merge(present, on=KEY).drop_duplicates("file")
+    heads = heads.merge(present, on=KEY)
+    heads = heads.drop_duplicates("file")
     return heads.sort_values("file", ignore_index=True)
 
 
 def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:
     """Yield the rows of bundles, of `AT_ONCE` at a time; processes on all CPUs read them."""
-    workers = min(len(names), len(os.sched_getaffinity(0)))
+    if not names:
+        return
+    cpus = len(os.sched_getaffinity(0))
+    workers = min(len(names), cpus)
     pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_alone)
+    files = [folder / name for name in names]
+    read = partial(_rows, study=study)
     try:
-        files = [folder / name for name in names]
-        tables = pool.map(partial(_rows, study=study), files, names, chunksize=4)
+        tables = pool.map(read, files, names, chunksize=4)
         while some := list(islice(tables, AT_ONCE)):
             yield pa.concat_tables(some)
     except BrokenProcessPool as error:
@@ -169,7 +182,8 @@ def _join_small(top: Path, present: pd.DataFrame) -> None:
     """Make many small files one, which appears before they go."""
     small = []
     for part in _parts(top):
-        if pq.read_metadata(part).row_group(0).num_rows < AT_ONCE:
+        heads_of_part = pq.read_metadata(part).row_group(0)
+        if heads_of_part.num_rows < AT_ONCE:
             small.append(part)
     if len(small) < MOST_SMALL:
         return
@@ -177,31 +191,36 @@ def _join_small(top: Path, present: pd.DataFrame) -> None:
     live = []
     for part in small:
         rows = pq.read_table(part, partitioning=None)
-        live.append(_of_files(rows, heads.file[heads.part == part.name]))
+        files = heads.file[heads.part == part.name]
+        live.append(_of_files(rows, files))
     _add(top, pa.concat_tables(live))
     for part in small:
         part.unlink()
 
 
 def _of_files(rows: pa.Table, files: pd.Series) -> pa.Table:
-    return rows.filter(pc.is_in(rows["file"], pa.array(files, pa.string())))
+    is_one = pc.is_in(rows["file"], pa.array(files, pa.string()))
+    return rows.filter(is_one)
 
 
 def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
     """Return the ops of the bundles that have one of these `heads`; texts are categories."""
     texts = ["file", *WORDS]
     number_of_text = pa.dictionary(pa.int32(), pa.string())
-    schema = pa.schema([COLUMNS.field(name) for name in VALUE])
-    for name in texts:
-        schema = schema.set(schema.get_field_index(name), pa.field(name, number_of_text))
-    tables = [schema.empty_table()]
+    fields = []
+    for name in VALUE:
+        kind = number_of_text if name in texts else COLUMNS.field(name).type
+        fields.append(pa.field(name, kind))
+    tables = [pa.schema(fields).empty_table()]
     for part, live in heads.groupby("part"):
         with pq.ParquetFile(top / str(part), read_dictionary=texts) as file:
             groups = range(1, file.num_row_groups)
             rows = file.read_row_groups(groups, columns=VALUE, use_threads=False)
             count = file.metadata.row_group(0).num_rows
         rows = rows.select(VALUE)
-        tables.append(rows if len(live) == count else _of_files(rows, live.file))
+        if len(live) < count:
+            rows = _of_files(rows, live.file)
+        tables.append(rows)
     table = pa.concat_tables(tables).unify_dictionaries()
     values: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
     return values

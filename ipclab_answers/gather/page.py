@@ -45,6 +45,7 @@ def notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
         return None
     named = []
     for row in faster.head(MOST_TOLD).itertuples():
-        named.append(lab.say("{file}: {backend}", file=row.file, backend=row.backend))
+        name = lab.say("{file}: {backend}", file=row.file, backend=row.backend)
+        named.append(name)
     which = lab.words.joined(named, "; ")
     return Markdown(f"**{lab.say(said, count=len(faster), which=which)}**")  # type: ignore[no-untyped-call]

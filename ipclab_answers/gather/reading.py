@@ -3,11 +3,11 @@
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.launch import Launch
 from ipclab.store.run import INDEX
-from ipclab.store.samples import Measured, decode_opened
+from ipclab.store.samples import Measured, contents_of, measured_of
 from ipclab.store.schema import parse_run
 from ipclab.store.validity import together
 from ipclab.studies.installed import study as study_of
@@ -27,6 +27,7 @@ from ipclab.studies.limits.floors import COPYING, IN_PLACE, WAKING, Floors, Key
 HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
 LARGEST, MOST = 64 << 20, 1 << 24  # bytes and rows of one point that is read
+WAITING = 1 << 18  # rows that are decoded before they are looked at
 NOT_OURS = (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
 DISTURBED = "disturbed_share"  # of the launches
 Row = dict[str, Any]
@@ -50,7 +51,9 @@ def taken(file: Path, name: str, study: str) -> list[Row]:
     except NOT_OURS as error:
         why = getattr(error, "why", "") or str(error) or type(error).__name__
         return [head | {"why": why}]
-    return [head | about, *({"file": name, **row} for row in rows)]
+    for row in rows:
+        row["file"] = name
+    return [head | about, *rows]
 
 
 def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
@@ -60,24 +63,27 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
     """
     members = read(file)  # held: a generator that is let go closes its file
     contents = parse(next(members, None), file.stat().st_size)
-    index, points = b"", _Points(study)
+    index = b""
+    points = _Points(study)
     for name, content in _wanted(members, contents, study):
         if name == INDEX:
             index = content
         else:
             points.add(name, content)
-    about, rows = parse_run(index, f"the bundle's {INDEX}"), points.rows()
+    about = parse_run(index, f"the bundle's {INDEX}")
+    rows = points.rows()
     if not rows:
         raise LabError(f"{file.name} is left out", f"it holds no {study}", "")
-    facts, sessions = about["machine"]["facts"], about["sessions"]
+    parameters = about["parameters"]
+    sessions = about["sessions"]
     conditions = sessions[-1]["conditions"] if sessions else {}
     head = {
         "run": contents.run,
         "begun": about["begun"],
         "machine": contents.machine,
-        "label": about["parameters"].get("label", ""),
-        "profile": about["parameters"]["profile"],
-        "facts": json.dumps(facts, sort_keys=True, default=str),
+        "label": parameters.get("label", ""),
+        "profile": parameters["profile"],
+        "facts": json.dumps(about["machine"]["facts"], sort_keys=True, default=str),
         "conditions": json.dumps({**conditions, DISTURBED: points.disturbed}),
         "why": "",
     }
@@ -93,7 +99,8 @@ def _wanted(
     """
     limits = "|".join(map(re.escape, sorted(_kinds(study))))
     needed = re.compile(rf"run\.json|points/({study}/|limits/({limits}))[^/]*\.parquet")
-    listed, count = contents.by_name(), 0
+    listed = contents.by_name()
+    count = 0
     for member in members:
         count += 1
         name = member.name.removeprefix(f"{contents.run}/")
@@ -114,9 +121,25 @@ def _kinds(study: str) -> set[str]:
     kinds = {COPYING, WAKING}
     for bound in study_of(study).limits.values():
         by_arm = bound.native
-        templates = [by_arm] if isinstance(by_arm, str) else list(by_arm.values())
-        kinds |= {template.partition("{")[0] for template in [*templates, bound.older]}
+        natives = [by_arm] if isinstance(by_arm, str) else by_arm.values()
+        for template in (*natives, bound.older):
+            kinds.add(template.partition("{")[0])
     return kinds - {""}
+
+
+class _Op(NamedTuple):
+    key: Row  # all levels of its point
+    point: str
+    op: str
+    medians: list[float]  # of its launches, ns
+
+
+class _Decoded(NamedTuple):
+    """A point's file before it is looked at: study/point, and what `contents_of` gives."""
+
+    named: str
+    metadata: bytes
+    rows: pa.Table
 
 
 @dataclass
@@ -125,9 +148,11 @@ class _Points:
 
     study: str
     limits: dict[Key, list[float]] = field(default_factory=dict)
-    ops: list[tuple[Row, str, str, list[float]]] = field(default_factory=list)
+    ops: list[_Op] = field(default_factory=list)
     copies: dict[int, float] = field(default_factory=dict)  # the fastest by bytes, ns
     flagged: list[bool] = field(default_factory=list)
+    decoded: list[_Decoded] = field(default_factory=list)
+    rows_waiting: int = 0  # of what is decoded
     rows_read: int = 0
     bytes_read: int = 0
 
@@ -137,26 +162,42 @@ class _Points:
         return sum(self.flagged) / max(1, len(self.flagged))
 
     def add(self, name: str, content: bytes) -> None:
-        """Take what is needed of one file; raises `LabError` when all hold too much."""
-        stem = name.removesuffix(".parquet").removeprefix("points/")
-        measured = decode_opened(pa.BufferReader(content), stem, MOST)
-        for launch in measured.launches:
-            self.rows_read += sum(map(len, launch.samples.values()))
-            self.flagged.append(bool(launch.flags))
+        """Take what is needed of one file; raises `LabError` when all hold too much.
+
+        Some files are decoded, then all of them looked at: both by turns take half as long again,
+        since each drives the other's code out of the processor's caches.
+        """
+        named = name.removesuffix(".parquet").removeprefix("points/")
+        metadata, rows = contents_of(pa.BufferReader(content), named, MOST)
+        self.rows_read += len(rows)
         self.bytes_read += len(content)
         together(self.rows_read, self.bytes_read)
+        self.decoded.append(_Decoded(named, metadata, rows))
+        self.rows_waiting += len(rows)
+        if self.rows_waiting > WAITING:
+            self._look()
+
+    def _look(self) -> None:
+        for file in self.decoded:
+            self._take(file.named.partition("/")[2], measured_of(*file))
+        self.decoded.clear()
+        self.rows_waiting = 0
+
+    def _take(self, name: str, measured: Measured) -> None:
+        self.flagged += [bool(launch.flags) for launch in measured.launches]
         point = measured.point
+        ops = measured.op_names()
         if point.study == self.study:
-            for op in measured.op_names():
+            key = point.key()
+            for op in ops:
                 if "." not in op:
-                    medians = _medians(measured, op)
-                    self.ops.append((point.key(), stem.partition("/")[2], op, medians))
-        elif point.backend == COPYING and "copy" in measured.op_names():
+                    self.ops.append(_Op(key, name, op, _medians(measured, op)))
+        elif point.backend == COPYING and "copy" in ops:
             fastest = [_least(launch, "copy") for launch in measured.launches]
             self.copies[point.size_bytes] = min(fastest)
         elif point.study == "limits":
             limit = point.backend, point.size_bytes, point.placement
-            self.limits[limit] = _medians(measured, measured.op_names()[0])
+            self.limits[limit] = _medians(measured, ops[0])
 
     def rows(self) -> list[Row]:
         """Return a row for each op, with its median time and how much that is of the limit.
@@ -164,27 +205,40 @@ class _Points:
         Raises `LabError` for one that is faster than its copies can be, and for a mechanism that
         stands twice at its plainest.
         """
-        floors, rows = Floors(self.limits), []
-        for key, name, op, medians in self.ops:
+        self._look()
+        floors = Floors(self.limits)
+        rows: list[Row] = []
+        for key, point, op, medians in self.ops:
             time = statistic_estimate(medians, 0).for_sessions()
             self._check(key, op, time.value)
             floor = floors.under(self.study, op, key)
             levels = {factor: level for factor, level in key.items() if factor not in HEAD}
-            row = {factor: key[factor] for factor in HEAD}
-            row |= {"study": self.study, "point": name, "op": op}
-            row |= {"levels": json.dumps(levels, sort_keys=True), "plain": _plain(key)}
-            row |= {"ns": time.value, "low": time.low, "high": time.high}
-            row |= {"launches": len(medians)}
-            rows.append(row | {"over_limit": time.value / floor.ns if floor else None})
-        plain = Counter((*map(row.get, HEAD), row["op"]) for row in rows if row["plain"])
-        if self.study == "round_trip" and max(plain.values(), default=1) > 1:
+            row = {
+                "study": self.study,
+                "point": point,
+                "levels": json.dumps(levels, sort_keys=True),
+                "op": op,
+                "ns": time.value,
+                "low": time.low,
+                "high": time.high,
+                "over_limit": time.value / floor.ns if floor else None,
+                "launches": len(medians),
+                "plain": _is_plain(key),
+            }
+            for factor in HEAD:
+                row[factor] = key[factor]
+            rows.append(row)
+        mechanism = itemgetter(*HEAD, "op")
+        plain = [mechanism(row) for row in rows if row["plain"]]
+        if self.study == "round_trip" and len(set(plain)) < len(plain):
             raise LabError("left out", "it holds a mechanism twice", "")
         return rows
 
     def _check(self, key: Row, op: str, ns: float) -> None:
         """Raise `LabError` for what is faster than memcpy, as frames are judged."""
         bound = study_of(self.study).bound(op, key)
-        copied = [time for size, time in self.copies.items() if size <= key["size_bytes"]]
+        most = key["size_bytes"]
+        copied = [time for size, time in self.copies.items() if size <= most]
         if not bound or not copied or key.get("receive") == IN_PLACE:
             return
         if ns < bound.copies * max(copied) * TOLERANCE:
@@ -193,7 +247,7 @@ class _Points:
             raise LabError(f"{key['backend']} is left out", why, "")
 
 
-def _plain(key: Row) -> bool:
+def _is_plain(key: Row) -> bool:
     return all(key.get(factor, level) == level for factor, level in PLAINEST.items())
 
 

@@ -17,17 +17,31 @@ from ipclab_answers.gather.equals import ALL
 from ipclab_answers.gather.index import KEY, Index
 from ipclab_answers.gather.trips import beaten
 
-VALUES = [*nodes.NODE, "study", "point", "backend", "size_bytes", "placement", "levels", "op"]
-VALUES += ["ns", "low", "high", "launches", "over_limit"]
+VALUES = [
+    *nodes.NODE,
+    "study",
+    "point",
+    "backend",
+    "size_bytes",
+    "placement",
+    "levels",
+    "op",
+    "ns",
+    "low",
+    "high",
+    "launches",
+    "over_limit",
+]
 AT_ONCE = 1 << 20  # rows that are made into text together, and a row group of Parquet
 
 
 def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
-    answers = nodes.answers(index)
+    chosen = nodes.nodes(index)[nodes.NODE]
+    answers = nodes.answers(chosen, index.values)
     frames = {
         "bundles": [index.bundles.drop(columns=KEY[1:])],
-        "values": _values(index),
+        "values": _values(chosen, index.values),
         "differing": [differing],
         "answers": [answers],
         "matrix": [nodes.matrix(answers)],
@@ -43,21 +57,23 @@ def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> I
         yield file
 
 
-def _values(index: Index) -> Iterator[pd.DataFrame]:
+def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the ops of all nodes, in parts: their texts take much memory together."""
-    chosen = nodes.nodes(index)[nodes.NODE]
-    values = index.values
     places = np.flatnonzero(values.file.isin(chosen.file))
-    of_category = chosen.set_index("file", drop=False).reindex(values.file.cat.categories)
+    by_file = chosen.set_index("file", drop=False)
+    of_category = by_file.reindex(values.file.cat.categories)[nodes.NODE]
     for start in range(0, max(1, len(places)), AT_ONCE):
         part = values.iloc[places[start : start + AT_ONCE]]
-        names = of_category[nodes.NODE].take(part.file.cat.codes.to_numpy()).set_axis(part.index)
+        category = part.file.cat.codes.to_numpy()
+        names = of_category.take(category).set_axis(part.index)
         yield part.drop(columns="file").join(names)[VALUES]
 
 
 def _csv(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
-    for number, rows in enumerate(parts):
-        rows.to_csv(out, index=False, header=number == 0, lineterminator="\n", mode="wb")
+    with_head = True
+    for rows in parts:
+        rows.to_csv(out, index=False, header=with_head, lineterminator="\n", mode="wb")
+        with_head = False
 
 
 def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
@@ -71,12 +87,14 @@ def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
 def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
     faster = dict(list(beaten(rows).groupby("file", observed=True)))
-    for node in machines.to_dict("records"):
+    shown = machines[["machine", "label", "file", "profile", "begun"]]
+    for node in shown.to_dict("records"):
+        file = node["file"]
         name = f"{node['machine']} {node['label']}".rstrip()
-        yield f"machine {name}: {node['file']} ({node['profile']}, {node['begun'][:10]})"
-        if node["file"] not in faster:
+        yield f"machine {name}: {file} ({node['profile']}, {node['begun'][:10]})"
+        if file not in faster:
             continue
-        for row in faster[node["file"]].itertuples():
+        for row in faster[file].itertuples():
             which = f"{row.backend} {row.placement} of {row.file}"
             yield f"x {row.over_limit:.2f} of its limit: {which}"
 

@@ -22,29 +22,36 @@ def trips(index: Index, size: int) -> Index:
     A bundle without any cannot be taken.
     """
     values = index.values
-    asked = values.plain.astype(bool) & (values.size_bytes == size) & (values.op == OP)
-    values = values[asked & values.placement.isin(PLACEMENTS)]
-    absent = (index.bundles.why == "") & ~index.bundles.file.isin(values.file.unique())
+    of_size = values.plain.astype(bool) & (values.size_bytes == size)
+    bounded = (values.op == OP) & values.placement.isin(PLACEMENTS)
+    values = values[of_size & bounded]
+    bundles = index.bundles
+    lacks = (bundles.why == "") & ~bundles.file.isin(values.file.unique())
+    why = bundles.why.mask(lacks, f"it holds no round trip of {size} bytes")
     values = values.astype(dict.fromkeys(TEXTS, str))
-    why = index.bundles.why.mask(absent, f"it holds no round trip of {size} bytes")
-    return replace(index, bundles=index.bundles.assign(why=why), values=values)
+    return replace(index, bundles=bundles.assign(why=why), values=values)
 
 
 def machines(trips: Index) -> pd.DataFrame:
     """Return the bundle that stands for each node and the `FACTS` of its machine, sorted by them."""
     chosen = nodes(trips)
-    of_machine = msgspec.json.Decoder(
-        msgspec.defstruct("Facts", [(name, Any, None) for name in FACTS])
-    )
-    facts = [msgspec.structs.astuple(of_machine.decode(known)) for known in chosen.facts]
-    chosen = chosen.join(pd.DataFrame(facts, chosen.index, FACTS, dtype=object))
+    # All other facts, of which there are many, are passed over.
+    shown = msgspec.defstruct("Facts", [(name, Any, None) for name in FACTS])
+    decoder = msgspec.json.Decoder(shown)
+    rows = []
+    for text in chosen.facts:
+        known = decoder.decode(text)
+        rows.append(msgspec.structs.astuple(known))
+    facts = pd.DataFrame(rows, chosen.index, FACTS, dtype=object)
+    chosen = chosen.join(facts)
     order = [*FACTS, "machine", "label"]
     return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
 
 
 def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
     """Return the trips of `machines`, each with its `rank` by time in its file and placement."""
-    rows = trips.values[trips.values.file.isin(machines.file)]
+    values = trips.values
+    rows = values[values.file.isin(machines.file)]
     ranks = rows.groupby(["file", "placement"]).ns.rank(method="min")
     return rows.assign(rank=ranks.astype(int))
 

@@ -170,11 +170,12 @@ class _Walk:
         if len(runs) < DRIFT_LEAST:
             return shifts
         for family in self.families:
-            medians = self.medians[np.ix_(family, runs)]
-            rows = [row[np.isfinite(row)] for row in medians]
+            rows = []
             chances = []
-            for row in rows:
+            for medians in self.medians[np.ix_(family, runs)]:
+                row = medians[np.isfinite(medians)]
                 times = np.exp(row).tolist()
+                rows.append(row)
                 chances.append(ranktest.drift(times).p)
             level = threshold(chances, DRIFT_P)
             for number, row, p in zip(family, rows, chances, strict=True):
@@ -197,8 +198,10 @@ class _Walk:
             return None
         chances = ranktest.chances(len(a), len(b))
         # How many pairs rise, and fall, by less than the bound.
-        rise_less = np.sum(len(a) - np.searchsorted(a, b - bound, "left"))
-        fall_less = np.sum(np.searchsorted(a, b + bound, "right"))
+        lower = np.searchsorted(a, b - bound, "left")
+        not_higher = np.searchsorted(a, b + bound, "right")
+        rise_less = np.sum(len(a) - lower)
+        fall_less = np.sum(not_higher)
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
         shift = float(np.median(b) - np.median(a))
@@ -224,7 +227,8 @@ def _distance(values: Table) -> float:
     if not len(series):
         return 0.0
     middle = np.nanmedian(series, axis=1, keepdims=True)
-    return float(np.nansum(np.abs(series - middle)))
+    distances = np.abs(series - middle)
+    return float(np.nansum(distances))
 
 
 def _distance_from_line(values: Table) -> float:

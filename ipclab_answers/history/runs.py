@@ -54,7 +54,8 @@ def _here(paths: Paths) -> list[RunFolder]:
     """Return the finished runs of the machine of the newest one that was made here."""
     every = chain(folder.every(paths.runs), folder.every(paths.imported))
     runs = [run for run in every if run.finished]
-    made = [run for run in runs if run.path.is_relative_to(paths.runs.resolve())]
+    here = paths.runs.resolve()
+    made = [run for run in runs if run.path.is_relative_to(here)]
     if not made:
         return []
     newest = max(made, key=_age)

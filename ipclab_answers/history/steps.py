@@ -135,13 +135,15 @@ class History:
         limits = [shift for number, shift in moved.items() if is_limit[number]]
         points = [shift for number, shift in moved.items() if not is_limit[number]]
         sides = self.values.number[self.values.run.isin([before, after])]
-        tested = int(is_limit[sides[sides.duplicated()]].sum())
+        on_both = sides[sides.duplicated()]
+        tested = int(is_limit[on_both].sum())
         what = MECHANISM if tested else UNKNOWN
         if limits:
             what = MACHINE if points else LIMITS_ONLY
         slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        ratios = np.exp([float(np.mean(shifts)), min(shifts), max(shifts)]).tolist()
+        mean = float(np.mean(shifts))
+        ratios = np.exp([mean, min(shifts), max(shifts)]).tolist()
         began = self.runs[run].about["begun"]
         changed = beside(self.runs[before], self.runs[after])
         counts = len(points), slower, len(limits), tested

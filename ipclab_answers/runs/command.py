@@ -43,8 +43,9 @@ def delete(names: Words, yes: bool) -> None:
 
     chosen = [folders.mine(checkout(), name) for name in names]
     if not yes:
+        every = ", ".join(run.id for run in chosen)
         try:
-            click.confirm(f"delete {', '.join(run.id for run in chosen)}?", abort=True)
+            click.confirm(f"delete {every}?", abort=True)
         except click.Abort as error:
             raise UsageError("nothing is deleted", "", "say yes, or --yes") from error
     for run in chosen:
@@ -53,7 +54,8 @@ def delete(names: Words, yes: bool) -> None:
 
 
 def _aligned(rows: "list[Iterable[str]]") -> "Iterable[str]":
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = zip(*rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
     for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        cells = map(str.ljust, row, widths)
         yield "  ".join(cells).rstrip()

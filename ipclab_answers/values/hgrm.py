@@ -40,7 +40,8 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
     yield f"{HEAD}\n"
     for share in _ticks(total):
         rank = max(1, math.ceil(round(share * total, 6)))
-        place = min(int(np.searchsorted(counts, rank)), len(values) - 1)
+        place = int(np.searchsorted(counts, rank))
+        place = min(place, len(values) - 1)
         value = values[place]
         count = round(counts[place])
         yield _row(value, share, count) + f" {1 / (1 - share):14.2f}"
@@ -48,7 +49,8 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
     yield _row(largest, 1.0, total)
     mean = np.average(launches["mean"], weights=launches.samples)
     within = np.average(launches.sd**2, weights=launches.samples)
-    between = np.average((launches["mean"] - mean) ** 2, weights=launches.samples)
+    apart = launches["mean"] - mean
+    between = np.average(apart**2, weights=launches.samples)
     deviation = math.sqrt(within + between)
     yield f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]"
     yield f"#[Max     = {largest:12.3f}, Total count    = {total:12d}]"

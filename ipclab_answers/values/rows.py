@@ -47,8 +47,10 @@ def rows(
 
 def _rows(points: pd.DataFrame) -> pd.DataFrame:
     levels = []
-    for row in points.drop(columns=[*KEY, *VALUES]).to_dict("records"):
-        levels.append({name: level for name, level in row.items() if pd.notna(level)})
+    factors = points.drop(columns=[*KEY, *VALUES])
+    for row in factors.to_dict("records"):
+        known = {name: level for name, level in row.items() if pd.notna(level)}
+        levels.append(known)
     table = points.assign(levels=pd.Series(levels, points.index, object))
     return table[[*KEY, "levels", *VALUE_COLUMNS]]
 
@@ -85,8 +87,9 @@ def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
                 row.update(vars(estimate.for_sessions()))
             else:
                 flags.append(FEW_SAMPLES)
-                row.update(value=math.nan, low=math.nan, high=math.nan)
-            row.update(metric=tails.metric(quantile), flags=";".join(flags))
+                row.update(dict.fromkeys(("value", "low", "high"), math.nan))
+            row["metric"] = tails.metric(quantile)
+            row["flags"] = ";".join(flags)
             made.append(row)
     return frame(made, VALUES)
 
