@@ -21,10 +21,16 @@ from ipclab.lab.marks import (
     groups,
     interval_ends,
     label_of,
-    name_mark,
 )
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
+GREY_LOOK: dict[str, Any] = {
+    "color": style.GREY,
+    "linestyle": "--",
+    "markerfacecolor": "white",
+    "markeredgecolor": style.GREY,
+    "zorder": 1,
+}
 OTHERS = N_("others")
 End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
 WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
@@ -41,15 +47,15 @@ def lines(
     y: str = "value",
     log: str = "",
     ends: bool = False,
-    beside: bool = False,
+    beside: str = "",
     leading: Sequence[Any] | None = None,
 ) -> None:
     """Draw a line over `x` for each level of `hue`, with intervals; words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends
-    instead of in a legend. With `beside` the lines are grey, hollow, dashed and nameless: other
-    values of the same levels, such as the text's. Levels that are not among `leading` (see there)
-    are thin grey lines.
+    instead of in a legend. With `beside` the lines are grey, hollow and dashed, and the legend
+    calls them by it: other values of the same levels, such as the text's. Levels that are not among
+    `leading` (see there) are thin grey lines.
     """
     if (beside and frame.empty) or not drawable(frame, ax, x, hue):
         return
@@ -71,9 +77,12 @@ def lines(
                 **stroke,
             )
             continue
-        nameless = ends or beside or hue is None
-        look = _look(ax, level, place, beside)
-        _line(part, x, y, ax, look, NAMELESS if nameless else label)
+        name = NAMELESS if ends or hue is None else label
+        look = _look(ax, level, place)
+        if beside:
+            name = beside
+            look |= GREY_LOOK
+        _line(part, x, y, ax, look, name)
         end = part.iloc[-1]
         line_ends.append((end[x], end[y], label, look["color"]))
     scale(ax, "x", frame, x, log="x" in log)
@@ -118,16 +127,8 @@ def over(
         ax.set_xlim(left=0)
 
 
-def _look(
-    ax: Any,
-    level: Any,
-    place: int,
-    beside: bool,
-) -> dict[str, Any]:
+def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
     colour, marker = style.look(level, place)
-    if beside:
-        hollow = {"markerfacecolor": "white", "markeredgecolor": style.GREY}
-        return {"color": style.GREY, "marker": marker, "linestyle": "--", **hollow}
     dash = style.stroke(ax, level, place)["linestyle"]
     return {"color": colour, "marker": marker, "linestyle": dash, "markeredgecolor": colour}
 
@@ -179,12 +180,6 @@ def leading(
     ranks = frame.groupby(keys).value.rank(ascending=not greatest)
     best = ranks.groupby(frame[hue]).agg(["min", "mean"])
     return list(best.sort_values(["min", "mean"]).index[:most])
-
-
-def sources(ax: Any, solid: str, hollow: str) -> None:
-    """Name in the legend what solid marks are, and the hollow ones of `beside=True`."""
-    for label, face in ((solid, style.GREY), (hollow, "white")):
-        name_mark(ax, "o", ax.figure.lab.say(label), face)
 
 
 def _name_ends(ax: Any, ends: Sequence[End]) -> None:

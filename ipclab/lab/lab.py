@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, magic, quotes, tabulation
@@ -143,7 +144,7 @@ class Lab(Data):
         alt: str = "",
         names: canvas.Names = (),
         size: tuple[float, float] = (7.0, 3.6),
-        panels: int | tuple[int, int] = 1,
+        panels: "int | tuple[int, int] | pd.Series[Any]" = 1,
         share: str = "",
     ) -> Iterator[Any]:
         """Give axes to draw into; the figure is then saved as SVG, PNG, PDF, and shown.
@@ -151,7 +152,8 @@ class Lab(Data):
         `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
         they are translated here, and placeholders filled like those of prose. So are `names`: what
         levels are called in this figure (in a list: what they are). `panels` is a number of axes
-        side by side or (rows, columns), `share` the axes that they share ("x", "y").
+        side by side, (rows, columns), or a column that `facets` has a panel for each level of;
+        `share` names the axes that they share ("x", "y").
 
         >>> with lab.figure("payload-bandwidth", "How much moves in a second?", alt="...") as ax:
         ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
@@ -159,6 +161,8 @@ class Lab(Data):
         from IPython.display import display
 
         np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
+        if isinstance(panels, pd.Series):
+            panels = (1, max(1, panels.nunique()))
         with canvas.blank(self, size, names) as drawn:
             rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
             axes = drawn.subplots(

@@ -9,6 +9,7 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
 from ipclab.lab import labels, style
+from ipclab.lab.catalogue import N_
 from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
 
@@ -129,4 +130,9 @@ def label_of(ax: Any, factor: str | None, level: Any) -> str:
     canvas = ax.figure
     if isinstance(level, str) and level in canvas.names:
         return str(canvas.lab.say(canvas.names[level]))
-    return str(canvas.lab.level(factor or "", level))
+    written = str(canvas.lab.level(factor or "", level))
+    if factor not in labels.COUNTED:
+        return written
+    # a bare count does not say of what
+    name = canvas.lab.words.label(factor)
+    return str(canvas.lab.say(N_("{factor}: {count}"), factor=name, count=written))
