@@ -21,7 +21,7 @@ from ipclab.store.samples import Measured
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 from tests.support.made import make_launch
-from tests.support.rendered import report
+from tests.support.rendered import DATA, report, share_opened
 
 # A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -137,6 +137,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (out.parent / "reports.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (out / "manifest.json").exists():
-            out.mkdir(exist_ok=True)
+            share_opened(out / DATA)
             report(out)
     return out

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ipclab.paths import checkout
 from tests.support.commands import ROOT
+from tests.support.rendered import share_opened
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 QUIET = (
@@ -74,11 +74,7 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
     ]
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "IPCLAB_DATA")
     settings = {name: str(folder / name.lower()) for name in own}
-    checkout().opened.mkdir(parents=True, exist_ok=True)
-    data = Path(settings["IPCLAB_DATA"])
-    data.mkdir()
-    # the committed runs' frames are made once for all tests
-    (data / "opened").symlink_to(checkout().opened.resolve())
+    share_opened(Path(settings["IPCLAB_DATA"]))
     log = folder / "lab.log"
     with log.open("wb") as said:
         env = {**os.environ, **settings}

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ipclab.paths import checkout
 from tests.support.commands import ROOT
 
+DATA = "data-of-test"  # beside the reports
 # The command line, whose reports consist of the notebooks named first
 OF_FEW = """
 import sys
@@ -30,10 +32,22 @@ def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.Comp
     )
 
 
+def share_opened(data: Path) -> None:
+    """Give a new data folder the checkout's opened runs, whose frames are derived once for all
+    tests.
+    """
+    opened = checkout().opened
+    opened.mkdir(parents=True, exist_ok=True)
+    data.mkdir(parents=True, exist_ok=True)
+    link = data / "opened"
+    if not link.is_symlink():
+        link.symlink_to(opened.resolve())
+
+
 def report(out: Path, *langs: str, few: Sequence[str] = (), **shell: str) -> None:
     """Render the reference run into `out`, in all languages and notebooks when none is given."""
     words = ("--run", "data/reference.ipclab", "--out", str(out), "--format", "html,pdf,ipynb")
     asked = ("--lang", ",".join(langs)) if langs else ()
-    data = str(out / "data-of-test")
+    data = str(out / DATA)
     done = ipclab("report", *words, *asked, few=few, IPCLAB_DATA=data, **shell)
     assert done.returncode == 0, done.stderr
