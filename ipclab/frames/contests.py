@@ -30,6 +30,7 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
+LEAST_SCATTERED = 5  # launches: what scatters from one to the next fewer do not tell apart
 # of a Comparison
 KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
@@ -44,7 +45,8 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values contests are kept apart, beside placement and size; `names` is what tells two entrants
     apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
     of what is compared. With `state` only shared state takes part: who reads the message that it
-    holds already moves nothing. A point of fewer than `least` launches takes part in none.
+    holds already moves nothing. Points with the levels of
+    `scatters` take part once they have `LEAST_SCATTERED` launches.
     """
 
     op: str | tuple[str, ...]
@@ -55,7 +57,7 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sleeping: bool = False
     sized: bool = True
     state: bool = False
-    least: int = 1
+    scatters: dict[str, Any] = {}
 
 
 @cache
@@ -151,9 +153,10 @@ def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
             parts.append(narrowed(medians, levels))
     wanted = pd.concat(parts)
     wanted = wanted[~wanted.index.duplicated()]
-    if race.least > 1:
-        counts = wanted.groupby(["point", "op"])["value"].transform("size")
-        wanted = wanted[counts >= race.least]
+    if race.scatters:
+        scattered = narrowed(wanted, race.scatters)
+        counts = scattered.groupby(["point", "op"])["value"].transform("size")
+        wanted = wanted.drop(scattered.index[counts < LEAST_SCATTERED])
     return wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
 
 

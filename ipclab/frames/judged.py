@@ -5,9 +5,7 @@ from functools import lru_cache
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, races, side_of
@@ -79,14 +77,16 @@ def _in_heats(run: RunFolder, over: Value, under: Value) -> Comparison | None:
 
 def _side(run: RunFolder, value: Value) -> Side:
     medians = _medians(run.path, value.study, stamp(run, value.study))
-    return side_of(medians[(medians.point == value.point) & (medians.op == value.op)])
+    rows = medians.indices.get((value.point, value.op), [])
+    return side_of(medians.obj.iloc[rows])
 
 
 # The stamp is asked for with the folder, so that what was read goes when the run's files change.
 @lru_cache(maxsize=16)
-def _medians(folder: Path, study: str, _stamp_of: str) -> pd.DataFrame:
+def _medians(folder: Path, study: str, _stamp_of: str) -> Any:
+    """Return the medians of a study's launches, grouped by point and op."""
     launches = derived.read(read(folder), study, "launches")
-    return launches[launches.metric == "p50"]
+    return launches[launches.metric == "p50"].groupby(["point", "op"])
 
 
 @lru_cache(maxsize=16)

@@ -59,9 +59,9 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
 def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
     """Return the medians of each limit by heat, as lists of one."""
     by_limit: dict[Key, dict[int, list[float]]] = defaultdict(dict)
-    for key, row in _medians(limits):
-        if row.get(HEAT, NO_HEAT) != NO_HEAT:
-            by_limit[key][int(row[HEAT])] = [row["value"]]
+    for key, heat, median in _medians(limits):
+        if heat != NO_HEAT:
+            by_limit[key][int(heat)] = [median]
     return {**by_limit}
 
 
@@ -69,15 +69,20 @@ def floors(limits: pd.DataFrame) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
     medians: dict[Key, list[float]] = defaultdict(list)
     bounding = limits[limits.backend != pairs.NAME]  # which bound nothing
-    for key, row in _medians(bounding):
-        medians[key].append(row["value"])
+    for key, _, median in _medians(bounding):
+        medians[key].append(median)
     return Floors(dict(medians))
 
 
-def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, dict[Hashable, Any]]]:
-    """Yield the median of each launch with the limit that it is of."""
-    for row in limits[limits.metric == "p50"].to_dict("records"):
-        yield (called(row["backend"], row["op"]), row["size_bytes"], row["placement"]), row
+def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, Any, float]]:
+    """Yield the limit of each launch, its heat and its median."""
+    rows = limits.loc[limits.metric == "p50"]
+    heats = rows[HEAT].tolist() if HEAT in rows else [NO_HEAT] * len(rows)
+    columns = (
+        rows[name].tolist() for name in ("backend", "op", "size_bytes", "placement", "value")
+    )
+    for backend, op, size, placement, median, heat in zip(*columns, heats, strict=True):
+        yield (called(backend, op), size, placement), heat, median
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:

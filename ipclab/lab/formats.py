@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
 PNG_DPI = 150
+NO_DATE = {"Date": None, "Creator": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 
@@ -20,7 +23,9 @@ def svg(drawn: Canvas) -> str:
     Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
     unseen, as text that can be searched and selected.
     """
-    shapes = _saved(drawn)
+    text = io.StringIO()
+    drawn.savefig(text, format="svg", metadata=NO_DATE)
+    shapes = text.getvalue()
     # what is drawn next keeps this layout, which takes as long as the drawing
     drawn.set_layout_engine("none")
     with mpl.rc_context({"svg.fonttype": "none"}):
@@ -39,15 +44,17 @@ def _hovered(mark: tuple[Any, float, float, str]) -> str:
 
 
 def _saved(drawn: Canvas) -> str:
+    """Return as SVG what has its layout; `savefig` would draw it once more to lay it out."""
     text = io.StringIO()
-    drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    FigureCanvasSVG(drawn).print_svg(text, metadata=NO_DATE)
     return text.getvalue()
 
 
 def png(drawn: Canvas) -> bytes:
-    """Return a canvas as PNG; equal drawings give equal bytes."""
+    """Return as PNG what has its layout; equal drawings give equal bytes."""
     content = io.BytesIO()
-    drawn.savefig(content, format="png", dpi=PNG_DPI, metadata={"Software": None})
+    drawn.set_dpi(PNG_DPI)
+    FigureCanvasAgg(drawn).print_png(content, metadata={"Software": None})
     return content.getvalue()
 
 

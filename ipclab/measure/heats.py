@@ -58,7 +58,7 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
     group_of: dict[str, list[list[str]]] = {}
     for race in races(study):
         # each point stands for all launches that it will have
-        planned = structs.replace(race, least=1)
+        planned = structs.replace(race, scatters={})
         for _, sides in fields(planned, _as_frame(race, points)):
             contest = [name for _, name in sides]
             merged: list[list[str]] = []

@@ -103,5 +103,5 @@ def test_one_or_two_levels_make_no_line(
 def test_what_the_text_says_is_grey(lab: Lab, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("IPCLAB_FIGURES", str(tmp_path))
     with lab.figure("f", "Title") as ax:
-        lines(frame(3), x="entries", hue="backend", ax=ax, beside=True)
+        lines(frame(3), x="entries", hue="backend", ax=ax, beside="the text")
         assert {to_hex(line.get_color()) for line in ax.lines} == {GREY}
