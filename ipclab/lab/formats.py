@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Canvas
 
 PNG_DPI = 150
 NO_DATE = {"Date": None, "Creator": None}
+NO_SOFTWARE = {"Software": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 
@@ -46,7 +47,7 @@ def _hovered(mark: tuple[Any, float, float, str]) -> str:
 def _saved(drawn: Canvas) -> str:
     """Return as SVG what has its layout; `savefig` would draw it once more to lay it out."""
     text = io.StringIO()
-    FigureCanvasSVG(drawn).print_svg(text, metadata=NO_DATE)
+    FigureCanvasSVG(drawn).print_svg(text, metadata=NO_DATE)  # type: ignore[no-untyped-call]
     return text.getvalue()
 
 
@@ -54,7 +55,7 @@ def png(drawn: Canvas) -> bytes:
     """Return as PNG what has its layout; equal drawings give equal bytes."""
     content = io.BytesIO()
     drawn.set_dpi(PNG_DPI)
-    FigureCanvasAgg(drawn).print_png(content, metadata={"Software": None})
+    FigureCanvasAgg(drawn).print_png(content, metadata=NO_SOFTWARE)  # type: ignore[no-untyped-call]
     return content.getvalue()
 
 

@@ -180,6 +180,8 @@ def _fill(launches: list[Launch], table: pa.Table) -> None:
 
     Raises `ValueError` when one has none of an op, or rows are out of order.
     """
+    if not len(table):
+        raise ValueError("it has no samples")
     (rows,) = table.combine_chunks().to_batches()
     if any(column.null_count for column in rows.columns):
         raise ValueError("a row lacks its launch, its op or its time")
