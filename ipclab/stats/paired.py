@@ -24,6 +24,8 @@ FEWEST_HEATS = 3  # of a pair, so that its variance says something of the others
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
 # A contest whose scatters look alike is trusted like so many more heats, no further
 MOST_FREEDOM = 20.0
+# nor more than so many times a pair's own freedom: few heats hardly tell whether they look alike
+MOST_OF_OTHERS = 4.0
 
 
 class Scatter(NamedTuple):
@@ -91,8 +93,9 @@ def _inverse_trigamma(value: float) -> float:
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
     """Return the scatter of a pair with that of its contest (Smyth 2004, equation 3)."""
     own = len(ratios) - 1
-    freedom = own + common.freedom
-    squares = own * float(ratios.var(ddof=1)) + common.freedom * common.variance
+    of_others = min(common.freedom, MOST_OF_OTHERS * own)
+    squares = own * float(ratios.var(ddof=1)) + of_others * common.variance
+    freedom = own + of_others
     return Scatter(freedom, squares / freedom)
 
 

@@ -131,7 +131,7 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     )
     change(
         page,
-        re.escape('lab.table(table, "What polling adds (computed)"') + ".*$",
+        re.escape('lab.table(table, title, spec="us,interval"') + ".*$",
         f"lab.table({doubled}, 'Twice')",
     )
     cells = again(page)

@@ -55,3 +55,10 @@ def test_three_contestants_and_copies_say_nothing_of_the_scatter() -> None:
     three = (one - other for one, other in combinations(times[:3], 2))
     assert paired.scatter(three) == paired.UNKNOWN
     assert paired.scatter([np.zeros(6)] * 6) == paired.UNKNOWN
+
+
+def test_few_heats_are_steadied_by_four_times_their_own_freedom_at_most() -> None:
+    common = paired.Scatter(paired.MOST_FREEDOM, 0.02**2)
+    for heats, freedom in ((3, 2 + 8), (5, 4 + 16), (6, 5 + 20), (12, 11 + 20)):
+        assert paired.steadied(np.linspace(0, 1, heats), common).freedom == freedom
+    assert paired.steadied(np.linspace(0, 1, 3), paired.UNKNOWN).freedom == 2
