@@ -28,8 +28,9 @@ from ipclab.studies.interface import (
 MIDDLE = 100_000
 SIZES = 1_000, MIDDLE, 10_000_000
 LARGEST = 100_000_000  # in the longest profile
-# An object of 10 MB takes long, and ways differ by more than a few launches hide.
-LAUNCHES = {"smoke": (2, 2), "quick": (3, 8), "standard": (5, 27)}  # at least and at most
+# An object of 10 MB takes long, and ways differ by more than a few launches hide: those that a quick
+# run leaves open it would not decide with as many again.
+LAUNCHES = {"smoke": (2, 2), "quick": (3, 3), "standard": (5, 27)}  # at least and at most
 TURNS = 2  # of a launch, where launches are few
 LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
 # Further readers of one object, to each of whom the message goes: the object is given once.
