@@ -55,7 +55,7 @@ NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --sc
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {
     "smoke": (2, 2, 30.0),
-    "quick": (3, 40, 30.0),
+    "quick": (4, 40, 30.0),
     "standard": (5, 60, 300.0),
     "full": (8, 19, 3_600.0),
 }
