@@ -30,7 +30,7 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
-LEAST_SCATTERED = 5  # launches: what scatters from one to the next fewer do not tell apart
+LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
 # of a Comparison
 KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
@@ -45,8 +45,8 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values contests are kept apart, beside placement and size; `names` is what tells two entrants
     apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
     of what is compared. With `state` only shared state takes part: who reads the message that it
-    holds already moves nothing. Points with the levels of
-    `scatters` take part once they have `LEAST_SCATTERED` launches.
+    holds already moves nothing. Points with the levels `scatters` take part once they have
+    `LEAST_SCATTERED` launches.
     """
 
     op: str | tuple[str, ...]

@@ -5,7 +5,9 @@ from functools import lru_cache
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, races, side_of
@@ -77,16 +79,17 @@ def _in_heats(run: RunFolder, over: Value, under: Value) -> Comparison | None:
 
 def _side(run: RunFolder, value: Value) -> Side:
     medians = _medians(run.path, value.study, stamp(run, value.study))
-    rows = medians.indices.get((value.point, value.op), [])
-    return side_of(medians.obj.iloc[rows])
+    rows = medians.get((value.point, value.op))
+    return Side([]) if rows is None else side_of(rows)
 
 
 # The stamp is asked for with the folder, so that what was read goes when the run's files change.
 @lru_cache(maxsize=16)
-def _medians(folder: Path, study: str, _stamp_of: str) -> Any:
-    """Return the medians of a study's launches, grouped by point and op."""
+def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return the medians of a study's launches by point and op."""
     launches = derived.read(read(folder), study, "launches")
-    return launches[launches.metric == "p50"].groupby(["point", "op"])
+    by_op = launches[launches.metric == "p50"].groupby(["point", "op"])
+    return {(str(point), str(op)): rows for (point, op), rows in by_op}
 
 
 @lru_cache(maxsize=16)

@@ -17,7 +17,7 @@ SEED_BITS = 31
 
 
 def continued(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    """Return the run that `request` continues on `machine`; None for a new one, or `UsageError`."""
+    """Return the run that `request` continues on `machine`, or None; raises `UsageError`."""
 
     def fits(run: RunFolder) -> bool:
         same = run.about["parameters"], run.about["machine"]["digest"]

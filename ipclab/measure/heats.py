@@ -74,7 +74,7 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
 
 
 def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
-    """Return the contests of a group in heats of `most` contestants, whole where they fit.
+    """Return the contests of a group in heats of at most `most`, whole where they fit.
 
     Where there are several heats, the first contestant of all is in each.
     """

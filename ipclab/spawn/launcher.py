@@ -123,7 +123,7 @@ class Launcher:
             self.renew()
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what `kind` calls `name` when this session ends, anyhow."""
+        """Have the ledger remove what `kind` calls `name` when this session ends, in any way."""
         own(file_of(self.ledger, self.session.id), kind, name)
 
     @contextmanager

@@ -96,9 +96,9 @@ def _sweep(need: Need) -> Sweep:
 def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
     """Tell whether a point of shared state has `levels`, and neither syncs nor maps otherwise."""
     key = point.key()
-    is_synced = key["sync"] not in ("none", "off")
-    is_mapped = key["map"] not in ("none", "writemap")
-    if is_synced or is_mapped:
+    other_sync = key["sync"] not in ("none", "off")
+    other_map = key["map"] not in ("none", "writemap")
+    if other_sync or other_map:
         return False
     return levels.items() <= key.items()
 

@@ -14,7 +14,7 @@ def files_in(folder: Path) -> Iterator[Path]:
         yield from filter(Path.is_file, folder.rglob(f"*{SUFFIX}"))
 
 
-def check(folder: Path) -> None:
+def require_bundles(folder: Path) -> None:
     """Raise `UsageError` for a folder without any bundle."""
     if next(files_in(folder), None) is None:
         fix = "put there what 'ipclab bundle' wrote"

@@ -26,9 +26,9 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
 
     Nodes by mechanisms, over their limits, and by rank; nodes that differ from their equals.
     """
-    from ipclab_answers.gather import check
+    from ipclab_answers.gather import require_bundles
 
-    check(folder)
+    require_bundles(folder)
     pages = tuple(name for name in formats if name in PAGES)
     to = Rendering("gathered", langs, pages, out, table_only=not pages)
     to.check()

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
-from ipclab_answers.gather import check, files_in
+from ipclab_answers.gather import files_in, require_bundles
 from ipclab_answers.gather.reading import key_of, taken
 
 FORMAT = 3  # of the index; another one is made anew
@@ -74,7 +74,7 @@ def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> I
     """
     pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps what decoding took
     top = top or _place(folder, study)
-    check(folder)
+    require_bundles(folder)
     files = {}
     for file in sorted(files_in(folder)):
         files[str(file.relative_to(folder))] = file
