@@ -17,5 +17,5 @@ def files_in(folder: Path) -> Iterator[Path]:
 def require_bundles(folder: Path) -> None:
     """Raise `UsageError` for a folder without any bundle."""
     if next(files_in(folder), None) is None:
-        fix = "put there what 'ipclab bundle' wrote"
-        raise UsageError(f"{folder} holds no bundle", f"no file ends in {SUFFIX}", fix)
+        why = f"no file ends in {SUFFIX}" if folder.is_dir() else "there is no such folder"
+        raise UsageError(f"{folder} holds no bundle", why, "put there what 'ipclab bundle' wrote")

@@ -168,7 +168,7 @@ def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> 
 
 def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     assert gather(folder, 7).whole.empty
-    with pytest.raises(UsageError, match="holds no bundle"):
+    with pytest.raises(UsageError, match="holds no bundle: no file ends in"):
         gather(tmp_path, 100)
 
 

@@ -185,7 +185,7 @@ def test_a_kernel_is_no_other_machine() -> None:
             "a history is of one machine",
         ),
         (["history", "--bless", "data/reference.ipclab"], "a step is accepted for a reason"),
-        (["gather", "nowhere"], "holds no bundle"),
+        (["gather", "nowhere"], "holds no bundle: there is no such folder"),
         (["history", "nowhere"], "is no run"),
     ],
 )
