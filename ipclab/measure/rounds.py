@@ -1,9 +1,9 @@
 """The runner: rounds over the whole run, a heat of each open question, in a seeded order.
 
 Every heat is made as often as a test needs at least; then the points of open questions get more, to
-the next look, until all are answered, the launches are used up or the time has gone. In the end the
-limits are measured again that give reason to doubt. Launches are added to the files of their points
-now and then.
+the next look, until all are answered, the launches are used up or the time has gone. If time is
+left, heats that were disturbed are made again. In the end the limits are measured again that give
+reason to doubt. Launches are added to the files of their points now and then.
 """
 
 import hashlib
@@ -80,6 +80,7 @@ class Rounds:
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
                 pairs = still_open(every)
+            self._stage(self._disturbed, State.lacks_undisturbed)
             for name in chain.from_iterable(pair.points for pair in pairs):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
@@ -92,20 +93,33 @@ class Rounds:
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat` to reach the least number: all that can go on, or none.
 
-        A heat is made again while most of its contestants lack a launch that nothing disturbed, or
-        while one of them lacks a launch, which failed or was not stored before a run was killed.
+        A heat is made again while one of its contestants lacks a launch, which is still to come,
+        failed, or was not stored before a run was killed.
+        """
+        states = self._compared(heat)
+        return self._going(heat) if any(state.lacks() for state in states) else ()
+
+    def _disturbed(self, heat: Sequence[str]) -> Sequence[str]:
+        """Return whom to launch of `heat`, if most of it was disturbed and there is time."""
+        states = self._compared(heat)
+        if not states or self.left() <= 0:
+            return ()
+        lacking = median_low([state.lacks_undisturbed() for state in states])
+        return self._going(heat) if lacking else ()
+
+    def _compared(self, heat: Sequence[str]) -> list[State]:
+        """Return the states of `heat` that are not lost, without limits unless there are only such.
+
+        A limit has launches in the heats of all that it bounds: it says nothing of this one.
         """
         states = [self.states[name] for name in heat if not self.states[name].lost]
-        if not states:
-            return ()
-        # A limit has launches in the heats of all that it bounds: it says nothing of this one.
-        others = besides_limits(states) or states
-        disturbed = median_low([state.lacks() for state in others]) > 0
-        lacking = any(len(state.taken) < state.effort.least_launches for state in others)
-        going = [
+        return besides_limits(states) or states
+
+    def _going(self, heat: Sequence[str]) -> Sequence[str]:
+        states = [self.states[name] for name in heat]
+        return [
             state.point.id for state in states if not state.ended and not self._has_enough(state)
         ]
-        return going if disturbed or lacking else ()
 
     @staticmethod
     def _has_enough(state: State) -> bool:

@@ -53,11 +53,14 @@ class State:
         return self.lost or len(self.taken) >= self.effort.most_launches
 
     def lacks(self) -> int:
-        """Return how many launches are missing to its least number, disturbed ones not counted."""
+        """Return how many launches are missing to its least number."""
+        return 0 if self.lost else max(0, self.effort.least_launches - len(self.taken))
+
+    def lacks_undisturbed(self) -> int:
+        """Return how many launches shall be made for those of its least that were disturbed."""
         least = self.effort.least_launches
-        room = least + int(REPEATED * least) - len(self.taken)
-        most = self.effort.most_launches - len(self.taken)
-        return 0 if self.lost else max(0, min(least - self.clean, room, most))
+        most = min(least + int(REPEATED * least), self.effort.most_launches)
+        return 0 if self.lost else max(0, min(least - self.clean, most - len(self.taken)))
 
     def seconds(self) -> float:
         """Return how long one launch takes."""

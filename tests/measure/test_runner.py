@@ -3,7 +3,7 @@ clocks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, groupby, pairwise
@@ -78,6 +78,10 @@ def launch_of(median: float, flags: tuple[str, ...] = ()) -> Launch:
 
 def same(_: Point) -> Launch:
     return launch_of(100)
+
+
+def in_time() -> float:
+    return 1e9
 
 
 def never(states: Iterable[State]) -> list[Any]:
@@ -175,19 +179,14 @@ def test_a_session_is_warmed_up_by_heats_that_are_not_recorded() -> None:
     assert [number for number, _ in hurried.order] == [1, 1, 2, 2, 3, 3]
 
 
-def test_a_heat_is_made_again_when_most_of_it_was_disturbed_or_one_failed() -> None:
+def disturbed(calls: Collection[int]) -> Make:
+    """Return what makes launches, of which those of the numbers `calls` are disturbed."""
+    number = count()
+    return lambda _: launch_of(100, ("steal",) if next(number) in calls else ())
+
+
+def test_a_heat_is_made_again_when_one_of_it_failed() -> None:
     found = points("a", each=3)
-    heat = [[point.id for point in found]]
-    calls = count()
-    one = measured(
-        found, lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK, heats=heat
-    )
-    assert one.launches() == {"b0": 3, "b1": 3, "b2": 3}
-    calls = count()
-    most = measured(
-        found, lambda _: launch_of(100, ("steal",) if next(calls) < 2 else ()), QUICK, heats=heat
-    )
-    assert most.launches() == {"b0": 4, "b1": 4, "b2": 4}
     calls = count()
 
     def fails_once(_: Point) -> Launch:
@@ -195,7 +194,24 @@ def test_a_heat_is_made_again_when_most_of_it_was_disturbed_or_one_failed() -> N
             raise LabError("worker died")
         return launch_of(100)
 
-    assert sorted(measured(found, fails_once, QUICK, heats=heat).launches().values()) == [3, 4, 4]
+    done = measured(found, fails_once, QUICK, heats=[[point.id for point in found]])
+    assert sorted(done.launches().values()) == [3, 4, 4]
+
+
+def test_a_heat_is_made_again_when_most_of_it_was_disturbed_and_time_is_left() -> None:
+    found = points("a", each=3)
+    heats = [[point.id for point in found]]
+    first = len(found)  # those before are the warm-up
+    one, most = range(first, first + 1), range(first, first + 2)
+    assert measured(found, disturbed(one), QUICK, heats=heats, left=in_time).launches() == {
+        "b0": 3,
+        "b1": 3,
+        "b2": 3,
+    }
+    again = {"b0": 4, "b1": 4, "b2": 4}
+    assert measured(found, disturbed(most), QUICK, heats=heats, left=in_time).launches() == again
+    late = measured(found, disturbed(range(2)), QUICK, heats=heats)
+    assert late.launches() == {"b0": 3, "b1": 3, "b2": 3}
 
 
 def test_a_limit_that_other_heats_have_launched_ends_no_heat() -> None:
@@ -209,18 +225,21 @@ def test_a_limit_that_other_heats_have_launched_ends_no_heat() -> None:
 
 
 def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
-    calls = count()
-    done = measured(
-        points("a", each=1), lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK
-    )
-    assert done.launches() == {"b0": 4}
-    bad = measured(
-        points("a", each=1), lambda _: launch_of(100, ("steal",)), replace(QUICK, least_launches=6)
-    )
-    assert bad.launches() == {"b0": 9}
-    assert measured(points("a", each=1), lambda _: launch_of(100, ("steal",))).launches() == {
-        "b0": 3
-    }
+    (point,) = points("a", each=1)
+    assert measured([point], disturbed([1]), QUICK, left=in_time).launches() == {"b0": 4}
+    six = replace(QUICK, least_launches=6)
+    assert measured([point], disturbed(range(99)), six, left=in_time).launches() == {"b0": 9}
+    assert measured([point], disturbed(range(99)), left=in_time).launches() == {"b0": 3}
+
+
+def test_open_questions_come_before_what_was_disturbed() -> None:
+    found = points("a", each=3)
+    asked = [[OpenPair((found[0].id, found[1].id), 3, 20.0)], [], []]
+    done = session(found, disturbed(range(3, 99)), replace(QUICK, most_launches=5), left=in_time)
+    done.measure(lambda states: asked.pop(0), never)
+    late = [name for number, name in done.order if number > 5]
+    assert done.launches() == {"b0": 5, "b1": 5, "b2": 4}
+    assert late == [found[2].id]
 
 
 def test_open_questions_go_on_together_to_the_next_look() -> None:
