@@ -159,8 +159,9 @@ class _Measuring:
         states = point_states.states(points)
         in_contests = compared(points)
         for state in states.values():
-            if state.point.id not in in_contests and state.point.study not in ALWAYS:
-                state.effort = self._study(state.point).for_values(state.point, state.effort)
+            point = state.point
+            in_contest = point.id in in_contests or point.study in ALWAYS
+            state.effort = self._study(point).of_point(point, state.effort, in_contest)
         chosen = profile(self.request.profile)
         numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
 

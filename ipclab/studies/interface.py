@@ -185,9 +185,9 @@ class Study(ABC):
         """Return how much of `profile` this study takes: itself, or less where less will do."""
         return profile
 
-    def for_values(self, point: Point, effort: Profile) -> Profile:
-        """Return how much of `effort` a point takes that no contest compares."""
-        return effort.for_values()
+    def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
+        """Return how much of the study's `effort` a point takes, fewer launches in no contest."""
+        return effort if in_contest else effort.for_values()
 
     @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:

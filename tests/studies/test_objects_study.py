@@ -132,11 +132,20 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
     assert [name for name in files_of(launcher.session.folder) if "object" in name] == []
 
 
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_large_objects_have_few_turns_but_in_full(name: str) -> None:
+    whole = STUDY.effort(PROFILES[name])
+    points = STUDY.points(PROFILES[name], Sweep(sizes=SIZES))
+    turns = {point.size_bytes: STUDY.of_point(point, whole, True).turns for point in points}
+    few = whole.turns if name == "full" else TURNS
+    assert turns == {1_000: whole.turns, MIDDLE: whole.turns, SIZES[-1]: few}
+    assert few <= whole.turns
+
+
 @pytest.mark.slow
 def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
     launcher: Launcher,
 ) -> None:
-    effort = STUDY.effort(PROFILES["quick"])
     anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     (point,) = [
         point
@@ -144,6 +153,7 @@ def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
         if (point.levels["arm"], point.levels["object"], point.levels["way"])
         == ("main", "frame", "msgpack")
     ]
+    effort = STUDY.of_point(point, STUDY.effort(PROFILES["quick"]), in_contest=True)
     roles = STUDY.roles(point, effort, anywhere, 3)
     schedule = Schedule(turns=effort.turns, warm_turns=1)
     outcome: Any = Heat(launcher, schedule).run({point.id: Contestant(point, roles)})[point.id]

@@ -125,7 +125,10 @@ def test_profiles_add_readers_and_entries() -> None:
         for point in points(profile, "lmdb"):
             writes = STUDY.roles(point, effort, FREE, 1)[0].arguments["writes"]
             turns = 1 if point.levels["arm"] == "published" else effort.turns
-            assert writes * turns * STUDY.for_values(point, effort).least_launches >= 30
+            assert (
+                writes * turns * STUDY.of_point(point, effort, in_contest=False).least_launches
+                >= 30
+            )
 
 
 def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,6 +339,6 @@ def test_ranks_that_share_cpus_have_few_launches_but_where_the_text_had_them(
     standard = STUDY.effort(PROFILES["standard"])
     for point in points(PROFILES["standard"], "lmdb"):
         crowded = int(point.levels["readers"]) > 3 and point.levels["arm"] != "published"
-        assert STUDY.for_values(point, standard).least_launches == (
+        assert STUDY.of_point(point, standard, in_contest=False).least_launches == (
             3 if crowded else standard.least_values
         )

@@ -28,10 +28,8 @@ from ipclab.studies.interface import (
 MIDDLE = 100_000
 SIZES = 1_000, MIDDLE, 10_000_000
 LARGEST = 100_000_000  # in the longest profile
-# An object of 10 MB takes long, and ways differ by more than a few launches hide: those that a quick
-# run leaves open it would not decide with as many again.
-LAUNCHES = {"smoke": (2, 2), "quick": (3, 3), "standard": (5, 27)}  # at least and at most
-TURNS = 2  # of a launch, where launches are few
+LAUNCHES = {"smoke": (2, 2), "quick": (3, 20), "standard": (5, 27)}  # at least and at most
+TURNS = 2  # of a launch of large objects, which take long
 LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
 # Further readers of one object, to each of whom the message goes: the object is given once.
 READERS, BRIEF_READERS = 3, {"smoke": 1, "quick": 1}
@@ -52,7 +50,7 @@ class ObjectsStudy(Study):
     preload = f"{HERE}:preload"
 
     def effort(self, profile: Profile) -> Profile:
-        """Return fewer launches than the profile's, and brief turns; in full, all of it."""
+        """Return fewer launches than the profile's; in full, all of it."""
         if profile.name not in LAUNCHES:
             return profile
         least, most = LAUNCHES[profile.name]
@@ -60,9 +58,15 @@ class ObjectsStudy(Study):
             profile,
             least_launches=least,
             most_launches=most,
-            turns=TURNS,
             least_samples=LEAST[profile.name],
         )
+
+    def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
+        """Return few turns for large objects, but in full."""
+        values = super().of_point(point, effort, in_contest)
+        if effort.name not in LAUNCHES or point.size_bytes <= MIDDLE:
+            return values
+        return replace(values, turns=min(TURNS, values.turns))
 
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))

@@ -90,11 +90,11 @@ class SharedDictStudy(Study):
         turn_ns = max(TURN_NS, profile.turn_ns)
         return replace(profile, turn_ns=turn_ns, turns=turns, least_launches=least)
 
-    def for_values(self, point: Point, effort: Profile) -> Profile:
+    def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return that few launches do where ranks share CPUs, unless the text measured so."""
         crowded = int(point.levels["readers"]) >= len(os.sched_getaffinity(0))
         few = crowded and point.levels["arm"] != "published" and effort.name != "full"
-        values = effort.for_values()
+        values = super().of_point(point, effort, in_contest)
         return replace(values, least_launches=min(FEW, values.least_launches)) if few else values
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
