@@ -236,11 +236,10 @@ MULTIPLEXER = {
     "A pool alone costs memory.": above(POOL),
     "A pool alone saves memory.": below(POOL),
     "A pool alone is not shown": undecided(POOL),
-    "{loses} A node counts as slower": PLAIN,
+    "A node counts as slower": PLAIN,
     "Adaptive is slower than the best of": Asserts(
         some=tuple(f"{each} above 1.03" for each in ADAPTIVE)
     ),
-    "It is slower here:": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
     "Adaptive is not slower than the best": Asserts(
         tuple(f"{each} below 1.03" for each in ADAPTIVE)
     ),
