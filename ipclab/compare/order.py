@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.compare.held import ComparedRun
-from ipclab.compare.shared import names, pairs
+from ipclab.compare.shared import pairs
 from ipclab.frames.contests import ALL, CONTEST, fields, races
 from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 
@@ -35,20 +35,6 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
                 ordered = _ordered(mechanisms, one[key], two[key], len(shared))
                 rows.append((pair, *key, *ordered))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def fastest(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return each contest's fastest mechanism by median, one column for each run.
-
-    The index is the contest.
-    """
-    by_run = {}
-    for name, run in zip(names(runs), runs, strict=True):
-        contests = _contests(run).items()
-        by_run[name] = {key: _by_time(field, field)[0] for key, field in contests}
-    table = pd.DataFrame(by_run, columns=names(runs))
-    table.index = pd.MultiIndex.from_tuples(list(table.index), names=["study", *CONTEST])
-    return table.sort_index()
 
 
 def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:

@@ -136,7 +136,7 @@ def wrong(name: str, run: Run) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("begins", "factor", "level", "right", "wrong"),
     [
-        ("Reads of the largest payload take less time", "op", "write", 1, 0.1),
+        ("Keep the mapping between writes", "mapping", "reopened", 10, 0.01),
         ("Where the two processes run changes a small transfer", "backend", "mp-shm", 1, 1000),
         (
             "Over the TCP of v0.9, reading into a buffer gains more",
