@@ -35,7 +35,7 @@ _SYMBOL = {
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = r"배(95% 구간 \1~\2배)"
 _USUAL = {"share": "pct", "points": "pp"}
-_FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare"}
+_FLAGS = {"interval", "span", "fine", "marked", "int", "scaled", "bare"}
 _MARKS = {
     "published": N_("{text} (published)"),
     "estimate": N_("{text} (estimate)"),
@@ -44,6 +44,7 @@ _MARKS = {
 _ABSENT = N_("not measured")
 _FEW_SAMPLES = N_("too few samples")
 _UNBOUNDED = N_("no interval: too few launches")
+_SPAN = N_("{low} to {high}")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
 
@@ -63,9 +64,10 @@ class Formatter:
 
         a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times
         and rates choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval`
-        (adds `[low–high]` where it can be told from the value in the digits that are shown), `fine`
-        (two more decimals), `int` (no decimals), `bare` (no unit), `marked` (says when it was not
-        measured). Raises LabError for a word that does not fit the quantity's unit.
+        (adds `[low–high]` where it can be told from the value in the digits that are shown), `span`
+        (its ends alone, of what is no interval: brackets mean intervals), `fine` (two more
+        decimals), `int` (no decimals), `bare` (no unit), `marked` (says when it was not measured).
+        Raises LabError for a word that does not fit the quantity's unit.
         """
         if quantity.value is None:
             return self.translate(_FEW_SAMPLES if quantity.kind == FEW_SAMPLES else _ABSENT)
@@ -121,15 +123,18 @@ class Formatter:
             places = 0
         symbols = _SYMBOL | LANGUAGES[self.lang].get("symbols", {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
-        text = self.number(value / scale if scale != 1.0 else value, places) + symbol
-        if "interval" not in words or quantity.low is None or quantity.high is None:
-            return text
-        ends = [self.number(end / scale, places) for end in (quantity.low, quantity.high)]
-        if {*ends} == {self.number(value / scale, places)}:
-            return text  # the interval lies within the value's last digit
-        if isfinite(quantity.low) and isfinite(quantity.high):
-            return f"{text} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
-        return f"{text} [{self.translate(_UNBOUNDED)}]"
+        shown = self.number(value / scale if scale != 1.0 else value, places)
+        ends = list[str]()
+        if words & {"interval", "span"} and None not in (quantity.low, quantity.high):
+            ends = [self.number(end / scale, places) for end in quantity.ends]
+        if {*ends} <= {shown}:
+            return shown + symbol  # what there is lies within the value's last digit
+        if "span" in words:
+            said = self.translate(_SPAN)
+            return said.replace("{low}", ends[0]).replace("{high}", ends[1]) + symbol
+        if all(map(isfinite, quantity.ends)):
+            return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
+        return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(quantity.unit, {})

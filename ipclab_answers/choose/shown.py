@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import tails
+from ipclab.lab.choices import following
 from ipclab.lab.data import Data
 from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
-from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED
+from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED, WORSE
 from ipclab_answers.choose.need import US, Need
 
 SHOWN = 8  # mechanisms of which more is told than their time
@@ -24,15 +25,20 @@ FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x",
 
 def verdict(lab: Data, answer: Answer) -> str:
     """Return the answer in a sentence or two."""
+    worse = answer.rows[answer.rows.status == WORSE]
+    slower = dict(zip(worse.backend, worse.ratio, strict=True))
     if answer.state == UNDECIDED:
         sentences = ["best" if answer.best else "unmeasured"]
         sentences.append("more" if isfinite(answer.launches) else "never")
     elif answer.state == NOTHING:
         sentences = [NOTHING]
+    elif len(answer.best) > 1:
+        sentences = ["several"]
     else:
-        sentences = ["one" if len(answer.best) == 1 else "several"]
+        sentences = ["one" if slower else "alone"]
     values = {
         "names": lab.level("backend", answer.best),
+        "next": following(lab, slower) if slower else "",
         "launches": lab.words.numbers.number(answer.launches, 0),
         "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }

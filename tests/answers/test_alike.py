@@ -29,7 +29,9 @@ def lab() -> Lab:
 @pytest.mark.parametrize(
     ("factors", "scatter", "launches", "choice"),
     [
-        ((1, 2, 3), 0.02, 12, r"a \(the next takes 1\.98×\)"),
+        ((1, 2, 3), 0.02, 12, r"a \(next: b, 1\.98× as long\)"),
+        ((1, 3, 2, 2), 1e-6, 12, r"a \(next: c, d, 2\.00× as long\)"),
+        ((1, 1, 2), 1e-6, 12, r"a, b \(alike within 1\.0\d×\)"),
         ((1, 1.001, 3), 0.005, 12, r"a, b \(alike within 1\.0\d×\)"),
         ((1, 1.03, 1.04, 1.05, 1.06), 0.1, 12, r"a, b, c, d, e \(alike within 1\.\d+×\)"),
         ((1, 1.01, 1.02, 1.03, 9), 0.05, 12, r"a, b, c, d \(alike within 1\.\d+×\)"),

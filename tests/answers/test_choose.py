@@ -25,7 +25,7 @@ from ipclab_answers.choose.candidates import narrowed_to
 from ipclab_answers.choose.need import MUSTS, Need, of, read
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
-from ipclab_answers.choose.shown import WORDS, tables
+from ipclab_answers.choose.shown import WORDS, tables, verdict
 from tests.support.needs import Plant, asked
 
 RING, UNIX, TCP = (
@@ -111,6 +111,19 @@ def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide(
     assert (found.state, set(found.best)) == (UNDECIDED, {"one", "other"})
     assert 0 < found.launches < math.inf
     assert asked(close, {"size": 64}, scatter=0.01).best == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("plants", "told"),
+    [
+        (THREE, "Take ring: every other mechanism that fits was shown to be slower (next: unix, "),
+        ({"ring": RING}, "Take ring: no other mechanism fits."),
+        (TWIN, "Take one of "),
+    ],
+)
+def test_a_verdict_names_who_is_next(plants: dict[str, Plant], told: str) -> None:
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
 
 
 def test_where_another_one_becomes_the_fastest() -> None:

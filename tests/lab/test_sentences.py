@@ -33,6 +33,7 @@ STUDIES = {
     "03_multiplexer": "multiplexer",
     "04_round_trip": "round_trip",
     "05_file_io": "file_io",
+    "08_objects": "objects",
 }
 # By whose levels values are changed: one level after the other, tenfold and to a tenth.
 CHANGED = {
@@ -41,6 +42,7 @@ CHANGED = {
     "multiplexer": ("metric", "backend", "pool", "chunk"),
     "round_trip": ("backend", "placement", "touch"),
     "file_io": ("backend", "cache", "roles", "buffer", "set", "threads"),
+    "objects": ("way", "object", "size_bytes"),
 }
 # Levels whose values change places, by notebook.
 SWAPPED: dict[str, Places] = {
@@ -52,6 +54,10 @@ SWAPPED: dict[str, Places] = {
     "05_file_io": {
         "buffer": {"fresh": "prefaulted", "prefaulted": "fresh"},
         "roles": {"4RnC": "2RnC+2C", "2RnC+2C": "4RnC"},
+    },
+    "08_objects": {
+        "way": {"pickle5": "shared-memory", "shared-memory": "pickle5"},
+        "object": {"frame": "dictionary", "dictionary": "frame"},
     },
 }
 ABSENT = "not measured in this run."

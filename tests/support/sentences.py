@@ -37,6 +37,10 @@ def not_above(expression: str) -> Asserts:
     return Asserts(unless=(f"{expression} above 1",))
 
 
+def not_far_above(expression: str) -> Asserts:
+    return Asserts(unless=(f"{expression} above 1.1",))
+
+
 # The payload study
 _WRITE = "payload.{op}[arm=mapping,mapping={mapping},size_bytes=1382400]"
 REOPENED, KEPT = (
@@ -372,8 +376,42 @@ FILE_IO = {
     "The read call of a large file is no shorter": below(MADE),
     "What the read call of a large file costs": undecided(MADE),
 }
+
+# Objects
+_OBJECT = "objects.summed[arm=main,object={},way={},size_bytes={}]"
+PICKLED = {
+    kind: f"{_OBJECT.format(kind, 'pickle5', 'max')} / min({_OBJECT.format(kind, '*', 'max')})"
+    for kind in ("frame", "array", "dictionary")
+}
+SMALL_APART = (
+    f"{_OBJECT.format('array', 'shared-memory', 'min')} /"
+    f" {_OBJECT.format('array', 'pickle5', 'min')}"
+)
+OBJECTS = {
+    # Which ways may be taken, whichever these are: answers/test_alike.py
+    "Several ways may be the fastest for a": PLAIN,
+    "The fastest way for a": PLAIN,
+    "Ways to hand over large": PLAIN,
+    "Until every element is summed the first": PLAIN,
+    "Of {small}: {small_choice": PLAIN,
+    **{
+        f"{begins} {'an' if kind == 'array' else 'a'} {kind} takes {than} by `pickle5`": rule(ratio)
+        for kind, ratio in PICKLED.items()
+        for begins, than, rule in (
+            ("Such", "longer", above),
+            ("Such", "less time", below),
+            ("Such", "as long", not_far_above),
+            ("That such", "longer", undecided),
+        )
+    },
+    "A small array is summed sooner": above(SMALL_APART),
+    "Even a small array is summed sooner": below(SMALL_APART),
+    "A small array as a pickle": PLAIN,
+    "Whether a small array is summed sooner": undecided(SMALL_APART),
+    "Until one of {small} is summed": PLAIN,
+}
 # Numbers alone, what the texts say, what is done, and what the judge cannot say.
 STATED = dict.fromkeys(
     Path(__file__).with_name("stated.txt").read_text("utf-8").splitlines(), PLAIN
 )
-TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO
+TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO | OBJECTS
