@@ -102,7 +102,8 @@ def add_hover(
     ):
         if pd.notna([x, y, *measured]).all():
             written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
-            ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
+            told = ax.figure.lab.say(N_("{word}: {value}"), word=label, value=written)
+            ax.figure.hover.append((ax, x, y, told))
 
 
 def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
