@@ -25,7 +25,7 @@ class Derivation(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Correction(msgspec.Struct, forbid_unknown_fields=True):
-    """What can stand in place of the words of some claims, or of `quote` (in `source`).
+    """What can stand in place of the words of some claims, or of `quote` (in section `source`).
 
     `own` is a msgid whose numbers follow from the text's own table, `here` one whose numbers are
     this run's; either may be empty. The values of their placeholders are expressions, `values`

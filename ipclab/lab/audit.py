@@ -179,7 +179,8 @@ def corrections(lab: Data) -> pd.DataFrame:
             ids = correction.claims
             quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
-            source = lab.words.joined(ids) or correction.source
+            place = lab.say(N_("seed {seed}, {section}"), seed=file.seed, section=correction.source)
+            source = lab.words.joined(ids) or place
             own = _corrected(lab, correction.own, correction.own_values, text)
             here = _corrected(lab, correction.here, correction.here_values, run)
             rows.append((source, quoted, own, here))

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from ipclab.lab import formats, style
-from ipclab.lab.data import Data, why_empty
+from ipclab.lab.data import ABSENT, Data
 from ipclab.store.files import write_whole
 
 Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
@@ -93,7 +93,7 @@ def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
         svg = complete(canvas)
         png = formats.png(canvas)
     nothing = canvas.bare and not canvas.drawn
-    alt_text = why_empty(lab) if nothing else lab.say(alt)
+    alt_text = lab.say(ABSENT if nothing else alt)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
     contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():

@@ -259,9 +259,3 @@ class Teller:
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = lab.say(alternative, **more)
         return alternative, more
-
-
-def why_empty(lab: Data) -> str:
-    """Return why a view is empty, in words."""
-    reasons = list(lab.run.about.get("points", {}).values())
-    return f"{lab.say(ABSENT)} {reasons[0] if reasons else ''}".strip()

@@ -10,7 +10,7 @@ from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
 from ipclab.lab import labels, style
 from ipclab.lab.catalogue import N_
-from ipclab.lab.data import why_empty
+from ipclab.lab.data import ABSENT
 from ipclab.stats.quantity import Quantity
 
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
@@ -20,7 +20,7 @@ _MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric",
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
-    """Tell whether there are rows to draw, and say in `ax` why when there are none.
+    """Tell whether there are rows to draw, and say so in `ax` when there are none.
 
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
@@ -29,11 +29,10 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     if frame.empty:
         canvas.bare = True
         ax.set_axis_off()
-        why = why_empty(canvas.lab)
         ax.text(
             0.5,
             0.5,
-            why,
+            canvas.lab.say(ABSENT),
             wrap=True,
             ha="center",
             va="center",
@@ -103,7 +102,8 @@ def add_hover(
     ):
         if pd.notna([x, y, *measured]).all():
             written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
-            ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
+            told = ax.figure.lab.say(N_("{word}: {value}"), word=label, value=written)
+            ax.figure.hover.append((ax, x, y, told))
 
 
 def name_mark(ax: Any, marker: str, label: str, face: str) -> None:

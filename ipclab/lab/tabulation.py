@@ -15,7 +15,7 @@ from ipclab.frames.judged import judged
 from ipclab.lab import labels
 from ipclab.lab.canvas import Names, named
 from ipclab.lab.catalogue import N_
-from ipclab.lab.data import Data, why_empty
+from ipclab.lab.data import ABSENT, Data
 from ipclab.lab.marks import groups
 from ipclab.lab.table import Align, Column, Table
 from ipclab.lab.words import DASH
@@ -70,7 +70,7 @@ def tabulated(
     gone = [column.head.label for column in every if not column.stays]
     said = [lab.say(note) for note in notes]
     if frame.empty:
-        said.append(lab.say(empty or why_empty(lab)))
+        said.append(lab.say(empty or ABSENT))
     if gone:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
     cells_by_column = [column.cells for column in shown]

@@ -45,6 +45,7 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
         ("ko", "{x}", "{x}은 크다", 1),
         ("ko", "{x:ms}", "**{x:ms}**로 간다", 1),
         ("ko", "{x}", "{x}에서 {x}까지 {x}이상", 0),
+        ("ko", "{x}", "{x}이다(약 {x})", 1),
         ("ko", "{x}", "{x}을(를) 쓴다", 1),
         ("ko", "[{x}](#a)", "[{x}](#a)은 크다", 1),
         ("ko", "{x}", "{x}(으)로 간다", 1),
