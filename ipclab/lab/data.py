@@ -15,7 +15,7 @@ from ipclab.frames.points import VALUES
 from ipclab.lab import prose
 from ipclab.lab.catalogue import N_
 from ipclab.lab.factors import check_levels, levels_of
-from ipclab.lab.questions import Question, Variables, within
+from ipclab.lab.questions import MOST_WITHIN, Question, Variables, within, without_factor
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats import judge
@@ -33,7 +33,8 @@ USUAL = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
 class Data:
     """A run for one reader: frames narrowed by levels, values in them, and their writing.
 
-    `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own.
+    `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own;
+    `_study` is what the notebook is about.
     """
 
     run: RunFolder
@@ -41,6 +42,7 @@ class Data:
     paths: Paths
     _names: Callable[[], Variables] = field(default=dict)
     _own: File | None = None
+    _study: str = ""
 
     def points(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
@@ -255,13 +257,21 @@ class Teller:
         side = question.side(asked, bound, derived.bound(lab.run))
         usual = USUAL if question.bound and not question.is_row else {}
         alternative = {**usual, **question.alternatives}.get(side, "")
-        more = {"it": asked, "within": within(asked, bound)}
+        factor = within(asked, bound)
+        if side == judge.UNDECIDED and not (factor and factor.value <= MOST_WITHIN):
+            alternative = without_factor(alternative)
+        more = {"it": asked, "within": factor}
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = lab.say(alternative, **more)
         return alternative, more
 
 
 def why_empty(lab: Data) -> str:
-    """Return why a view is empty, in words."""
+    """Return why a view is empty, in words.
+
+    The run gives reasons for single points, of whatever study: one counts only where nothing of the
+    notebook's study could be measured.
+    """
     reasons = list(lab.run.about.get("points", {}).values())
-    return f"{lab.say(ABSENT)} {reasons[0] if reasons else ''}".strip()
+    measured = lab._study and lab._study in derived.measured(lab.run)
+    return f"{lab.say(ABSENT)} {reasons[0] if reasons and not measured else ''}".strip()

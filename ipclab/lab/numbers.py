@@ -18,6 +18,7 @@ from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point
 _DIGITS, _WRITTEN_OUT = 3, 20
+_FAR = 10  # times the value: an interval's end that is shown in digits of its own
 _SCALES: dict[str, Mapping[str, float]] = {
     "ns": NANOSECONDS,
     "B": BYTES,
@@ -124,7 +125,11 @@ class Formatter:
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
         if "interval" not in words or quantity.low is None or quantity.high is None:
             return text
-        ends = [self.number(end / scale, places) for end in (quantity.low, quantity.high)]
+        ends = []
+        for end in (quantity.low / scale, quantity.high / scale):
+            far = isfinite(end) and abs(end) >= _FAR * abs(value / scale)
+            # so far out its own digits say enough
+            ends.append(self.number(end, min(places, shown_decimals(end)) if far else places))
         if {*ends} == {self.number(value / scale, places)}:
             return text  # the interval lies within the value's last digit
         if isfinite(quantity.low) and isfinite(quantity.high):

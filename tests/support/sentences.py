@@ -382,9 +382,9 @@ ALIKE = {
     "Large files that are in memory: reading or": PLAIN,
 }
 FILE_IO = {
-    "One thread that reads for the others takes less": above(BASE),
-    "Threads that each read and compute in turn take": below(BASE),
-    "Whether one thread should read": undecided(BASE),
+    "Files and work as published: one thread that reads for the others takes": above(BASE),
+    "Files and work as published: threads that each": below(BASE),
+    "Files and work as published: whether one thread should": undecided(BASE),
     "Reserving half of the threads for computing makes it slower": above(HALF),
     "Reserving half of the threads for computing makes it faster": below(HALF),
     "Whether threads that only compute": undecided(HALF),
@@ -393,15 +393,16 @@ FILE_IO = {
     "For large files, whether {many}": undecided(MORE),
     **ALIKE,
     **MAPPED,
-    "One thread that reads for the others or": PLAIN,  # alike: tests/lab/test_questions.py
+    # alike: tests/lab/test_questions.py
+    "Files and work as published: one thread that reads for the others or": PLAIN,
     "Reserving half of the threads for computing or": PLAIN,
     "For large files {many} threads or": PLAIN,
     "Of {reference} threads one reader takes": PLAIN,
     "It takes {reserved:x,interval} as long": PLAIN,
     "Mapped they take": PLAIN,
-    "The share of time that it saves grows": above(GROWING),
-    "The share of time that it saves shrinks": below(GROWING),
-    "Whether the share of time that it saves": undecided(GROWING),
+    "The share of time that one reading thread saves grows": above(GROWING),
+    "The share of time that one reading thread saves shrinks": below(GROWING),
+    "Whether the share of time that one reading thread saves": undecided(GROWING),
     "The read call of a large file makes the pages": above(MADE),
     "The read call of a large file is no shorter": below(MADE),
     "What the read call of a large file costs": undecided(MADE),
