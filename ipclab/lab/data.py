@@ -33,8 +33,7 @@ USUAL = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
 class Data:
     """A run for one reader: frames narrowed by levels, values in them, and their writing.
 
-    `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own;
-    `_study` is what the notebook is about.
+    `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own.
     """
 
     run: RunFolder
@@ -42,7 +41,6 @@ class Data:
     paths: Paths
     _names: Callable[[], Variables] = field(default=dict)
     _own: File | None = None
-    _study: str = ""
 
     def points(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
@@ -267,11 +265,6 @@ class Teller:
 
 
 def why_empty(lab: Data) -> str:
-    """Return why a view is empty, in words.
-
-    The run gives reasons for single points, of whatever study: one counts only where nothing of the
-    notebook's study could be measured.
-    """
+    """Return why a view is empty, in words."""
     reasons = list(lab.run.about.get("points", {}).values())
-    measured = lab._study and lab._study in derived.measured(lab.run)
-    return f"{lab.say(ABSENT)} {reasons[0] if reasons and not measured else ''}".strip()
+    return f"{lab.say(ABSENT)} {reasons[0] if reasons else ''}".strip()

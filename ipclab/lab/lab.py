@@ -67,7 +67,7 @@ class Lab(Data):
         that is no run, a language that is not there, and claims that cannot be judged.
         """
         lab = lab_of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=magic.namespace, _study=study)
+        lab = replace(lab, _names=magic.namespace)
         if claims:
             lab = with_own(lab, claims)
         magic.register(Teller(lab))

@@ -2,13 +2,10 @@
 numbers, names apart.
 """
 
+import dataclasses
 import json
-from dataclasses import fields as fields_of
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,7 @@ from ipclab.frames.address import narrowed
 from ipclab.frames.contests import pairs
 from ipclab.lab import canvas, labels, prose, table
 from ipclab.lab.curves import _apart, lines
-from ipclab.lab.data import Data, why_empty
+from ipclab.lab.data import Data
 from ipclab.lab.drawing import bars, dots, facets
 from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import trimmed
@@ -107,7 +104,7 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
 
 
 def test_a_lab_has_at_most_twenty_names_and_each_is_found_where_it_is_defined() -> None:
-    fields = {field.name for field in fields_of(Lab)}
+    fields = {field.name for field in dataclasses.fields(Lab)}
     public = {name for name in fields | set(dir(Lab)) if not name.startswith("_")}
     assert len(public) <= 20
     source = "".join(file.read_text() for file in (ROOT / "ipclab" / "lab").glob("*.py"))
@@ -244,13 +241,3 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
         kept.launches,
         kept.sources,
     )
-
-
-def test_a_reason_of_other_points_is_not_given_for_an_empty_view() -> None:
-    why = "not testable here: it needs four CPUs"
-    run: Any = SimpleNamespace(about={"points": {"some-point": why}}, studies=["objects"])
-    lab = replace(DATA, run=run, _study="objects")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derived, "measured", lambda run: run.studies)
-        assert why_empty(lab) == "Not measured in this run."
-        assert why_empty(replace(lab, _study="faults")) == f"Not measured in this run. {why}"
