@@ -86,18 +86,33 @@ def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, Any, float]]:
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it."""
+    """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it; lowest first.
+
+    Wholly below is also what took less time than its limit in the heats of both, as `over` says: a
+    table that shows it must not call that a limit. `lowest` is the lesser of the two ratios.
+    """
+    over = points.over.map(_value_and_high).tolist()
+    in_heats = pd.DataFrame(over, points.index, ["value", "high"])
     far_below = points.over_limit < LEAST
     whole_below = (points.over_limit < 1) & (points.high < points.limit)
-    return points[far_below | whole_below]
+    lowest = points.over_limit.where(
+        in_heats.high.isna(), np.fmin(points.over_limit, in_heats.value)
+    )
+    rows = points.assign(lowest=lowest)[far_below | whole_below | (in_heats.high < 1)]
+    return rows.sort_values("lowest", kind="stable")
+
+
+def _value_and_high(over: Any) -> tuple[float, float]:
+    if isinstance(over, Quantity) and over and over.high is not None:
+        return float(over.value), over.high
+    return np.nan, np.nan
 
 
 def lines(beaten_rows: pd.DataFrame) -> list[str]:
-    """Return one line for each row of `beaten`, lowest first: how far, study, op, point."""
-    rows = beaten_rows.sort_values("over_limit").to_dict("records")
+    """Return one line for each row of `beaten`: how far below its limit, study, op, point."""
     return [
-        f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
-        for row in rows
+        f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
+        for row in beaten_rows.to_dict("records")
     ]
 
 

@@ -33,6 +33,7 @@ Row = dict[str, Any]
 TURNS = "turns"  # the medians of a launch's turns
 # Whether there were more ranks than CPUs, whose launches the scheduler compares
 CROWDED = "crowded"
+NOT_NEGATIVE = ("ns", "count", "share")  # units whose intervals end at nothing at the latest
 NO_HEAT = 0  # of a launch that was made before there were heats
 
 
@@ -89,10 +90,16 @@ def point_rows(measured: Measured) -> Iterator[Row]:
             "metric": row.metric,
             "unit": row.unit,
             **vars(estimate),
+            "low": _low(estimate.low, row.unit),
             "flags": ";".join(row.flags),
             HEATS: heats if row.by_launch else (),
             BY_HEAT: tuple(row.by_launch),
         }
+
+
+def _low(low: float, unit: str) -> float:
+    """Return an interval's lower end; a range that was stretched must not go below nothing."""
+    return max(low, 0.0) if unit in NOT_NEGATIVE and np.isfinite(low) else low
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from ipclab.frames.contests import CONTEST
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
+from ipclab.lab.questions import MOST_WITHIN
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_step
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity
@@ -40,6 +41,7 @@ ADVICE = (
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
+MOST_LOSS = 10.0  # the share that a wrong choice may cost; more is told as that
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
@@ -158,7 +160,8 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
     bounded = pd.notna([row.low, row.high]).all()
     if bounded and not row.slower:
         factor = Quantity(max(row.high, 1 / row.low))
-        ratio = lab.say(N_("within {within:x}"), within=factor)
+        far = factor.value > MOST_WITHIN
+        ratio = lab.say(N_("undecided") if far else N_("within {within:x}"), within=factor)
     else:
         ends = (row.low, row.high) if bounded else ()
         ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
@@ -182,12 +185,14 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
 def _price(lab: Data, row: Any) -> str:
     """Return what a wrong choice costs: what the guess may lose, and how slow the slowest is."""
     numbers = lab.words.numbers
-    most = numbers.format(Quantity(row.loss, "share"), "pct,int")
+    most = numbers.format(Quantity(min(row.loss, MOST_LOSS), "share"), "pct,int")
     slowest = numbers.format(Quantity(row.times, "1"), "x")
     if not row.loss:
         said = N_("slowest {slowest}")
     elif pd.isna(row.loss):
         said = N_("not bounded; slowest {slowest}")
+    elif row.loss > MOST_LOSS:
+        said = N_("over {most}; slowest {slowest}")
     else:
         said = N_("up to {most}; slowest {slowest}")
     return lab.say(said, most=most, slowest=slowest)

@@ -15,7 +15,7 @@ from ipclab.frames.points import VALUES
 from ipclab.lab import prose
 from ipclab.lab.catalogue import N_
 from ipclab.lab.factors import check_levels, levels_of
-from ipclab.lab.questions import Question, Variables, within
+from ipclab.lab.questions import MOST_WITHIN, Question, Variables, within, without_factor
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats import judge
@@ -255,7 +255,10 @@ class Teller:
         side = question.side(asked, bound, derived.bound(lab.run))
         usual = USUAL if question.bound and not question.is_row else {}
         alternative = {**usual, **question.alternatives}.get(side, "")
-        more = {"it": asked, "within": within(asked, bound)}
+        factor = within(asked, bound)
+        if side == judge.UNDECIDED and not (factor and factor.value <= MOST_WITHIN):
+            alternative = without_factor(alternative)
+        more = {"it": asked, "within": factor}
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = lab.say(alternative, **more)
         return alternative, more

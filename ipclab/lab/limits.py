@@ -19,6 +19,7 @@ from ipclab.studies.limits import MEMCPY_SIZES, pairs
 from ipclab.studies.limits.floors import called
 
 MOST_TOLD = 3  # results that a notice names
+NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
 LIMITS = labels.WORDS["limits"]
 # How limits begin of which the least size alone is shown.
 TWINS = "flow-", "map-", "transfer-"
@@ -37,7 +38,7 @@ def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
 def beaten(lab: Data) -> pd.DataFrame:
     """Return the medians of all studies that are faster than their limit: it is none, then.
 
-    >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
+    >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "lowest"]]
     """
     parts = list(suspects.faster(lab.run))
     return pd.concat(parts or [pd.DataFrame()])
@@ -143,8 +144,9 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     ratios are.
     """
     paired = N_(
-        "A ratio of what was measured side by side is the median of the launches' ratios; where"
-        " launches scatter it differs from the quotient of the two medians."
+        "A ratio of medians measured side by side is the geometric mean of the launches' ratios, one"
+        " within a launch their median; where launches scatter it differs from the quotient of the"
+        " two medians."
     )
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
@@ -156,19 +158,18 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
         if study and len(faster):
             faster = faster[faster.study == study]
         if len(faster):
-            which = _which(lab, faster.sort_values("over_limit"))
+            which = _which(lab, faster.sort_values("lowest"))
             sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
     return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
 
 
 def _which(lab: Data, faster: pd.DataFrame) -> str:
+    """Return the lowest results in words, one of those that would be called the same."""
     results = []
-    for row in faster.head(MOST_TOLD).to_dict("records"):
-        words = [
-            lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
-        ]
-        over = lab.words.numbers.number(row["over_limit"], 2)
+    for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
+        words = [lab.level(name, row[name]) for name in NAMING]
+        over = lab.words.numbers.number(row["lowest"], 2)
         results.append(lab.words.joined([*words, f"× {over}"]))
     which = lab.words.joined(results, N_("; "))
-    more = len(faster) - MOST_TOLD
+    more = len(faster) - len(results)
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which

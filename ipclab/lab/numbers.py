@@ -18,6 +18,7 @@ from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point
 _DIGITS, _WRITTEN_OUT = 3, 20
+_FAR = 10  # times the value: an interval's end that is shown in digits of its own
 _SCALES: dict[str, Mapping[str, float]] = {
     "ns": NANOSECONDS,
     "B": BYTES,
@@ -126,7 +127,11 @@ class Formatter:
         shown = self.number(value / scale if scale != 1.0 else value, places)
         ends = list[str]()
         if words & {"interval", "span"} and None not in (quantity.low, quantity.high):
-            ends = [self.number(end / scale, places) for end in quantity.ends]
+            for end in quantity.ends:
+                far = isfinite(end) and abs(end) >= _FAR * abs(value)
+                # so far out its own digits say enough
+                digits = min(places, shown_decimals(end / scale)) if far else places
+                ends.append(self.number(end / scale, digits))
         if {*ends} <= {shown}:
             return shown + symbol  # what there is lies within the value's last digit
         if "span" in words:

@@ -23,7 +23,9 @@ from ipclab.lab.questions import (
     nearest_name,
     texts,
     without_empty_tables,
+    without_factor,
 )
+from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
 if TYPE_CHECKING:
@@ -35,6 +37,11 @@ PLACEHOLDER = re.compile(
     r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}"
 )
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+# Before an answer, whether the judge decided; neither stays in what is rendered
+_DECIDED, _OPEN = "\ue001", "\ue002"
+_MARKS = re.compile("[\ue001\ue002]")
+_ITEM = re.compile(r"\A\d+\. ")
+DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 # Chinese sentences stand side by side, those that values bring too
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
@@ -54,7 +61,8 @@ def split(source: str) -> list[str]:
 
     def first(question: Question) -> str:
         alternative, *more = question.alternatives.values()
-        others.append(more)
+        undecided = question.alternatives.get(judge.UNDECIDED, "")
+        others.append([*more, without_factor(undecided)])
         return edged(alternative)
 
     def keep(block: str) -> str:
@@ -140,7 +148,9 @@ def render(source: str, teller: "Teller") -> str:
 
     def answer(question: Question) -> str:
         alternative, more = teller.answer(question)
-        return edged(alternative, lambda msgid: said(msgid, more))
+        text = edged(alternative, lambda msgid: said(msgid, more))
+        decides = alternative in map(question.alternatives.get, DECIDED)
+        return text and (_DECIDED if decides else _OPEN) + text
 
     def block(text: str) -> str:
         pieces = text.split(EDGE)  # every other one is an answer
@@ -151,7 +161,24 @@ def render(source: str, teller: "Teller") -> str:
             pieces[place] = "" if unmeasured or not own else said(own)
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
-    return rewrite(without_empty_tables(answered(source, answer)), block)
+    return rewrite(without_empty_tables(decided_first(answered(source, answer))), block)
+
+
+def decided_first(source: str) -> str:
+    """Return prose whose numbered lists begin with what is decided, without the marks of that."""
+    lines = list[str]()
+    items = list[str]()
+    for line in [*source.splitlines(), ""]:
+        if _ITEM.match(line):
+            items.append(line)
+        elif items and line.startswith(" "):
+            items[-1] += f"\n{line}"
+        else:
+            items.sort(key=lambda item: _OPEN in item and _DECIDED not in item)
+            lines += [_ITEM.sub(f"{place}. ", item) for place, item in enumerate(items, 1)]
+            lines.append(line)
+            items.clear()
+    return _MARKS.sub("", "\n".join(lines[:-1]))
 
 
 def _edits(

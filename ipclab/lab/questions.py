@@ -11,7 +11,9 @@ What is asked is arithmetic with variables of the notebook and addresses of meas
 bound after the colon is a number ("1", "50 %") or a variable. An alternative goes on in lines that
 are indented. `=` (the whole interval is within what counts as the same) and `!` (not measured) may
 be left out, and any may be empty. In an alternative `{it}` is what is asked, and `{within}` the
-factor that its interval stays within of the bound. A question without a bound asks whether its
+factor that its interval stays within of the bound; `, within {within:x}` is left out of what is
+undecided where that factor is above two. Of a numbered list, items that decide something stand
+before those that do not. A question without a bound asks whether its
 values were measured: `>` says that they were. An alternative may be a row of a table, which is left
 out where too few launches were made to test it. With `as name` at the end of the question, the
 sentence that is chosen is that variable of the notebook from then on.
@@ -38,6 +40,8 @@ MARKS = {
     "!": judge.MISSING,
 }
 LEAST_FACTOR = 1.01  # that is told of an interval with a width
+MOST_WITHIN = 2.0  # a wider factor of what is undecided tells nothing, and is not told
+_FACTOR = ", within {within:x}"
 NEEDED = {">", "<", "~"}
 EDGE = "\ue000"  # on both sides of a text that is a msgid of its own, and final once it is chosen
 _QUESTION = re.compile(
@@ -182,6 +186,11 @@ def edged(alternative: str, change: Callable[[str], str] = str) -> str:
     for text in texts(alternative):
         marked.append(f"{EDGE}{change(text)}{EDGE}" if text else "")
     return f"| {' | '.join(marked)} |" if alternative.startswith("|") else marked[0]
+
+
+def without_factor(alternative: str) -> str:
+    """Return an alternative without the factor that an interval stays within."""
+    return alternative.replace(_FACTOR, "")
 
 
 def _alternatives(lines: deque[str]) -> dict[str, str]:

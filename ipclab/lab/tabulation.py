@@ -72,7 +72,7 @@ def tabulated(
     if frame.empty:
         said.append(lab.say(empty or ABSENT))
     if gone:
-        said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
+        said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone, N_("; "))))
     cells_by_column = [column.cells for column in shown]
     rows = list(map(list, zip(*cells_by_column, strict=True)))
     values_by_column = [column.values for column in shown]

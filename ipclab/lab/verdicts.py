@@ -1,7 +1,7 @@
 """Verdicts on claims in a reader's words: bounds, what decides, why none can be had."""
 
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 
 from ipclab.claims.claim import SLACK, Claim, Verdict, known_of
 from ipclab.claims.rules import Rule
@@ -62,7 +62,7 @@ def with_interval(lab: Data, deciding: Quantity, rule_bounds: tuple[float, float
     ends = (*deciding.ends, *rule_bounds)
     shown = {end: numbers.format(replace(deciding, low=end, high=end), "interval") for end in ends}
     near = any(
-        end != bound and shown[end] == shown[bound]
+        isfinite(end) and end != bound and shown[end] == shown[bound]
         for end in deciding.ends
         for bound in rule_bounds
     )

@@ -3,6 +3,7 @@ launches that decide.
 """
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,17 @@ import pytest
 
 from ipclab.frames.contests import VALUES
 from ipclab.lab import lab_of
-from ipclab.lab.advice import ALIKE, LEAST, NONE, ONLY, PART, STRONG, advised, named_entrant
+from ipclab.lab.advice import (
+    ALIKE,
+    LEAST,
+    NONE,
+    ONLY,
+    PART,
+    STRONG,
+    _in_words,
+    advised,
+    named_entrant,
+)
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.stats.compare import Side, compare
@@ -97,6 +108,25 @@ def test_with_the_launches_that_were_asked_for_most_contests_are_decided() -> No
             only(contest(0.1, 1, 1.12, launches=8 + more, seed=seed))["strength"] in (ONLY, ALIKE)
         )
     assert sum(decided) >= 12
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "second", "price"),
+    [
+        (0.8, 1.5, "b (within 1.50×)", "up to 25%; slowest 1.10×"),
+        (0.0002, 36_389.0, "b (undecided)", "over 1,000%; slowest 1.10×"),
+    ],
+)
+def test_what_says_nothing_is_not_told_in_numbers(
+    low: float, high: float, second: str, price: str
+) -> None:
+    row = only(contest(0.3, 1, 1.1))
+    loss = 1 / low - 1
+    told = row | {"low": low, "high": high, "slower": False, "loss": loss, "times": 1.1}
+    paths = checkout()
+    lab = lab_of(choose(paths, str(paths.data / "reference.ipclab"), ""), paths, "en")
+    words = _in_words(lab, SimpleNamespace(**told))
+    assert (words["second"], words["price"]) == (second, price)
 
 
 def test_what_a_wrong_choice_may_cost_grows_with_the_scatter() -> None:

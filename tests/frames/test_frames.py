@@ -293,3 +293,11 @@ def test_an_altered_sample_is_refused(run: RunFolder, measured: Measured) -> Non
     for read in (derived.read, lambda *_: derived.verify(run)):
         with pytest.raises(LabError, match="is not what was measured"):
             read(run, "payload", "points")
+
+
+def test_an_interval_of_a_count_ends_at_nothing_at_the_latest() -> None:
+    """One of five launches took no fault, and a range is stretched beyond what was found."""
+    point = Point("payload", "shm-mmap", 0, "same")
+    launches = [make_launch((), {"minor_faults": count}, write=[1]) for count in (6, 0, 6, 6, 6)]
+    faults = row(tidy(Measured(point, launches, "budget")), "write", "minor_faults")
+    assert (faults.low, faults.value, faults.high) == (0, 6, 6)

@@ -125,6 +125,11 @@ def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
     made = tabulated(DATA, frame, "caption", spec="", notes=["first"], name="name")
     assert [len(row) for row in made.rows] == [2, 2]
     assert list(made.notes) == ["first", "Left out, since nothing is in them: y."]
+    pairs_of = frame.assign(x=None)[["x", "y"]]
+    pairs_of.columns = pd.MultiIndex.from_tuples([("x", "p99"), ("y", "p99")])
+    pairs_of["z", ""] = 1.0
+    both = tabulated(DATA, pairs_of, "caption", spec="", name="name").notes
+    assert list(both) == ["Left out, since nothing is in them: x, p99; y, p99."]
     nothing = tabulated(DATA, frame[["y"]], "caption", spec="", name="name")
     assert list(nothing.rows) == []
     assert [

@@ -33,7 +33,7 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(
     ratios, which = limits.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split(
         "\n\n"
     )
-    assert ratios.startswith("A ratio of what was measured side by side is the median")
+    assert ratios.startswith("A ratio of medians measured side by side is the geometric mean")
     assert which == told["en"]
     # its page shows none of them
     assert limits.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
@@ -43,10 +43,20 @@ def test_the_notice_names_three_and_counts_the_rest(
     beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     five = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 5)
+    five["size_bytes"] = range(1, 6)
     for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
         monkeypatch.setattr(limits, "beaten", lambda lab, rows=rows: rows)
         told = limits.notice(lab_of(beaten, paths, "ko")).data
         assert (told.count("× 0.08"), "외" in told) == (names, bool(rest)) and rest in told
+
+
+def test_results_that_would_be_called_the_same_are_named_once(
+    beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walls = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 3)
+    monkeypatch.setattr(limits, "beaten", lambda lab: walls.assign(lowest=[0.3, 0.1, 0.2]))
+    told = limits.notice(lab_of(beaten, paths, "ko")).data
+    assert told.count("× 0.") == 1 and "× 0.10" in told and "외 2건" in told
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:

@@ -170,3 +170,47 @@ def test_few_launches_are_said_in_place_of_undecided() -> None:
         "a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""}
     )
     assert Teller(lab).answer(row)[0] == ""  # no row of a table
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.9, 1.2, "Undecided, within {within:x}."),
+        (0.034, 17.3, "Undecided."),
+        (-0.1, 1.2, "Undecided."),
+    ],
+)
+def test_a_factor_that_tells_nothing_is_not_told(low: float, high: float, said: str) -> None:
+    undecided = "Undecided, within {within:x}."
+    asked = Question(
+        "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: undecided}
+    )
+    run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
+    lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(1.0, "1", low, high)})
+    assert Teller(lab).answer(asked)[0] == said
+    source = f"? a : 1\n> More.\n< Less.\n~ {undecided}"
+    assert prose.split(source) == ["More.", "Less.", undecided, "Undecided."]
+
+
+class Judging(Plain):
+    """Chooses the alternative that the question itself asks for."""
+
+    def answer(self, question: Question) -> tuple[str, dict[str, Any]]:
+        return question.alternatives[question.asked], {}
+
+
+def test_findings_that_decide_something_stand_first() -> None:
+    sides = "\n   > More.\n   < Less.\n   ~ Undecided."
+    one, two = f"? {judge.UNDECIDED} : 1{sides}", f"? {judge.ABOVE} : 1{sides}"
+    listed = f"# Head\n\n1. {one}\n   It takes 1.\n2. {two}\n   It takes 2.\n3. Plain."
+    both = f"{listed}\n4. {one}\n   It takes 4.\n   {two}\n\nEnd."
+    assert prose.render(both, Judging()).splitlines() == [
+        "# Head",
+        "",
+        "1. More. It takes 2.",
+        "2. Plain.",
+        "3. Undecided. It takes 4. More.",
+        "4. Undecided. It takes 1.",
+        "",
+        "End.",
+    ]

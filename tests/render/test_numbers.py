@@ -67,3 +67,12 @@ def test_nothing_is_not_below_nothing() -> None:
 def test_an_interval_without_an_end_is_none() -> None:
     found = Quantity(2.0, "1", -float("inf"), float("inf"))
     assert Formatter("en").format(found, "x,interval") == "2.00× [no interval: too few launches]"
+
+
+def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
+    numbers = Formatter("en")
+    assert (
+        numbers.format(Quantity(0.771, "1", 0.034, 17.345), "x,interval") == "0.771× [0.034–17.3]"
+    )
+    shares = Quantity(-0.0322, "share", -0.2343, 6.9628)
+    assert numbers.format(shares, "interval") == "−3.22% [−23.43–696]"

@@ -14,6 +14,7 @@ from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
+from ipclab.stats.quantity import Quantity
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
@@ -146,7 +147,16 @@ def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
 def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
     rows = [(1.2, 60, 50), (0.97, 52, 50), (0.97, 49, 50), (0.94, 60, 50), (float("nan"), 1, 2)]
     found = pd.DataFrame(rows, columns=["over_limit", "high", "limit"])
-    assert list(limits.beaten(found).index) == [2, 3]
+    assert list(limits.beaten(found.assign(over=None)).index) == [3, 2]
+
+
+def test_what_was_faster_than_its_limit_in_the_heats_of_both_beat_it() -> None:
+    """Its best launch is below all results, but where they took turns it took longer than they."""
+    over = [Quantity(0.74, "1", 0.71, 0.78), Quantity(0.9, "1", 0.7, 1.1), Quantity(0.9), np.nan]
+    found = pd.DataFrame({"over_limit": 1.37, "high": 3.5, "limit": 2.3, "over": over})
+    beaten = limits.beaten(found)
+    assert beaten.lowest.to_dict() == {0: 0.74}
+    assert limits.beaten(found.iloc[:0]).empty
 
 
 PAYLOAD = {"backend": "shm-mmap", "size_bytes": 84, "placement": "cross"}
