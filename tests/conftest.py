@@ -13,6 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.__main__ import main
+from ipclab.lab import nb  # noqa: F401  # before a test imports what it makes quick
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.bundle import pack

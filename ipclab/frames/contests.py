@@ -111,9 +111,8 @@ def side_of(rows: pd.DataFrame) -> Side:
     rounds = rows[ROUND] if ROUND in rows else range(len(rows))
     heats = {}
     if HEAT in rows:
-        measured = rows[rows[HEAT] != NO_HEAT]
-        by_heat = zip(measured[HEAT], measured[TURNS], strict=True)
-        heats = {int(heat): list(turns) for heat, turns in by_heat}
+        by_heat = zip(rows[HEAT], rows[TURNS], strict=True)
+        heats = {int(heat): list(turns) for heat, turns in by_heat if heat != NO_HEAT}
     return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
@@ -161,7 +160,9 @@ def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sides(entrants: pd.DataFrame) -> Sides:
-    groups = entrants.groupby(["entrant", "point"], sort=True)
+    needed = {"entrant", "point", "value", ROUND, HEAT, TURNS}
+    few = entrants[[name for name in entrants if name in needed]]  # which are parted in less time
+    groups = few.groupby(["entrant", "point"], sort=True)
     return {(str(name), str(point)): side_of(part) for (name, point), part in groups}
 
 

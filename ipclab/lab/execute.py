@@ -36,7 +36,7 @@ def execute(
     Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
     or time runs out.
     """
-    import nbformat
+    from ipclab.lab.nb import nbformat
 
     values = parameter_cells.check(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
@@ -118,8 +118,9 @@ class Kernel:
     def _papermill(
         self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]
     ) -> Any:
-        import nbformat
         from papermill import execute_notebook
+
+        from ipclab.lab.nb import nbformat
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
         source.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]

@@ -59,7 +59,7 @@ class Parameter:
 def read_notebook(path: Path) -> dict[str, Any]:
     """Return a notebook of format 4 with its split texts joined. Raises UsageError when it is none.
 
-    nbformat takes two seconds to import, which only execution needs.
+    nbformat takes a while to import, which only execution needs.
     """
     try:
         notebook = json.loads(path.read_text("utf-8"))

@@ -6,12 +6,12 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.nb import nbformat
 from ipclab.render.document import WORDS, Block, Document, read
 from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.store.files import write_whole

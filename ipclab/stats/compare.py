@@ -101,8 +101,8 @@ def _by_heats(
 ) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
-    a = [float(np.median(first.heats[heat])) for heat in heats]
-    b = [float(np.median(second.heats[heat])) for heat in heats]
+    a = [paired.median_of(first.heats[heat]) for heat in heats]
+    b = [paired.median_of(second.heats[heat]) for heat in heats]
     if why := _unusable(first, second, a, b):
         return why
     ratios = paired.log_ratios(first.heats, second.heats)

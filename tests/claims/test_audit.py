@@ -4,7 +4,7 @@ them.
 
 import re
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from math import exp, inf
 from types import SimpleNamespace
 from typing import Any
@@ -54,11 +54,6 @@ UNSTATED = {
 # Constants and settings, what a program prints, and absolute times of a machine that a text does
 # not name.
 UNTESTABLE = {"0.4", "0.5", "0.9", "0.11", "0.12", "1.9", "2.10", "2.11", "3.3", "3.6"}
-OUTCOMES = [
-    (study, each)
-    for study, file in TEXTS.items()
-    for each in recompute(file, partial(worded, PATHS))
-]
 SI = {
     **{"ns": (1, "ns"), "us": (1e3, "ns"), "ms": (1e6, "ns"), "s": (1e9, "ns")},
     **{"B": (1, "B"), "KB": (1e3, "B"), "MB": (1e6, "B"), "KiB": (2**10, "B"), "MiB": (2**20, "B")},
@@ -95,6 +90,16 @@ WRONG = {
         for name in ("low", "high", "mean", "variance")
     },
 }
+
+
+@cache
+def outcomes() -> list[tuple[str, Outcome]]:
+    """Return by study what follows from its own table: computed for all tests of it together."""
+    return [
+        (study, each)
+        for study, file in TEXTS.items()
+        for each in recompute(file, partial(worded, PATHS))
+    ]
 
 
 def _rows(study: str) -> list[Any]:
@@ -208,13 +213,13 @@ def test_a_rounded_bound_is_a_figure_of_its_claim(claim) -> None:
 def test_numbers_that_do_not_follow_are_these_and_no_others() -> None:
     wrong = [
         (study, each.row.section, _printed(study, each.row.metric))
-        for study, each in OUTCOMES
+        for study, each in outcomes()
         if not each.follows
     ]
     said = {name: wrong.count(name) for name in wrong}
     assert said == WRONG
-    assert (len(OUTCOMES), len(wrong)) == (130, 37)
-    assert all(not digits(each.by) for _, each in OUTCOMES)
+    assert (len(outcomes()), len(wrong)) == (130, 37)
+    assert all(not digits(each.by) for _, each in outcomes())
 
 
 def _printed(study: str, metric: str) -> str:
@@ -224,7 +229,7 @@ def _printed(study: str, metric: str) -> str:
 
 
 def outcome(study: str, by: str, **columns: object) -> Outcome:
-    found = [each for name, each in OUTCOMES if name == study and by in each.by]
+    found = [each for name, each in outcomes() if name == study and by in each.by]
     (one,) = [
         each
         for each in found
