@@ -1,7 +1,7 @@
 """The frames of a run on disk: derived from samples, and never trusted without them.
 
 Whoever can alter a frame can alter its digest, too: what is read agrees with a tenth of the points,
-and `verify` derives all of them.
+and `verify` derives all of them. A process that has done so tells those that it starts.
 """
 
 import hashlib
@@ -45,6 +45,7 @@ FOLDER = "frames"
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
 # which share of the points, and how many at least, are derived again when frames are read
 AGAIN, LEAST_AGAIN = 0.1, 20
+PROVED = "IPCLAB_PROVED"  # set for a report's kernels: digests of frames that it derived
 CHUNK = 8  # points that a process derives at once
 MOST_IN_MEMORY = 16  # studies whose frames stay in memory
 LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
@@ -67,6 +68,8 @@ LAUNCH_VALUES = (
 
 
 Frames: TypeAlias = dict[str, pd.DataFrame]  # of a study by kind
+
+proved = set[str]()  # digests of what `verify` has derived in this process
 
 # by run and study: the frames, and the state of the run's files that they were read or derived in
 _in_memory: dict[tuple[Path, str], tuple[State, Frames]] = {}
@@ -108,6 +111,7 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
         wrong = [kind for kind in current if files[kind].read_bytes() != content[kind]]
         if wrong or len(current) < len(KINDS):
             _to_disk(run, study, content)
+        proved.add(_digest(now, content))
         names = [str(files[kind].relative_to(run.path)) for kind in wrong]
         if any(files[kind].read_bytes() != content[kind] for kind in current):
             fix = f"remove {run.path / FOLDER}"
@@ -135,9 +139,12 @@ def _from_disk(run: RunFolder, study: str, samples: list[Path]) -> Frames | None
     try:
         if any(_stamp_of(file) != now for file in files.values()):
             return None
-        frames = {kind: _parsed(file) for kind, file in files.items()}
+        content = {kind: file.read_bytes() for kind, file in files.items()}
+        frames = _frames(content)
+        if _digest(now, content) in os.environ.get(PROVED, "").split():
+            return frames
         judged = contests(study, frames["launches"], bound(run)).to_parquet(**WRITTEN)
-        agree = judged == files["contests"].read_bytes() and _agree(samples, frames)
+        agree = judged == content["contests"] and _agree(samples, frames)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None  # whoever altered them did not keep to their columns
     return frames if agree else None
@@ -176,6 +183,12 @@ def _stamp_of(file: Path) -> str:
         return str(note["stamp"]) if note["sha256"] == sha256(file) else ""
     except (OSError, ValueError, LookupError, TypeError):
         return ""
+
+
+def _digest(stamp_of: str, content: Mapping[str, bytes]) -> str:
+    """Return the digest of a study's frames and of what they follow from."""
+    parts = [hashlib.sha256(content[kind]).hexdigest() for kind in KINDS]
+    return hashlib.sha256(" ".join([stamp_of, *parts]).encode()).hexdigest()
 
 
 def _file(run: RunFolder, study: str, kind: str) -> Path:

@@ -35,12 +35,12 @@ def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
     return with_limits(points, lab.launches("limits"))
 
 
-def beaten(lab: Data) -> pd.DataFrame:
-    """Return the medians of all studies that are faster than their limit: it is none, then.
+def beaten(lab: Data, *studies: str) -> pd.DataFrame:
+    """Return the medians of `studies` (or all) that are faster than their limit: it is none, then.
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "lowest"]]
     """
-    parts = list(suspects.faster(lab.run))
+    parts = list(suspects.faster(lab.run, studies))
     return pd.concat(parts or [pd.DataFrame()])
 
 
@@ -154,9 +154,7 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     )
     sentences = [lab.say(paired)] if study else []
     for run in runs or (lab.run,):
-        faster = beaten(replace(lab, run=run))
-        if study and len(faster):
-            faster = faster[faster.study == study]
+        faster = beaten(replace(lab, run=run), *filter(None, [study]))
         if len(faster):
             which = _which(lab, faster.sort_values("lowest"))
             sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")

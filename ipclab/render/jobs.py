@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
+from ipclab.frames import derived
 from ipclab.lab import quotes
 from ipclab.measure.progress import Progress
 from ipclab.store.files import write_whole
@@ -85,7 +86,10 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
 
 
 def _begin(parent: int, figures: Path) -> None:
-    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
+    """Give this process a kernel, which ends with it, as it ends with process `parent`.
+
+    The kernel need not derive once more what `parent` has.
+    """
     from multiprocessing.util import Finalize
 
     from ipclab.lab.canvas import FIGURES
@@ -94,6 +98,7 @@ def _begin(parent: int, figures: Path) -> None:
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
+    os.environ[derived.PROVED] = " ".join(derived.proved)
     global _kernel  # noqa: PLW0603
     _kernel = Kernel().__enter__()
     Finalize(_kernel, _kernel.end, exitpriority=100)
@@ -129,8 +134,9 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
     """Return an executed notebook as `fmt`; attachments are relative to `folder`."""
     if fmt == "ipynb":
         return executed.read_bytes()
-    import nbformat
     from nbconvert.exporters import get_exporter
+
+    from ipclab.lab.nb import nbformat
 
     exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
     notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]

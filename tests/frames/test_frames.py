@@ -263,6 +263,22 @@ def test_frames_that_agree_are_not_derived_again(
     pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
 
 
+def test_frames_that_a_report_has_derived_are_taken_as_they_are_and_no_others(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert derived.verify(run) == []
+    whole = derived.read(run, "payload", "points")
+    monkeypatch.setenv(derived.PROVED, " ".join(derived.proved))
+    with monkeypatch.context() as patch:
+        patch.setattr(derived, "_in_memory", {})
+        for unused in ("_agree", "_derived", "contests"):
+            patch.setattr(derived, unused, None)
+        pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
+    altered(run, "points", whole.assign(value=1.0))
+    monkeypatch.setattr(derived, "_in_memory", {})
+    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
+
+
 def test_a_check_does_not_approve_altered_frames(
     run: RunFolder, paths: Paths, ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:
