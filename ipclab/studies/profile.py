@@ -50,7 +50,7 @@ class Profile:
 
     def tailed(self) -> "Profile":
         """Return this effort with samples for a launch's p99.9, unless they take too long."""
-        turn_ns = max(self.turn_ns, TAIL_NS // self.turns)
+        turn_ns = max(self.turn_ns, -(-TAIL_NS // self.turns))
         most = max(self.most_samples, TAIL_SAMPLES)
         return replace(
             self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most

@@ -260,4 +260,4 @@ def test_the_page_names_a_slow_node_with_its_ratio(
     ):
         page = (tmp_path / "out" / lang / "gathered.html").read_text("utf-8")
         assert said in page and page.count("node-slow") >= 2
-        assert len(list((tmp_path / "out" / "figures").glob(f"gathered-*.{lang}.svg"))) == 2
+        assert len(list((tmp_path / "out" / "figures").glob(f"gathered-*.{lang}.svg"))) == 1

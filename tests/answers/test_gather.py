@@ -108,7 +108,7 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
         assert len(re.findall('<div class="table[^"]*" id=', page)) == 11  # one says what to do
-        assert len(re.findall("<figure", page)) >= 2 and "unix" in page
+        assert "<figure" in page and "unix" in page
 
 
 def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_path: Path) -> None:

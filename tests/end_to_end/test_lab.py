@@ -131,7 +131,7 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     )
     change(
         page,
-        re.escape('lab.table(table, title, spec="us,interval"') + ".*$",
+        re.escape('lab.table(table, "Handing over between two processes"') + ".*$",
         f"lab.table({doubled}, 'Twice')",
     )
     cells = again(page)
