@@ -84,8 +84,10 @@ def _choice(
         names = _listed(lab, tied)
     elif slower:
         names = lab.say(N_("all but {slower}"), slower=_listed(lab, slower))
-    else:
+    elif _is_alike(factor):
         names = lab.say(N_("any of {count}"), count=len(tied))
+    else:
+        names = lab.say(N_("{count} mechanisms"), count=len(tied))
     why = following(lab, slower) if len(tied) == 1 else _likeness(lab, factor)
     return lab.say(N_("{names} ({why})"), names=names, why=why)
 
@@ -99,6 +101,10 @@ def _listed(lab: Data, names: Collection[str]) -> str:
 def _likeness(lab: Data, factor: Quantity) -> str:
     if not factor:
         return lab.say(N_("too few launches to tell"))
-    if factor.value > LOOSE:
-        return lab.say(N_("not told apart within {factor:x}"), factor=factor)
+    if not _is_alike(factor):
+        return lab.say(N_("not told apart in this run"))
     return lab.say(N_("alike within {factor:x}"), factor=factor)
+
+
+def _is_alike(factor: Quantity) -> bool:
+    return bool(factor) and factor.value <= LOOSE
