@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
-from ipclab.stats.intervals import VARYING
+from ipclab.stats.intervals import VARYING, Estimate
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
@@ -90,16 +90,17 @@ def point_rows(measured: Measured) -> Iterator[Row]:
             "metric": row.metric,
             "unit": row.unit,
             **vars(estimate),
-            "low": _low(estimate.low, row.unit),
+            "low": _low(estimate, row.unit),
             "flags": ";".join(row.flags),
             HEATS: heats if row.by_launch else (),
             BY_HEAT: tuple(row.by_launch),
         }
 
 
-def _low(low: float, unit: str) -> float:
+def _low(estimate: Estimate, unit: str) -> float:
     """Return an interval's lower end; a range that was stretched must not go below nothing."""
-    return max(low, 0.0) if unit in NOT_NEGATIVE and np.isfinite(low) else low
+    stretched = unit in NOT_NEGATIVE and np.isfinite(estimate.low) and estimate.value >= 0
+    return max(estimate.low, 0.0) if stretched else estimate.low
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:

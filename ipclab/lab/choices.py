@@ -9,11 +9,10 @@ from ipclab.frames.contests import CONTEST
 from ipclab.lab.advice import named_entrant
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.questions import within
+from ipclab.lab.questions import MOST_WITHIN, within
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
 
-LOOSE = 2.0  # a factor beyond which nothing is called alike
 TAKEN = ("fastest", "tied", "slower", "within", "next", "choice")
 NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 
@@ -107,4 +106,4 @@ def _likeness(lab: Data, factor: Quantity) -> str:
 
 
 def _is_alike(factor: Quantity) -> bool:
-    return bool(factor) and factor.value <= LOOSE
+    return bool(factor) and factor.value <= MOST_WITHIN

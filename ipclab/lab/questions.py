@@ -40,7 +40,7 @@ MARKS = {
     "!": judge.MISSING,
 }
 LEAST_FACTOR = 1.01  # that is told of an interval with a width
-MOST_WITHIN = 2.0  # a wider factor of what is undecided tells nothing, and is not told
+MOST_WITHIN = 2.0  # a wider factor tells nothing: it is not told, and nothing is called alike
 _FACTOR = ", within {within:x}"
 NEEDED = {">", "<", "~"}
 EDGE = "\ue000"  # on both sides of a text that is a msgid of its own, and final once it is chosen

@@ -57,7 +57,7 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
 
 
 def median_of(values: Floats | Sequence[float]) -> float:
-    """Return what `np.median` does, which takes ten times as long for a few turns."""
+    """Return what `np.median` does, which takes several times as long for a few turns."""
     listed = list(map(float, values))
     return math.nan if any(map(math.isnan, listed)) else median(listed)
 
