@@ -41,7 +41,7 @@ def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the levels of each factor that varies in a study's rows, arms left out."""
     names = rows.columns.difference(["study", "point", "arm", *VALUES])
     varied = [name for name in names if rows[name].nunique() > 1]
-    return {name: list(rows[name].dropna().sort_values().unique()) for name in varied}
+    return {name: list(rows[name].dropna().sort_values(kind="stable").unique()) for name in varied}
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     decided = rivals.verdict.isin([SLOWER, SAME])
     undecided = rivals[~decided]
     second = rivals.iloc[0]
-    slowest = rivals.sort_values("ratio").iloc[-1]
+    slowest = rivals.sort_values("ratio", kind="stable").iloc[-1]
     more = _more(undecided.iloc[0], len(rivals) + 1, bound) if len(undecided) else 0
     return {
         "guess": str(second.fastest),

@@ -65,7 +65,7 @@ def lines(
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
     line_ends = []
     for place, (level, rows) in enumerate(groups(frame, hue)):
-        part = rows.sort_values(x)
+        part = rows.sort_values(x, kind="stable")
         label = label_of(ax, hue, level)
         add_hover(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:

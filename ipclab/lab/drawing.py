@@ -175,7 +175,7 @@ def limit(
     """Draw the hardware's limit, a black broken line: `passes` times rows of `limits`."""
     if frame.empty:
         return
-    part = frame.sort_values(x)
+    part = frame.sort_values(x, kind="stable")
     values = passes * part.value
     reach(ax, "y", values.min(), values.max())  # it stays in view
     note_ends(ax, "y", values)

@@ -63,7 +63,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
         index = frame.axes[axis]
         named = axis == 0 or None not in index.names
         if named and ORDER.keys() & {*index.names} and index.is_monotonic_increasing:
-            frame = frame.sort_index(axis=axis, key=ranks)
+            frame = frame.sort_index(axis=axis, key=ranks, kind="stable")
     return frame
 
 

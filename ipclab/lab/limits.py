@@ -92,7 +92,7 @@ def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
     """Yield rows of the limits (column `limit`) whose sizes are told, in `LIMITS`' order."""
     echoed = points[points.limit.str.startswith("echo-")].size_bytes
     for name in LIMITS:
-        part = points[points.limit == name].sort_values("size_bytes")
+        part = points[points.limit == name].sort_values("size_bytes", kind="stable")
         sizes: Collection[int] = part.size_bytes
         if name == "memcpy":
             sizes = MEMCPY_SIZES
@@ -156,7 +156,7 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     for run in runs or (lab.run,):
         faster = beaten(replace(lab, run=run), *filter(None, [study]))
         if len(faster):
-            which = _which(lab, faster.sort_values("lowest"))
+            which = _which(lab, faster.sort_values("lowest", kind="stable"))
             sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
     return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
 

@@ -1,6 +1,7 @@
 """The launching side: starts the workers of a launch, and ends them at the deadline."""
 
 import os
+import select
 import socket
 import tempfile
 import time
@@ -22,6 +23,7 @@ from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 
 START_SECONDS = 60.0
+DYING_SECONDS = 0.2
 YOUNG_SECONDS = 4.0  # fork servers take about one to start: younger ones serve for another round
 SERVERS_LOST = 3  # one after the other, without a launch between them
 
@@ -239,6 +241,7 @@ class Launcher:
                 case Parked():
                     parked[name] = said.published
                 case Failed():
+                    self._blame_dead(workers, {*owing} - {name})
                     raise LaunchError(f"worker {name!r} failed", said.why)
                 case _:
                     workers[name].outcome = said or self._ended(workers, name)
@@ -248,6 +251,17 @@ class Launcher:
                 answer(workers, Meeting(met), met)
                 met = {}
         return parked
+
+    def _blame_dead(self, workers: Mapping[str, Started], peers: Collection[str]) -> None:
+        """Raise `LaunchError` for the first of `peers` that died: what it met failed for that.
+
+        A peer and what it shares end at about the same time; it has `DYING_SECONDS` for the rest.
+        """
+        if peers:
+            select.select([workers[name].wire for name in peers], [], [], DYING_SECONDS)
+        for name in sorted(peers):
+            if workers[name].wire.ended():
+                self._ended(workers, name)
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well.

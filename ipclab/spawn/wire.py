@@ -66,6 +66,15 @@ class Wire:
             data += chunk
         return data
 
+    def ended(self) -> bool:
+        """Tell whether the other end is gone and has said nothing that is not received yet."""
+        try:
+            return not self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def await_end(self, seconds: float) -> None:
         """Wait until the other end is gone, at most `seconds`; what it still says is not kept."""
         deadline = time.monotonic() + seconds

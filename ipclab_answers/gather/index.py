@@ -134,7 +134,7 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
     heads: pd.DataFrame = pa.concat_tables(tables).to_pandas()
     heads = heads.merge(present, on=KEY)
     heads = heads.drop_duplicates("file")
-    return heads.sort_values("file", ignore_index=True)
+    return heads.sort_values("file", ignore_index=True, kind="stable")
 
 
 def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:

@@ -20,7 +20,7 @@ MOST_TOLD = 3  # trips that a notice names
 
 def run_of_many(trips: Index) -> RunFolder:
     """Return what stands for a run where there are many: the newest one's date, and no point."""
-    newest = trips.whole.sort_values("begun").iloc[-1]
+    newest = trips.whole.sort_values("begun", kind="stable").iloc[-1]
     parameters = {"profile": newest.profile}
     about = {"begun": newest.begun, "parameters": parameters, "files": {}, "points": {}}
     return RunFolder(Path(), about)
@@ -40,7 +40,7 @@ def notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
         "{count} round trips are faster than the hardware limit that they are read against: {which}."
         " It is no limit there; do not rely on “× limit” of these."
     )
-    faster = beaten(rows).sort_values("over_limit")
+    faster = beaten(rows).sort_values("over_limit", kind="stable")
     if faster.empty:
         return None
     named = []

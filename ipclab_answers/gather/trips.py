@@ -45,7 +45,9 @@ def machines(trips: Index) -> pd.DataFrame:
     facts = pd.DataFrame(rows, chosen.index, FACTS, dtype=object)
     chosen = chosen.join(facts)
     order = [*FACTS, "machine", "label"]
-    return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
+    return chosen.sort_values(
+        order, key=lambda column: column.astype(str), ignore_index=True, kind="stable"
+    )
 
 
 def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:

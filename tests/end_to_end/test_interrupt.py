@@ -16,8 +16,9 @@ from ipclab.store.samples import decode
 
 CELL = """
 from ipclab.lab import Lab
-backends = ["pipe", "unix"]
-lab = Lab.begin("round_trip", measure=True, profile="smoke", sizes=[100, 1_000], backends=backends)
+backends = ["pipe", "posix-shm", "tcp", "unix"]
+sizes = [100, 10_000, 100_000, 1_000_000]
+lab = Lab.begin("round_trip", measure=True, profile="smoke", sizes=sizes, backends=backends)
 print("made", lab.run.path)
 """
 SECONDS = 120

@@ -76,6 +76,10 @@ def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
             [role("meet", "a"), role("die", "b", sign=signal.SIGABRT)],
             "worker 'b' was killed by SIGABRT: last words",
         ),
+        (
+            [role("refuse", "a"), role("die", "b", sign=signal.SIGKILL)],
+            "worker 'b' was killed by SIGKILL: last words",
+        ),
         ([role("leave", code=3)], "worker 'solo' ended with exit code 3: giving up"),
         ([role("refuse")], "worker 'solo' failed: ValueError: no such level"),
         (

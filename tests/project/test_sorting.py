@@ -1,0 +1,55 @@
+"""A frame's rows come in the same order on each CPU, and with them a figure's bytes."""
+
+import ast
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).parents[2]
+MODULES = [
+    file for folder in ("ipclab", "ipclab_answers") for file in (ROOT / folder).rglob("*.py")
+]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def unstable(source: str) -> Iterator[str]:
+    """Yield the sorts by one key that leave the order of equal rows to NumPy.
+
+    Its quicksort uses the vector instructions that a CPU has, each with another order of ties;
+    pandas sorts by several keys in a stable way.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr != "sort_values":
+            continue
+        by = node.args[0] if node.args else None
+        several = isinstance(by, ast.List) and len(by.elts) > 1
+        if not several and "kind" not in {keyword.arg for keyword in node.keywords}:
+            yield ast.unparse(node)
+
+
+def code(notebook: Path) -> Iterator[str]:
+    """Yield a notebook's cells of Python, without the lines of magics."""
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        lines = cell.source.splitlines()
+        if cell.cell_type == "code" and not cell.source.startswith("%%"):
+            yield "\n".join(line for line in lines if not line.startswith(("%", "!")))
+
+
+def test_what_is_unstable_is_seen() -> None:
+    source = 'a.sort_values("x"); a.sort_values(["x", "y"]); a.sort_values("x", kind="stable")'
+    assert list(unstable(source)) == ["a.sort_values('x')"]
+
+
+def test_rows_that_are_equal_keep_their_order() -> None:
+    sources = {file: [file.read_text(encoding="utf-8")] for file in MODULES}
+    sources |= {notebook: [*code(notebook)] for notebook in NOTEBOOKS}
+    calls = [
+        f"{file.name}: {call}"
+        for file, texts in sources.items()
+        for call in chain.from_iterable(map(unstable, texts))
+    ]
+    assert calls == []
