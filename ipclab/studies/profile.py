@@ -24,7 +24,6 @@ class Profile:
     # how much two mechanisms that count as the same may differ (a share): what the launches resolve
     same: float
     turns: int  # of a launch that are recorded
-    value_turns: int  # of a point that no contest compares
     turn_ns: int  # for how long about a turn samples
     least_samples: int  # of a turn
     most_samples: int
@@ -58,11 +57,7 @@ class Profile:
 
     def for_values(self) -> "Profile":
         """Return this effort for a point that no contest compares."""
-        return replace(
-            self,
-            least_launches=min(self.least_launches, self.least_values),
-            turns=min(self.turns, self.value_turns),
-        )
+        return replace(self, least_launches=min(self.least_launches, self.least_values))
 
     def exactly(self, launches: int) -> "Profile":
         """Return this effort with so many launches of each point, no more and no fewer."""
