@@ -241,7 +241,7 @@ class Launcher:
                 case Parked():
                     parked[name] = said.published
                 case Failed():
-                    self._blame_dead(workers, {*owing} - {name})
+                    self._blame_dead(workers, owing.keys() - {name})
                     raise LaunchError(f"worker {name!r} failed", said.why)
                 case _:
                     workers[name].outcome = said or self._ended(workers, name)

@@ -3,15 +3,13 @@
 import ast
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
-import nbformat
+from tests.lab.test_notebooks import NOTEBOOKS, code_cells
+from tests.support.commands import ROOT
 
-ROOT = Path(__file__).parents[2]
 MODULES = [
     file for folder in ("ipclab", "ipclab_answers") for file in (ROOT / folder).rglob("*.py")
 ]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def unstable(source: str) -> Iterator[str]:
@@ -31,14 +29,6 @@ def unstable(source: str) -> Iterator[str]:
             yield ast.unparse(node)
 
 
-def code(notebook: Path) -> Iterator[str]:
-    """Yield a notebook's cells of Python, without the lines of magics."""
-    for cell in nbformat.read(notebook, as_version=4).cells:
-        lines = cell.source.splitlines()
-        if cell.cell_type == "code" and not cell.source.startswith("%%"):
-            yield "\n".join(line for line in lines if not line.startswith(("%", "!")))
-
-
 def test_what_is_unstable_is_seen() -> None:
     source = 'a.sort_values("x"); a.sort_values(["x", "y"]); a.sort_values("x", kind="stable")'
     assert list(unstable(source)) == ["a.sort_values('x')"]
@@ -46,7 +36,7 @@ def test_what_is_unstable_is_seen() -> None:
 
 def test_rows_that_are_equal_keep_their_order() -> None:
     sources = {file: [file.read_text(encoding="utf-8")] for file in MODULES}
-    sources |= {notebook: [*code(notebook)] for notebook in NOTEBOOKS}
+    sources |= {notebook: code_cells(notebook) for notebook in NOTEBOOKS}
     calls = [
         f"{file.name}: {call}"
         for file, texts in sources.items()
