@@ -1,13 +1,13 @@
 """Which test of heats decides with the fewest, at a held rate of false alarms? By simulation.
 
-usage: python benchmarks/paired.py [contests]
+usage: python benchmarks/paired.py [contests [bound]]
 
 Contests of several mechanisms, whose log times scatter by `SCATTER` in a heat, are looked at after
-so many heats as `HEAT_LOOKS` says, at the levels that a run has. Prints by shape of the scatter and
-size of the contest, for each test: the share of contests of identical code in which a copy was
-called different from the fastest at any look, and how many heats it took on the mean until a
-mechanism that is a tenth slower was found (the last look where it was not). About a minute and a
-half; the seed is fixed.
+so many heats as `HEAT_LOOKS` says, at the levels that a run has which counts `bound` (0.05) as the
+same. Prints by shape of the scatter and size of the contest, for each test: the share of contests
+of identical code in which a copy was called different from the fastest at any look, and how many
+heats it took on the mean until a mechanism that is a tenth slower was found (the last look where it
+was not). About a minute and a half; the seed is fixed.
 """
 
 import math
@@ -20,12 +20,13 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats import paired
+from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.family import heat_level
 from ipclab.stats.intervals import Floats
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.stats.paired import Scatter
 
-CONTESTS, SIZES = 1_000, (3, 6, 12, 20)
+DEFAULTS, SIZES = (1_000, EQUIVALENCE), (3, 4, 6, 12, 20)
 MOST = 40  # heats: the most of a quick run
 LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
 SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
@@ -113,14 +114,14 @@ def common(times: Floats) -> Scatter:
     return paired.scatter(one - other for one, other in combinations(times, 2))
 
 
-def alarmed(times: Floats, test: Test) -> bool:
+def alarmed(times: Floats, test: Test, bound: float = EQUIVALENCE) -> bool:
     """Tell whether any look calls one of the log `times` (mechanism, heat) different from the
     fastest.
     """
     for look in LOOKS:
         seen = times[:, :look]
         best = int(np.argmin(np.median(seen, axis=1)))
-        level = heat_level(len(times), look)
+        level = heat_level(len(times), look, bound)
         scatter = common(seen)
         for other in range(len(times)):
             low, high = test(seen[other] - seen[best], level, scatter) if other != best else (0, 0)
@@ -129,19 +130,22 @@ def alarmed(times: Floats, test: Test) -> bool:
     return False
 
 
-def heats_to_find(times: Floats, test: Test) -> int:
+def heats_to_find(times: Floats, test: Test, bound: float = EQUIVALENCE) -> int:
     """Return after how many heats the second mechanism, made slower, is shown to be; the last look
     if it is not.
     """
     ratios = times[1] + SLOWER - times[0]
     for look in LOOKS:
-        low, _ = test(ratios[:look], heat_level(len(times), look), common(times[:, :look]))
+        level = heat_level(len(times), look, bound)
+        low, _ = test(ratios[:look], level, common(times[:, :look]))
         if low > 0:
             return look
     return LOOKS[-1]
 
 
-def weighed(contests: int, sizes: tuple[int, ...] = SIZES) -> Iterator[dict[str, object]]:
+def weighed(
+    contests: int, sizes: tuple[int, ...] = SIZES, bound: float = EQUIVALENCE
+) -> Iterator[dict[str, object]]:
     """Yield what each test does in `contests` contests of each shape and size; all tests have the
     same ones.
     """
@@ -150,13 +154,13 @@ def weighed(contests: int, sizes: tuple[int, ...] = SIZES) -> Iterator[dict[str,
         for size in sizes:
             drawn = [shape(random, (size, LOOKS[-1])) for _ in range(contests)]
             for name, test in TESTS.items():
-                wrong = np.mean([alarmed(times, test) for times in drawn])
-                heats = np.mean([heats_to_find(times, test) for times in drawn])
+                wrong = np.mean([alarmed(times, test, bound) for times in drawn])
+                heats = np.mean([heats_to_find(times, test, bound) for times in drawn])
                 row = {"scatter": shape.__name__, "mechanisms": size, "test": name}
                 yield {**row, "false alarms": float(wrong), "heats": float(heats)}
 
 
 if __name__ == "__main__":
-    asked = int(sys.argv[1]) if len(sys.argv) > 1 else CONTESTS
-    table = pd.DataFrame(weighed(asked))
+    asked, judged_by = [*sys.argv[1:3], *DEFAULTS[len(sys.argv) - 1 :]]
+    table = pd.DataFrame(weighed(int(asked), bound=float(judged_by)))
     print(table.pivot(index=["scatter", "mechanisms"], columns="test").round(3).to_string())

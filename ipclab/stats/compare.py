@@ -17,6 +17,7 @@ import numpy as np
 from ipclab.stats import judge, paired, ranktest
 from ipclab.stats.family import heat_level, pair_level
 from ipclab.stats.intervals import WIDEST
+from ipclab.stats.looks import HEAT_LOOKS
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -112,7 +113,7 @@ def _by_heats(
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    level = heat_level(mechanisms, len(ratios))
+    level = heat_level(mechanisms, len(ratios), equivalence)
     low, high = paired.interval(ratios, level, scatter)
     comparison = judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
@@ -173,16 +174,34 @@ def power_step(low: float, high: float, level: float) -> float | None:
     return (tested + normal.inv_cdf(paired.POWER)) * math.log(high / low) / (2 * tested)
 
 
+def room_of(ratio: float, bound: float) -> float:
+    """Return how wide half an interval about `ratio` may be: it leaves 1, or fits the bound."""
+    apart = abs(math.log(ratio))
+    return max(apart, math.log(1 + bound) - apart)
+
+
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
     """Return by how many times the launches must grow to leave 1, or to fit the bound.
 
     Its width shrinks with their square root.
     """
     half = math.log(high / low) / 2
-    apart = abs(math.log(ratio))
-    same = math.log(1 + bound)
-    room = max(apart, same - apart)
-    return float((half / room) ** 2)
+    return (half / room_of(ratio, bound)) ** 2
+
+
+def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> float:
+    """Return after how many heats, at a look, an interval of `heats` is `times` as narrow.
+
+    It is that of a pair among `mechanisms` whose scatter stays; infinite where no look will do.
+    """
+
+    def half(count: int) -> float:
+        return paired.relative_half(count, heat_level(mechanisms, count, bound))
+
+    for look in HEAT_LOOKS:
+        if look > heats and half(look) * times < half(heats):
+            return look
+    return math.inf
 
 
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:

@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr
 
-from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES
+from ipclab.stats.looks import HEAT_LOOKS, LOOKS, SHARES, heat_shares
 from ipclab.stats.ranktest import least_p
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
@@ -29,12 +29,13 @@ def pair_level(mechanisms: int, launches: int) -> float:
     return range_level(max(2, mechanisms), ALPHA * share)
 
 
-def heat_level(mechanisms: int, heats: int) -> float:
+def heat_level(mechanisms: int, heats: int, bound: float) -> float:
     """Return the level of one pair among `mechanisms` after `heats`, at the look then due.
 
-    Fewer than at the first look are judged as strictly as there.
+    Fewer than at the first look are judged as strictly as there. How the error is spent depends on
+    the `bound` that counts as the same.
     """
-    share = _share(heats, HEAT_LOOKS, HEAT_SHARES)
+    share = _share(heats, HEAT_LOOKS, heat_shares(bound))
     return range_level(max(2, mechanisms), ALPHA * share)
 
 

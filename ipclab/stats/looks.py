@@ -5,3 +5,11 @@ SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look
 HEAT_LOOKS = (3, 5, 8, 12, 20, 36, 60)  # heats of a pair at which it is judged
 # The scatter of three heats is hardly known: their look shows what is far apart, and no more.
 HEAT_SHARES = (0.03, 0.2, 0.2, 0.2, 0.2, 0.1, 0.07)
+# A run that is content with so wide a bound is a short one: it hardly comes to later looks.
+SHORT_BOUND = 0.10
+SHORT_SHARES = (0.06, 0.6, 0.2, 0.08, 0.04, 0.015, 0.005)
+
+
+def heat_shares(bound: float) -> tuple[float, ...]:
+    """Return the share of each look at heats, where `bound` (a share) counts as the same."""
+    return SHORT_SHARES if bound >= SHORT_BOUND else HEAT_SHARES

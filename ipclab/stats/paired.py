@@ -68,8 +68,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     The variances of pairs are taken for draws from one scaled inverse chi-square distribution,
     whose two parameters their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol.
     Biol. 3, 2004, article 3, equation 6): where pairs scatter alike the freedom is large, where
-    each has a scatter of its own it is small. `UNKNOWN` for fewer than six pairs, those of four
-    contestants.
+    each has a scatter of its own it is small, and at most twice the number of contestants but one:
+    the pairs share these. `UNKNOWN` for fewer than six pairs, those of four contestants.
     """
     logs = []
     freedoms = []
@@ -84,7 +84,9 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     excess = float(centred.var(ddof=1) - polygamma(1, halves).mean())
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
-    return Scatter(freedom, math.exp(float(centred.mean()) + shift))
+    contestants = (1 + math.sqrt(1 + 8 * len(logs))) / 2
+    most = 2 * (contestants - 1)
+    return Scatter(min(freedom, most), math.exp(float(centred.mean()) + shift))
 
 
 def _inverse_trigamma(value: float) -> float:
@@ -119,6 +121,13 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     half = float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / count)
     middle = float(ratios.mean())
     return middle - half, middle + half
+
+
+def relative_half(heats: int, level: float) -> float:
+    """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
+    own = heats - 1
+    freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
+    return float(stdtrit(freedom, 1 - level / 2)) / math.sqrt(heats)
 
 
 def detectable(ratios: Floats, level: float, common: Scatter) -> float:

@@ -1,6 +1,7 @@
 """Comparisons, drift, modes and rates on data whose answer is known; all seeded, no clock."""
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -8,10 +9,10 @@ import numpy as np
 import pytest
 
 from ipclab.stats import ranktest
-from ipclab.stats.compare import Comparison, Side, compare, power_step
+from ipclab.stats.compare import Comparison, Side, compare, look_needed, power_step
 from ipclab.stats.family import ALPHA, heat_level, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
-from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES
+from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES, SHORT_SHARES
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import chances, differences, drift, interval, least_p, p_value
 
@@ -165,10 +166,26 @@ def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
         == pytest.approx(ALPHA * SHARES[0], rel=1e-3)
         == pytest.approx(pair_level(2, 12), rel=1e-3)
     )
-    assert sum(HEAT_SHARES) == pytest.approx(1)
-    for heats, share in zip(HEAT_LOOKS, HEAT_SHARES, strict=True):
-        assert heat_level(2, heats) == pytest.approx(ALPHA * share, rel=1e-3)
-    assert heat_level(2, 2) == heat_level(2, 3) < heat_level(2, 4) == heat_level(2, 5)
+
+
+@pytest.mark.parametrize(("bound", "shares"), [(0.05, HEAT_SHARES), (0.10, SHORT_SHARES)])
+def test_all_looks_at_heats_together_err_in_five_per_cent(
+    bound: float, shares: Sequence[float]
+) -> None:
+    assert sum(shares) == pytest.approx(1)
+    for heats, share in zip(HEAT_LOOKS, shares, strict=True):
+        assert heat_level(2, heats, bound) == pytest.approx(ALPHA * share, rel=1e-3)
+    levels = [heat_level(2, heats, bound) for heats in (2, 3, 4, 5)]
+    assert levels[0] == levels[1] < levels[2] == levels[3]
+
+
+def test_a_pair_that_is_far_apart_but_hardly_known_is_soon_told_apart() -> None:
+    # Of three heats an interval is several times as wide as of five: that is foreseen.
+    assert look_needed(3, 2.0, 19, 0.10) == 5
+    assert look_needed(3, 3.0, 19, 0.10) == 12
+    assert look_needed(5, 2.0, 19, 0.10) > 5
+    assert look_needed(3, 1e3, 19, 0.10) == math.inf
+    assert look_needed(60, 1.1, 19, 0.10) == math.inf
 
 
 @pytest.mark.parametrize("mechanisms", [2, 3, 6, 12, 20])

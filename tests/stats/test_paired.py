@@ -41,6 +41,12 @@ def test_pairs_that_scatter_alike_share_their_scatter() -> None:
     assert together[1] - together[0] < alone[1] - alone[0]
 
 
+def test_few_contestants_say_less_of_the_scatter_than_their_pairs() -> None:
+    times = np.random.default_rng(3).normal(0, 0.02, (5, 6))
+    differences = (one - other for one, other in combinations(times, 2))
+    assert paired.scatter(differences).freedom == pytest.approx(2 * (5 - 1))
+
+
 def test_pairs_of_different_scatter_are_hardly_steadied() -> None:
     random = np.random.default_rng(4)
     times = random.normal(0, 0.02, (12, 6)) * np.exp(random.normal(0, 2, (12, 1)))
