@@ -50,8 +50,9 @@ def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
 
 def _write(copy: Path, source: Path, executed: Path | None) -> None:
     """Write a copy with the executed outputs, which JupyterLab trusts: we made both."""
-    import nbformat
     from nbformat.sign import NotebookNotary
+
+    from ipclab.lab.nb import nbformat
 
     notebook: Any = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]
     if executed:

@@ -304,6 +304,8 @@ ROUND_TRIP = {
     "Placement changes": PLAIN,
     "For {flips} of {compared} pairs": PLAIN,
     "For none of {compared} pairs": PLAIN,
+    "{kept} are shown to keep their order": PLAIN,
+    "None is shown to keep its order": PLAIN,
     "Whether placement changes a ranking": PLAIN,
 }
 
