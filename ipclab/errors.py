@@ -39,15 +39,19 @@ def blamed(what: str, fix: str, kind: type[LabError] = LabError) -> Iterator[Non
 
 
 ALIKE = 0.6  # of what is offered as meant
+MOST_NAMED = 12  # more names are not read
 
 
 def hint(name: str, possible: Iterable[str]) -> str:
     """Return the fix for an unknown `name`: which of `possible` may be meant, if one looks like it,
-    and what there is.
+    and what there is; of many names, which look most like it.
     """
     names = list(possible)
     alike = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     there = f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"
+    if len(names) > MOST_NAMED:
+        near = difflib.get_close_matches(name, names, n=MOST_NAMED, cutoff=0.0)
+        there = f"there are {len(names)}, such as {', '.join(near)}"
     return f"did you mean {alike[0]!r}? {there}" if alike else there
 
 

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from ipclab.commands import PATH
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import MOST_NAMED, LabError, UsageError, hint
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.render.report import report
@@ -106,6 +106,14 @@ PLACES = (  # every argument that names a file or a folder
     ("history", "--out"),
     ("ab", "pipe", "unix", "--output"),
 )
+
+
+def test_of_many_names_those_that_look_alike_are_told() -> None:
+    few, many = (["beta", *(f"name-{number}" for number in range(count))] for count in (3, 70))
+    assert hint("betta", few) == "did you mean 'beta'? there are beta, name-0, name-1, name-2"
+    begun = "did you mean 'beta'? there are 71, such as beta, "
+    assert hint("betta", many).startswith(begun)
+    assert len(hint("betta", many).split("such as ")[1].split(", ")) == MOST_NAMED
 
 
 @pytest.mark.parametrize("words", PLACES, ids=" ".join)
