@@ -23,8 +23,8 @@ BIN := $(ENVIRONMENT)/bin
 # Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
 RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
-# One process more than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
-PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 1 : 4 )))
+# More processes than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
+PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 4 )))
 IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.

@@ -36,7 +36,8 @@ def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPai
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         need = _needed(row, launches, bound)
-        yield OpenPair((row["point"], row["other_point"]), launches, need)
+        tested = row["verdict"] != NOT_TESTED
+        yield OpenPair((row["point"], row["other_point"]), launches, need, tested)
 
 
 def _needed(row: Mapping[Any, Any], launches: int, bound: float) -> float:

@@ -29,11 +29,15 @@ Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it fa
 
 @dataclass(frozen=True)
 class OpenPair:
-    """Two points not told apart after `launches` of each; `need` is how many would likely do."""
+    """Two points not told apart after `launches` of each; `need` is how many would likely do.
+
+    What is not `tested` has an interval that says nothing.
+    """
 
     points: tuple[str, str]
     launches: int
     need: float
+    tested: bool = True
 
 
 @dataclass
@@ -228,16 +232,17 @@ class Rounds:
             return {}
         return {state.point.id: len(state.taken) + more for state in states}
 
-    def _rank(self, pair: OpenPair) -> tuple[bool, bool, float]:
+    def _rank(self, pair: OpenPair) -> tuple[bool, bool, bool, float]:
         """Return a key that sorts pairs by the seconds that will tell them apart.
 
-        Hopeless ones come last, and then the run's own calibration.
+        Those of which nothing is known come first; hopeless ones last, and then the run's own
+        calibration.
         """
         states = [self.states[name] for name in pair.points]
         own = states[0].point.study in ALWAYS
         hopeless = pair.need > min(state.effort.most_launches for state in states)
         seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
-        return own, hopeless, seconds
+        return own, hopeless, pair.tested, seconds
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:

@@ -265,6 +265,15 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     assert {*done.stops().values()} == {BUDGET}
 
 
+def test_what_nothing_is_known_of_comes_first() -> None:
+    found = points("a", each=4)
+    cheap, unknown = ((found[0].id, found[1].id), 6, 10.0), ((found[2].id, found[3].id), 6, 39.0)
+    done = session(found, effort=replace(QUICK, least_launches=6))
+    done.left = lambda: 31.0 - len(done.order)
+    done.measure(lambda states: [OpenPair(*cheap), OpenPair(*unknown, tested=False)], never)
+    assert done.launches() == {"b0": 6, "b1": 6, "b2": 8, "b3": 8}
+
+
 def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
     found = points("a", each=2)
     done = session(
