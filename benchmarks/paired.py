@@ -7,7 +7,7 @@ so many heats as `HEAT_LOOKS` says, at the levels that a run has which counts `b
 same. Prints by shape of the scatter and size of the contest, for each test: the share of contests
 of identical code in which a copy was called different from the fastest at any look, and how many
 heats it took on the mean until a mechanism that is a tenth slower was found (the last look where it
-was not). About a minute and a half; the seed is fixed.
+was not). About ten minutes; the seed is fixed.
 """
 
 import math
