@@ -26,7 +26,7 @@ from ipclab.stats.intervals import Floats
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.stats.paired import Scatter
 
-DEFAULTS, SIZES = (1_000, EQUIVALENCE), (3, 4, 6, 12, 20)
+CONTESTS, SIZES = 1_000, (3, 4, 6, 12, 20)
 MOST = 40  # heats: the most of a quick run
 LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
 SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
@@ -161,6 +161,7 @@ def weighed(
 
 
 if __name__ == "__main__":
-    asked, judged_by = [*sys.argv[1:3], *DEFAULTS[len(sys.argv) - 1 :]]
-    table = pd.DataFrame(weighed(int(asked), bound=float(judged_by)))
+    words = dict(enumerate(sys.argv))
+    wanted, bound = int(words.get(1, CONTESTS)), float(words.get(2, EQUIVALENCE))
+    table = pd.DataFrame(weighed(wanted, bound=bound))
     print(table.pivot(index=["scatter", "mechanisms"], columns="test").round(3).to_string())

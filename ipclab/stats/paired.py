@@ -68,8 +68,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     The variances of pairs are taken for draws from one scaled inverse chi-square distribution,
     whose two parameters their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol.
     Biol. 3, 2004, article 3, equation 6): where pairs scatter alike the freedom is large, where
-    each has a scatter of its own it is small, and at most twice the number of contestants but one:
-    the pairs share these. `UNKNOWN` for fewer than six pairs, those of four contestants.
+    each has a scatter of its own it is small. It is 2 (m - 1) at most for m contestants, whom the
+    pairs share. `UNKNOWN` for fewer than six pairs, those of four contestants.
     """
     logs = []
     freedoms = []
@@ -117,8 +117,7 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     count = len(ratios)
     if count < 2:  # noqa: PLR2004
         return -math.inf, math.inf
-    spread = steadied(ratios, common)
-    half = float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / count)
+    half = _half(steadied(ratios, common), count, level)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
@@ -127,7 +126,11 @@ def relative_half(heats: int, level: float) -> float:
     """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
     own = heats - 1
     freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
-    return float(stdtrit(freedom, 1 - level / 2)) / math.sqrt(heats)
+    return _half(Scatter(freedom, 1.0), heats, level)
+
+
+def _half(spread: Scatter, heats: int, level: float) -> float:
+    return float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / heats)
 
 
 def detectable(ratios: Floats, level: float, common: Scatter) -> float:

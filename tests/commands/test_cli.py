@@ -109,8 +109,8 @@ PLACES = (  # every argument that names a file or a folder
 
 
 def test_of_many_names_those_that_look_alike_are_told() -> None:
-    few, many = (["beta", *(f"name-{number}" for number in range(count))] for count in (3, 70))
-    assert hint("betta", few) == "did you mean 'beta'? there are beta, name-0, name-1, name-2"
+    many = ["beta", *(f"name-{number}" for number in range(70))]
+    assert hint("betta", many[:4]) == "did you mean 'beta'? there are beta, name-0, name-1, name-2"
     begun = "did you mean 'beta'? there are 71, such as beta, "
     assert hint("betta", many).startswith(begun)
     assert len(hint("betta", many).split("such as ")[1].split(", ")) == MOST_NAMED
