@@ -2,9 +2,11 @@
 named in print.
 """
 
+import json
 from pathlib import Path
 
 import pandas as pd
+import typst
 from nbformat import v4
 
 from ipclab.lab.lab import lab_of
@@ -64,3 +66,33 @@ def test_a_form_is_no_table_of_data() -> None:
     script = (ROOT / "ipclab/render/templates/report.js").read_text("utf-8")
     assert "div.table[id]:not(.form)" in script
     assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
+
+
+def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_in_place() -> None:
+    def cell(caption: str, rows: int, tags: list[str]) -> object:
+        table = Table(caption, [Column("A")], [["b"]] * rows, name="")
+        output = v4.new_output("display_data", {MIME: table.to_json()})
+        return v4.new_code_cell(outputs=[output], metadata={"tags": tags})
+
+    cells = [
+        v4.new_markdown_cell("# T"),
+        cell("in the front", 3, ["front"]),
+        v4.new_markdown_cell("## Alone"),
+        cell("alone", 3, []),
+        v4.new_markdown_cell("## With prose"),
+        cell("above prose", 3, []),
+        v4.new_markdown_cell("Prose."),
+        cell("unprinted", 3, ["html"]),
+        v4.new_markdown_cell("## Last"),
+        cell("last", 3, []),
+    ]
+    about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
+    document = read(v4.new_notebook(cells=cells, metadata=about), Path())
+    template = (ROOT / "ipclab/render/templates/report.typ").read_bytes()
+    inputs = {"document": json.dumps(data(document))}
+    figures = json.loads(typst.query(template, "figure", sys_inputs=inputs))
+    floating = []
+    for figure in figures:
+        if figure["placement"] == "auto":
+            floating.append(figure["caption"]["body"]["text"])
+    assert len(figures) == 5 and floating == ["Table 3. above prose"]
