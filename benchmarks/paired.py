@@ -5,9 +5,10 @@ usage: python benchmarks/paired.py [contests [bound]]
 Contests of several mechanisms, whose log times scatter by `SCATTER` in a heat, are looked at after
 so many heats as `HEAT_LOOKS` says, at the levels that a run has which counts `bound` (0.05) as the
 same. Prints by shape of the scatter and size of the contest, for each test: the share of contests
-of identical code in which a copy was called different from the fastest at any look, and how many
-heats it took on the mean until a mechanism that is a tenth slower was found (the last look where it
-was not). About ten minutes; the seed is fixed.
+of identical code in which a copy was called different from the fastest at any look; that share
+where half of the mechanisms are a half slower, so that the level of the others steps down; and how
+many heats it took on the mean until a mechanism that is a tenth slower was found (the last look
+where it was not). About twenty minutes; the seed is fixed.
 """
 
 import math
@@ -30,6 +31,7 @@ CONTESTS, SIZES = 1_000, (3, 4, 6, 12, 20)
 MOST = 40  # heats: the most of a quick run
 LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
 SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
+FAR = math.log(1.5)
 OUTLIERS, OUTLIER = 0.1, 0.2  # how many heats have one, and its mean
 MODES = 0.25  # how far two modes are apart
 Test = Callable[[Floats, float, Scatter], tuple[float, float]]
@@ -114,20 +116,39 @@ def common(times: Floats) -> Scatter:
     return paired.scatter(one - other for one, other in combinations(times, 2))
 
 
-def alarmed(times: Floats, test: Test, bound: float = EQUIVALENCE) -> bool:
+def alarmed(times: Floats, test: Test, bound: float = EQUIVALENCE, slower: float = 0.0) -> bool:
     """Tell whether any look calls one of the log `times` (mechanism, heat) different from the
-    fastest.
+    fastest without being so. The latter half of the mechanisms is made `slower` (a log ratio).
     """
+    effects = slower * (np.arange(len(times)) >= (len(times) + 1) // 2)
+    made = times + effects[:, np.newaxis]
     for look in LOOKS:
-        seen = times[:, :look]
+        seen = made[:, :look]
         best = int(np.argmin(np.median(seen, axis=1)))
-        level = heat_level(len(times), look, bound)
-        scatter = common(seen)
-        for other in range(len(times)):
-            low, high = test(seen[other] - seen[best], level, scatter) if other != best else (0, 0)
-            if low > 0 or high < 0:
+        for other, sign in apart(seen, best, test, bound).items():
+            if sign * (effects[other] - effects[best]) <= 0:
                 return True
     return False
+
+
+def apart(seen: Floats, best: int, test: Test, bound: float) -> dict[int, int]:
+    """Return who differs from `best`, 1 for slower and -1 for faster, at levels that step down."""
+    scatter = common(seen)
+    signs: dict[int, int] = {}
+    in_question = [other for other in range(len(seen)) if other != best]
+    while in_question:
+        level = heat_level(len(in_question) + 1, seen.shape[1], bound)
+        left = []
+        for other in in_question:
+            low, high = test(seen[other] - seen[best], level, scatter)
+            if low > 0 or high < 0:
+                signs[other] = 1 if low > 0 else -1
+            else:
+                left.append(other)
+        if len(left) == len(in_question):
+            break
+        in_question = left
+    return signs
 
 
 def heats_to_find(times: Floats, test: Test, bound: float = EQUIVALENCE) -> int:
@@ -155,9 +176,11 @@ def weighed(
             drawn = [shape(random, (size, LOOKS[-1])) for _ in range(contests)]
             for name, test in TESTS.items():
                 wrong = np.mean([alarmed(times, test, bound) for times in drawn])
+                of_half = np.mean([alarmed(times, test, bound, FAR) for times in drawn])
                 heats = np.mean([heats_to_find(times, test, bound) for times in drawn])
                 row = {"scatter": shape.__name__, "mechanisms": size, "test": name}
-                yield {**row, "false alarms": float(wrong), "heats": float(heats)}
+                alarms = {"false alarms": float(wrong), "of half": float(of_half)}
+                yield {**row, **alarms, "heats": float(heats)}
 
 
 if __name__ == "__main__":

@@ -16,13 +16,8 @@ from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    Comparison,
-    Side,
-    common_scatter,
-    compare,
-)
+from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, compare
+from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
@@ -32,7 +27,18 @@ SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
 # of a Comparison
-KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
+KNOWN = (
+    "verdict",
+    "reason",
+    "ratio",
+    "low",
+    "high",
+    "level",
+    "detectable",
+    "launches",
+    "paired",
+    "mechanisms",
+)
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -174,8 +180,8 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     scatter = common_scatter(sides.values())
-    for other in others:
-        comparison = compare(sides[best], sides[other], len(sides), bound, scatter)
+    rivals = {other: sides[other] for other in others}
+    for other, comparison in against_fastest(sides[best], rivals, bound, scatter).items():
         name, point = other
         compared = {"other": name, "value": medians[other], "other_point": point}
         yield head | compared | _known(comparison)

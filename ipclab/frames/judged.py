@@ -12,18 +12,23 @@ import pandas as pd
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, races, side_of
 from ipclab.frames.stamps import stamp
-from ipclab.stats.compare import Comparison, Side, common_scatter, compare
+from ipclab.stats.compare import Comparison, Side, compare
+from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
 
 class Contest(NamedTuple):
-    """The entrants of a contest by point, the scatter of its pairs, and its fastest point."""
+    """The entrants of a contest by point, the scatter of its pairs, and its fastest point.
+
+    `over_fastest` is by point what is known of the others.
+    """
 
     sides: dict[str, Side]
     scatter: Scatter
     fastest: str
+    over_fastest: dict[str, Comparison]
 
 
 class Value(NamedTuple):
@@ -63,9 +68,14 @@ def _in_contest(run: RunFolder, over: Value, under: Value) -> Comparison | None:
     if not of_both or (study, over.op) != (under.study, under.op):
         return None
     won_by_one = [contest for contest in of_both if contest.fastest in points]
-    sides, scatter, _ = max(won_by_one or of_both, key=lambda contest: len(contest.sides))
+    contest = max(won_by_one or of_both, key=lambda contest: len(contest.sides))
+    sides = contest.sides
+    mechanisms = len(sides)
+    if contest.fastest in points:
+        (other,) = points - {contest.fastest}
+        mechanisms = contest.over_fastest[other].mechanisms
     one = sides[under.point]
-    return compare(one, sides[over.point], len(sides), derived.bound(run), scatter)
+    return compare(one, sides[over.point], mechanisms, derived.bound(run), contest.scatter)
 
 
 def _in_heats(run: RunFolder, over: Value, under: Value) -> Comparison | None:
@@ -95,13 +105,18 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
 @lru_cache(maxsize=16)
 def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest]]:
     """Return the contests of a study by op."""
-    launches = derived.read(read(folder), study, "launches")
+    run = read(folder)
+    launches = derived.read(run, study, "launches")
+    bound = derived.bound(run)
     contests: dict[str, list[Contest]] = {}
     for race in races(study) if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
             medians = {point: median(side.medians) for point, side in sides.items()}
             fastest = min(medians, key=medians.__getitem__)
-            contest = Contest(sides, common_scatter(sides.values()), fastest)
+            rivals = {point: side for point, side in sides.items() if point != fastest}
+            scatter = common_scatter(sides.values())
+            over_fastest = against_fastest(sides[fastest], rivals, bound, scatter)
+            contest = Contest(sides, scatter, fastest, over_fastest)
             contests.setdefault(head["op"], []).append(contest)
     return contests

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.contests import CONTEST, contests
+from ipclab.frames.contests import contests
 from ipclab.frames.points import medians
 from ipclab.measure.rounds import OpenPair
 from ipclab.measure.state import State
@@ -31,8 +31,6 @@ def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
 
 def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
     compared = contests(study, frame, bound)
-    others = compared.groupby([*CONTEST], dropna=False).other.transform("size")
-    compared = compared.assign(mechanisms=others + 1)
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         need = _needed(row, launches, bound)

@@ -7,9 +7,8 @@ judged. `docs/method.md` says what it was weighed against.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -55,6 +54,7 @@ class Comparison:
     no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`,
     `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
     `small-difference` (shown, but inside the bound), and of two runs `below-bound`, `above-bound`.
+    `mechanisms` are those among which the level was taken.
     """
 
     verdict: str
@@ -66,13 +66,7 @@ class Comparison:
     level: float = 1.0
     launches: tuple[int, int] = (0, 0)
     paired: bool = False
-
-
-def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
-    """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
-    return paired.scatter(
-        paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2)
-    )
+    mechanisms: int = 2
 
 
 def compare(
@@ -90,11 +84,12 @@ def compare(
     """
     if first.heats.keys() & second.heats.keys():
         by_heats = _by_heats(first, second, mechanisms, equivalence, scatter)
-        return replace(by_heats, paired=True)
+        return replace(by_heats, paired=True, mechanisms=mechanisms)
     a = _compared(first, second)
     b = _compared(second, first)
     level = pair_level(mechanisms, min(len(a), len(b)))
-    return refusal(first, second, a, b) or _by_launches(a, b, level, equivalence)
+    comparison = refusal(first, second, a, b) or _by_launches(a, b, level, equivalence)
+    return replace(comparison, mechanisms=mechanisms)
 
 
 def _by_heats(

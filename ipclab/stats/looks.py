@@ -7,7 +7,7 @@ HEAT_LOOKS = (3, 5, 8, 12, 20, 36, 60)  # heats of a pair at which it is judged
 HEAT_SHARES = (0.03, 0.2, 0.2, 0.2, 0.2, 0.1, 0.07)
 # A run that is content with so wide a bound is a short one: it hardly comes to later looks.
 SHORT_BOUND = 0.10
-SHORT_SHARES = (0.06, 0.6, 0.2, 0.08, 0.04, 0.015, 0.005)
+SHORT_SHARES = (0.05, 0.5, 0.25, 0.1, 0.06, 0.03, 0.01)
 
 
 def heat_shares(bound: float) -> tuple[float, ...]:

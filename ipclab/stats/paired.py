@@ -68,8 +68,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     The variances of pairs are taken for draws from one scaled inverse chi-square distribution,
     whose two parameters their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol.
     Biol. 3, 2004, article 3, equation 6): where pairs scatter alike the freedom is large, where
-    each has a scatter of its own it is small. It is 2 (m - 1) at most for m contestants, whom the
-    pairs share. `UNKNOWN` for fewer than six pairs, those of four contestants.
+    each has a scatter of its own it is small. It is m - 1 at most for m contestants, whom the pairs
+    share. `UNKNOWN` for fewer than six pairs, those of four contestants.
     """
     logs = []
     freedoms = []
@@ -85,8 +85,7 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
     contestants = (1 + math.sqrt(1 + 8 * len(logs))) / 2
-    most = 2 * (contestants - 1)
-    return Scatter(min(freedom, most), math.exp(float(centred.mean()) + shift))
+    return Scatter(min(freedom, contestants - 1), math.exp(float(centred.mean()) + shift))
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -18,10 +18,10 @@ from ipclab.stats.compare import (
     SAME,
     SLOWER,
     Comparison,
-    common_scatter,
     compare,
     factor,
 )
+from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.candidates import (
@@ -104,15 +104,17 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
 
 def _judge(measured: Sequence[Candidate], bound: float) -> None:
     """Note how each candidate compares with the fastest, which is the first."""
-    sides = [candidate.side for candidate in measured if candidate.side]
-    scatter = common_scatter(sides)
-    for candidate, side in zip(measured, sides, strict=True):
-        candidate.launches = len(side.medians)
+    sides = {place: candidate.side for place, candidate in enumerate(measured) if candidate.side}
+    rivals = {place: side for place, side in sides.items() if place}
+    scatter = common_scatter(sides.values())
+    over_first = against_fastest(sides[0], rivals, bound, scatter) if sides else {}
+    for place, candidate in enumerate(measured):
+        candidate.launches = len(sides[place].medians)
         candidate.status = BEST
-        if side is sides[0]:
+        if place == 0:
             candidate.ratio = Quantity(1.0, kind="computed")
             continue
-        compared = compare(sides[0], side, len(sides), bound, scatter)
+        compared = over_first[place]
         candidate.compared = compared
         candidate.verdict = compared.verdict
         candidate.ratio = _ratio(compared)

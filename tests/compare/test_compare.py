@@ -10,10 +10,12 @@ import pytest
 
 from ipclab.stats import ranktest
 from ipclab.stats.compare import Comparison, Side, compare, look_needed, power_step
+from ipclab.stats.contest import against_fastest
 from ipclab.stats.family import ALPHA, heat_level, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
 from ipclab.stats.looks import HEAT_LOOKS, HEAT_SHARES, LOOKS, SHARES, SHORT_SHARES
 from ipclab.stats.modes import modes
+from ipclab.stats.paired import UNKNOWN
 from ipclab.stats.ranktest import chances, differences, drift, interval, least_p, p_value
 
 BETWEEN = 0.16  # the deviation of launches that was measured
@@ -47,7 +49,8 @@ def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[
             for row, had in zip(medians, taken, strict=True)
         ]
         best = min(range(count), key=lambda each: np.median(sides[each].medians))
-        found = {k: compare(sides[best], sides[k], count, bound) for k in range(count) if k != best}
+        rivals = {k: sides[k] for k in range(count) if k != best}
+        found = against_fastest(sides[best], rivals, bound, UNKNOWN)
         going = {k for k, each in found.items() if each.verdict == "undecided"}
         if not going:
             break

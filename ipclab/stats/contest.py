@@ -1,0 +1,46 @@
+"""A contest judged: its fastest against all others, at levels that step down.
+
+Any two of a contest's mechanisms may look fastest, so that the level of a pair is that of the range
+of all. Once some are shown to differ from the fastest, only the others can still be as fast, and
+the level of these is that of their range (a step-down procedure: Holm, Scand. J. Statist. 6, 1979,
+65-70; of ranges: Einot and Gabriel, J. Amer. Statist. Assoc. 70, 1975, 574-583). It goes on until
+a step shows nothing new; each keeps the interval of its step.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import TypeVar
+
+from ipclab.stats import paired
+from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+
+Name = TypeVar("Name")
+APART = FASTER, SLOWER
+
+
+def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
+    """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
+    return paired.scatter(
+        paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2)
+    )
+
+
+def against_fastest(
+    fastest: Side, others: Mapping[Name, Side], bound: float, scatter: paired.Scatter
+) -> dict[Name, Comparison]:
+    """Return what is known of each of `others` over the `fastest` of their contest.
+
+    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all of them.
+    """
+    comparisons = dict[Name, Comparison]()
+    in_question = dict(others)
+    while in_question:
+        step = {}
+        for name, side in in_question.items():
+            step[name] = compare(fastest, side, len(in_question) + 1, bound, scatter)
+        comparisons |= step
+        left = {name: others[name] for name in step if step[name].verdict not in APART}
+        if len(left) == len(in_question):
+            break
+        in_question = left
+    return comparisons

@@ -1,0 +1,42 @@
+"""A contest's levels step down with those that may still be as fast as its fastest."""
+
+import numpy as np
+import pytest
+
+from ipclab.stats.compare import SLOWER, Side, compare
+from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.family import heat_level
+
+HEATS, BOUND = 5, 0.05
+
+
+def side(slower: float, seed: int) -> Side:
+    random = np.random.default_rng(seed)
+    medians = 100 * np.exp(slower + random.normal(0, 0.02, HEATS))
+    return Side(list(medians), heats={heat: [float(time)] for heat, time in enumerate(medians)})
+
+
+def test_who_is_left_in_question_is_judged_among_those_left() -> None:
+    sides = {"a": side(0, 1), "b": side(0.01, 2)}
+    sides |= {f"far {number}": side(1 + number / 10, 3 + number) for number in range(6)}
+    fastest = sides.pop("a")
+    scatter = common_scatter([fastest, *sides.values()])
+    comparisons = against_fastest(fastest, sides, BOUND, scatter)
+    assert comparisons["b"].mechanisms == 2
+    assert comparisons["b"].level == pytest.approx(heat_level(2, HEATS, BOUND))
+    assert comparisons["b"].level > heat_level(8, HEATS, BOUND)
+    for number in range(6):
+        comparison = comparisons[f"far {number}"]
+        assert comparison.verdict == SLOWER and comparison.mechanisms == 8
+        assert comparison == compare(fastest, sides[f"far {number}"], 8, BOUND, scatter)
+
+
+def test_where_nothing_differs_all_are_judged_among_all() -> None:
+    fastest, *others = (side(0, seed) for seed in range(6))
+    scatter = common_scatter([fastest, *others])
+    comparisons = against_fastest(fastest, dict(enumerate(others)), BOUND, scatter)
+    assert {comparison.mechanisms for comparison in comparisons.values()} == {6}
+
+
+def test_one_that_is_alone_has_no_rival() -> None:
+    assert against_fastest(side(0, 1), {}, BOUND, common_scatter([side(0, 1)])) == {}
