@@ -4,7 +4,6 @@ import inspect
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,8 +15,8 @@ from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
-from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, compare
-from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
+from ipclab.stats.contest import against_fastest, common_scatter, of_all_pairs
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
@@ -104,10 +103,11 @@ def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.Dat
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
-        sides = {str(backend): side_of(mine) for backend, mine in part.groupby("backend")}
+        sides = {
+            str(backend): side_of(mine) for backend, mine in part.groupby("backend", sort=True)
+        }
         scatter = common_scatter(sides.values())
-        for first, other in combinations(sorted(sides), 2):
-            comparison = compare(sides[first], sides[other], len(sides), bound, scatter)
+        for (first, other), comparison in of_all_pairs(sides, bound, scatter).items():
             rows.append({"first": first, "other": other, by: level, **_known(comparison)})
     return pd.DataFrame(rows, columns=["first", "other", by, *KNOWN])
 

@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import heat_level, pair_level
+from ipclab.stats.family import ALPHA, heat_level, pair_level
 from ipclab.stats.intervals import WIDEST
 from ipclab.stats.looks import HEAT_LOOKS
 
@@ -75,25 +75,31 @@ def compare(
     mechanisms: int = 2,
     equivalence: float = EQUIVALENCE,
     scatter: paired.Scatter = paired.UNKNOWN,
+    alpha: float = ALPHA,
 ) -> Comparison:
-    """Return what is known about `second` over `first`, two of a contest's `mechanisms`.
+    """Return what is known about `second` over `first`, two of `mechanisms` that err with `alpha`.
 
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`,
     even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
     by its launches.
     """
     if first.heats.keys() & second.heats.keys():
-        by_heats = _by_heats(first, second, mechanisms, equivalence, scatter)
+        by_heats = _by_heats(first, second, mechanisms, equivalence, scatter, alpha)
         return replace(by_heats, paired=True, mechanisms=mechanisms)
     a = _compared(first, second)
     b = _compared(second, first)
-    level = pair_level(mechanisms, min(len(a), len(b)))
+    level = pair_level(mechanisms, min(len(a), len(b)), alpha)
     comparison = refusal(first, second, a, b) or _by_launches(a, b, level, equivalence)
     return replace(comparison, mechanisms=mechanisms)
 
 
 def _by_heats(
-    first: Side, second: Side, mechanisms: int, equivalence: float, scatter: paired.Scatter
+    first: Side,
+    second: Side,
+    mechanisms: int,
+    equivalence: float,
+    scatter: paired.Scatter,
+    alpha: float,
 ) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
@@ -108,7 +114,7 @@ def _by_heats(
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    level = heat_level(mechanisms, len(ratios), equivalence)
+    level = heat_level(mechanisms, len(ratios), equivalence, alpha)
     low, high = paired.interval(ratios, level, scatter)
     comparison = judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))

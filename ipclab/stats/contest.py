@@ -1,10 +1,10 @@
-"""A contest judged: its fastest against all others, at levels that step down.
+"""A contest judged, its fastest against all others or all pairs, at levels that step down.
 
 Any two of a contest's mechanisms may look fastest, so that the level of a pair is that of the range
-of all. Once some are shown to differ from the fastest, only the others can still be as fast, and
-the level of these is that of their range (a step-down procedure: Holm, Scand. J. Statist. 6, 1979,
-65-70; of ranges: Einot and Gabriel, J. Amer. Statist. Assoc. 70, 1975, 574-583). It goes on until
-a step shows nothing new; each keeps the interval of its step.
+of all. Once some are shown to differ, only the others can still be as fast, and the level is that
+of their range (a step-down procedure: Holm, Scand. J. Statist. 6, 1979, 65-70; of ranges: Einot and
+Gabriel, J. Amer. Statist. Assoc. 70, 1975, 574-583). It goes on until a step shows nothing new;
+each keeps the interval of its step.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from ipclab.stats import paired
 from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+from ipclab.stats.family import ALPHA
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER
@@ -41,6 +42,37 @@ def against_fastest(
         comparisons |= step
         left = {name: others[name] for name in step if step[name].verdict not in APART}
         if len(left) == len(in_question):
+            break
+        in_question = left
+    return comparisons
+
+
+def of_all_pairs(
+    sides: Mapping[Name, Side], bound: float, scatter: paired.Scatter
+) -> dict[tuple[Name, Name], Comparison]:
+    """Return what is known of the second of each pair of `sides` over its first.
+
+    Several groups of a contest may be alike, each at a speed of its own: a pair has the level of
+    the range of all that may be as fast as both, who err with their part of the whole error (Ryan;
+    Welsch, J. Amer. Statist. Assoc. 72, 1977, 566-575).
+    """
+    comparisons = dict[tuple[Name, Name], Comparison]()
+    apart: dict[Name, set[Name]] = {name: set() for name in sides}
+    in_question = list(combinations(sides, 2))
+    while in_question:
+        left = []
+        shown = []
+        for first, other in in_question:
+            alike = len(sides.keys() - apart[first] - apart[other])
+            alpha = ALPHA * alike / len(sides)
+            comparison = compare(sides[first], sides[other], alike, bound, scatter, alpha)
+            comparisons[first, other] = comparison
+            of_step = shown if comparison.verdict in APART else left
+            of_step.append((first, other))
+        for first, other in shown:
+            apart[first].add(other)
+            apart[other].add(first)
+        if not shown:
             break
         in_question = left
     return comparisons

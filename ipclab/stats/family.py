@@ -22,21 +22,24 @@ ALPHA = 0.05  # of a contest: any wrong verdict at any look
 GRID = np.linspace(-8.0, 8.0, 1601)
 
 
-def pair_level(mechanisms: int, launches: int) -> float:
-    """Return the level of one pair among `mechanisms` after `launches`, at the look then due."""
+def pair_level(mechanisms: int, launches: int, alpha: float = ALPHA) -> float:
+    """Return the level of one pair among `mechanisms` after `launches`, at the look then due.
+
+    All of them err with `alpha` together.
+    """
     # fewer were never looked at, but taken as they came
     share = _share(launches, LOOKS, SHARES) if launches >= LOOKS[0] else 1.0
-    return range_level(max(2, mechanisms), ALPHA * share)
+    return range_level(max(2, mechanisms), alpha * share)
 
 
-def heat_level(mechanisms: int, heats: int, bound: float) -> float:
+def heat_level(mechanisms: int, heats: int, bound: float, alpha: float = ALPHA) -> float:
     """Return the level of one pair among `mechanisms` after `heats`, at the look then due.
 
     Fewer than at the first look are judged as strictly as there. How the error is spent depends on
     the `bound` that counts as the same.
     """
     share = _share(heats, HEAT_LOOKS, heat_shares(bound))
-    return range_level(max(2, mechanisms), ALPHA * share)
+    return range_level(max(2, mechanisms), alpha * share)
 
 
 def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
