@@ -60,8 +60,8 @@ def of_all_pairs(
     apart: dict[Name, set[Name]] = {name: set() for name in sides}
     in_question = list(combinations(sides, 2))
     while in_question:
-        left = []
-        shown = []
+        left: list[tuple[Name, Name]] = []
+        shown: list[tuple[Name, Name]] = []
         for first, other in in_question:
             alike = len(sides.keys() - apart[first] - apart[other])
             alpha = ALPHA * alike / len(sides)
