@@ -24,7 +24,7 @@ BIN := $(ENVIRONMENT)/bin
 RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 # More processes than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
-PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 5 )))
+PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 6 )))
 IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
