@@ -103,9 +103,7 @@ def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.Dat
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
-        sides = {
-            str(backend): side_of(mine) for backend, mine in part.groupby("backend", sort=True)
-        }
+        sides = {str(backend): side_of(mine) for backend, mine in part.groupby("backend")}
         scatter = common_scatter(sides.values())
         for (first, other), comparison in of_all_pairs(sides, bound, scatter).items():
             rows.append({"first": first, "other": other, by: level, **_known(comparison)})
@@ -180,11 +178,11 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     scatter = common_scatter(sides.values())
-    rivals = {other: sides[other] for other in others}
-    for other, comparison in against_fastest(sides[best], rivals, bound, scatter).items():
+    comparisons = against_fastest(sides, best, bound, scatter)
+    for other in others:
         name, point = other
         compared = {"other": name, "value": medians[other], "other_point": point}
-        yield head | compared | _known(comparison)
+        yield head | compared | _known(comparisons[other])
 
 
 def _known(comparison: Comparison) -> dict[str, Any]:

@@ -114,9 +114,8 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
             sides = {point: side for (_, point), side in entrants.items()}
             medians = {point: median(side.medians) for point, side in sides.items()}
             fastest = min(medians, key=medians.__getitem__)
-            rivals = {point: side for point, side in sides.items() if point != fastest}
             scatter = common_scatter(sides.values())
-            over_fastest = against_fastest(sides[fastest], rivals, bound, scatter)
+            over_fastest = against_fastest(sides, fastest, bound, scatter)
             contest = Contest(sides, scatter, fastest, over_fastest)
             contests.setdefault(head["op"], []).append(contest)
     return contests

@@ -27,20 +27,22 @@ def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
 
 
 def against_fastest(
-    fastest: Side, others: Mapping[Name, Side], bound: float, scatter: paired.Scatter
+    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: paired.Scatter
 ) -> dict[Name, Comparison]:
-    """Return what is known of each of `others` over the `fastest` of their contest.
+    """Return what is known of each other one of a contest's `sides` over its `fastest`.
 
-    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all of them.
+    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all sides.
     """
     comparisons = dict[Name, Comparison]()
-    in_question = dict(others)
+    in_question = [name for name in sides if name != fastest]
     while in_question:
-        step = {}
-        for name, side in in_question.items():
-            step[name] = compare(fastest, side, len(in_question) + 1, bound, scatter)
-        comparisons |= step
-        left = {name: others[name] for name in step if step[name].verdict not in APART}
+        mechanisms = len(in_question) + 1
+        left = []
+        for name in in_question:
+            comparison = compare(sides[fastest], sides[name], mechanisms, bound, scatter)
+            comparisons[name] = comparison
+            if comparison.verdict not in APART:
+                left.append(name)
         if len(left) == len(in_question):
             break
         in_question = left

@@ -104,10 +104,10 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
 
 def _judge(measured: Sequence[Candidate], bound: float) -> None:
     """Note how each candidate compares with the fastest, which is the first."""
+    if not measured:
+        return
     sides = {place: candidate.side for place, candidate in enumerate(measured) if candidate.side}
-    rivals = {place: side for place, side in sides.items() if place}
-    scatter = common_scatter(sides.values())
-    over_first = against_fastest(sides[0], rivals, bound, scatter) if sides else {}
+    over_first = against_fastest(sides, 0, bound, common_scatter(sides.values()))
     for place, candidate in enumerate(measured):
         candidate.launches = len(sides[place].medians)
         candidate.status = BEST

@@ -49,8 +49,7 @@ def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[
             for row, had in zip(medians, taken, strict=True)
         ]
         best = min(range(count), key=lambda each: np.median(sides[each].medians))
-        rivals = {k: sides[k] for k in range(count) if k != best}
-        found = against_fastest(sides[best], rivals, bound, UNKNOWN)
+        found = against_fastest(dict(enumerate(sides)), best, bound, UNKNOWN)
         going = {k for k, each in found.items() if each.verdict == "undecided"}
         if not going:
             break

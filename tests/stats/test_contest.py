@@ -21,27 +21,26 @@ def side(slower: float, seed: int) -> Side:
 def test_who_is_left_in_question_is_judged_among_those_left() -> None:
     sides = {"a": side(0, 1), "b": side(0.01, 2)}
     sides |= {f"far {number}": side(1 + number / 10, 3 + number) for number in range(6)}
-    fastest = sides.pop("a")
-    scatter = common_scatter([fastest, *sides.values()])
-    comparisons = against_fastest(fastest, sides, BOUND, scatter)
+    scatter = common_scatter(sides.values())
+    comparisons = against_fastest(sides, "a", BOUND, scatter)
     assert comparisons["b"].mechanisms == 2
     assert comparisons["b"].level == pytest.approx(heat_level(2, HEATS, BOUND))
     assert comparisons["b"].level > heat_level(8, HEATS, BOUND)
     for number in range(6):
         comparison = comparisons[f"far {number}"]
         assert comparison.verdict == SLOWER and comparison.mechanisms == 8
-        assert comparison == compare(fastest, sides[f"far {number}"], 8, BOUND, scatter)
+        assert comparison == compare(sides["a"], sides[f"far {number}"], 8, BOUND, scatter)
 
 
 def test_where_nothing_differs_all_are_judged_among_all() -> None:
-    fastest, *others = (side(0, seed) for seed in range(6))
-    scatter = common_scatter([fastest, *others])
-    comparisons = against_fastest(fastest, dict(enumerate(others)), BOUND, scatter)
+    sides = {seed: side(0, seed) for seed in range(6)}
+    comparisons = against_fastest(sides, 0, BOUND, common_scatter(sides.values()))
     assert {comparison.mechanisms for comparison in comparisons.values()} == {6}
 
 
 def test_one_that_is_alone_has_no_rival() -> None:
-    assert against_fastest(side(0, 1), {}, BOUND, common_scatter([side(0, 1)])) == {}
+    alone = {"a": side(0, 1)}
+    assert against_fastest(alone, "a", BOUND, common_scatter(alone.values())) == {}
 
 
 def test_a_pair_is_judged_among_all_that_may_be_as_fast_as_both() -> None:
