@@ -12,7 +12,7 @@ from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.end import (
     END,
-    FILL_NS,
+    LOST_NS,
     NUMBER,
     PLACES,
     PROOF_MESSAGES,
@@ -108,6 +108,6 @@ class Consumer(End):
         grown = memory("Rss") - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:
-                self.way.recv(10 * FILL_NS)
+                self.way.recv(LOST_NS)
                 delivered += 1
         self.worker.meet(delivered=delivered, grown=grown)

@@ -24,6 +24,9 @@ NUMBER = Struct("=q")
 END = -1
 PROOF_MESSAGES = 3
 FILL_NS = 20_000_000  # how long the producer waits for room
+# Without another message for so long, the rest is lost. TCP asks a receiver that was full only after
+# 200 ms whether it has room again, and then less and less often.
+LOST_NS = 2_000_000_000
 
 
 def keep_times(worker: Worker, op: str, *times: int) -> None:
