@@ -37,8 +37,10 @@ def finish(client: Any, cell: str) -> tuple[str, str]:
             printed.append(message["content"]["text"])
         if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
             break
-    reply = client.get_shell_msg(timeout=SECONDS)
-    return reply["content"].get("ename", ""), "".join(printed)
+    while True:  # a slow kernel's answers to the first questions may still come before this one
+        reply = client.get_shell_msg(timeout=SECONDS)
+        if reply["parent_header"].get("msg_id") == cell:
+            return reply["content"].get("ename", ""), "".join(printed)
 
 
 def points(folder: Path) -> dict[str, list[tuple[int, int]]]:
