@@ -50,7 +50,7 @@ def tabulated(
     `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it
     also names the unit of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and
     `empty` are msgids: they are translated here. `names` are what columns and levels are called in
-    this table; `empty` says what it means that there is no row, by default that nothing was
+    this table; of a frame without rows only `empty` is said, by default that nothing was
     measured, and why. Where the index is sorted, levels that have a usual order stand in that; so
     do columns. Of what `pivot` makes of several `values`, those of one level stand together, `cell`
     without a name of its own. Of several rows, named columns without a cell are left out, which a
@@ -65,12 +65,12 @@ def tabulated(
     if len(drawn.keys() - {"limits"}) > 1:
         what = f"table {name or caption!r} holds one study"
         raise LabError(what, f"its rows are of {', '.join(drawn)}")
+    if frame.empty:
+        return Table(lab.say(caption), [], [], [lab.say(empty or ABSENT)], name, drawn, frame=frame)
     every = _columns(lab, frame, spec, named(names))
     shown = [column for column in every if column.stays]
     gone = [column.head.label for column in every if not column.stays]
     said = [lab.say(note) for note in notes]
-    if frame.empty:
-        said.append(lab.say(empty or ABSENT))
     if gone:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone, N_("; "))))
     cells_by_column = [column.cells for column in shown]

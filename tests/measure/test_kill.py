@@ -73,7 +73,7 @@ def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> 
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
-    assert measuring.communicate(timeout=10)[1] == ""
+    assert measuring.communicate(timeout=60)[1] == ""
 
 
 def ended(session: str) -> bool:
@@ -315,7 +315,7 @@ def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: Wo
     world.wait(conform, lambda: len(processes_of(world.session(conform))) == 2)
     session = world.session(conform)
     conform.kill()
-    conform.communicate(timeout=10)
+    conform.communicate(timeout=60)
     assert eventually(partial(ended, session))
     assert clean(world.ledger) == [str(world.temporary / session)]
     assert world.left(session) == []
@@ -341,7 +341,7 @@ def test_kill_9_while_files_are_read_leaves_none(
         for server in processes_of(session)[:2]:
             os.kill(server, signal.SIGKILL)
     measuring.kill()
-    measuring.communicate(timeout=10)
+    measuring.communicate(timeout=60)
     assert eventually(partial(ended, session))
     if server_too:
         assert f"scratch {scratch}/ipclab-scratch-file-io" in clean(world.ledger)

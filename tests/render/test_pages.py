@@ -60,6 +60,15 @@ def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
     assert Table.from_json(table.to_json()).to_html() == table.to_html()
 
 
+def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
+    paths = Paths(ROOT)
+    lab = lab_of(opened(paths, paths.reference), paths, "en")
+    frame = pd.DataFrame({"a": [], "b": []})
+    table = lab.table(frame, "One write", notes=["A dash: no such phase."], empty="None here.")
+    assert (list(table.columns), list(table.rows), table.notes) == ([], [], ["None here."])
+    assert 'div class="table form"' in table.to_html()
+
+
 def test_a_form_is_no_table_of_data() -> None:
     form = Table("", [Column(""), Column("")], [["Number", ""]], name="control").to_html()
     assert '<div class="table form" id="control">' in form
@@ -80,11 +89,12 @@ def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_
         v4.new_markdown_cell("## Alone"),
         cell("alone", 3, []),
         v4.new_markdown_cell("## With prose"),
-        cell("above prose", 3, []),
+        cell("before one that is not printed", 3, []),
         v4.new_markdown_cell("Prose."),
         cell("unprinted", 3, ["html"]),
-        v4.new_markdown_cell("## Last"),
-        cell("last", 3, []),
+        v4.new_markdown_cell("## With prose, too"),
+        cell("before prose", 3, []),
+        v4.new_markdown_cell("Prose."),
     ]
     about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
     document = read(v4.new_notebook(cells=cells, metadata=about), Path())
@@ -93,6 +103,6 @@ def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_
     figures = json.loads(typst.query(template, "figure", sys_inputs=inputs))
     floating = []
     for figure in figures:
-        if figure["placement"] == "auto":
+        if figure["placement"] == "bottom":
             floating.append(figure["caption"]["body"]["text"])
-    assert len(figures) == 5 and floating == ["Table 3. above prose"]
+    assert len(figures) == 5 and floating == ["Table 5. before prose"]

@@ -159,14 +159,14 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
             "error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow
         ),
         ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
-        ("hang", "did not finish within 1 s: last words"),
+        ("hang", "did not finish within 5 s: last words"),
     ],
 )
 def test_a_failed_launch_says_who_and_why_and_is_over(
     bench: RankBench, how: str, told: str
 ) -> None:
     with pytest.raises(LaunchError) as caught:
-        alone(bench, another(20), roles("fail", how=how), 1 if how == "hang" else 30)
+        alone(bench, another(20), roles("fail", how=how), 5 if how == "hang" else 30)
     assert told in str(caught.value)
     session = bench.launcher.session
     assert processes_of(session.id) == servers_of(bench.launcher)

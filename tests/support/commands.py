@@ -174,7 +174,7 @@ def left_of(prefix: str, folder: str, before: set[str], seconds: float = 10.0) -
     return sorted([*lying, *stays])
 
 
-def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:
+def eventually(true: Callable[[], object], seconds: float = 60.0) -> bool:
     """Tell whether `true` becomes true within `seconds`."""
     deadline = time.monotonic() + seconds
     while not (done := bool(true())) and time.monotonic() < deadline:
@@ -241,7 +241,7 @@ def namespace_refused() -> str:
     """Return why no private mount namespace with a tmpfs can be had here, or nothing."""
     command = namespace("mount -t tmpfs -o size=1m tmpfs /dev/shm")
     try:
-        tried = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        tried = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if tried.returncode == 0 else tried.stderr.strip() or f"exit code {tried.returncode}"
