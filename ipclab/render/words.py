@@ -89,24 +89,27 @@ def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
                     yield text, path, translated
 
 
-def msgids(sources: Sources) -> dict[str, Path]:
-    """Return every msgid with the file of its first occurrence, in the order of occurrence."""
-    by_msgid: dict[str, Path] = {}
+def msgids(sources: Sources) -> dict[str, list[Path]]:
+    """Return every msgid with the files that hold it, both in the order of occurrence."""
+    by_msgid: dict[str, dict[Path, None]] = {}
     for text, file, translated in _shown(sources):
         if translated:
-            by_msgid.setdefault(text, file)
-    return by_msgid
+            by_msgid.setdefault(text, {})[file] = None
+    return {msgid: list(files) for msgid, files in by_msgid.items()}
 
 
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     """Rewrite catalogues (or only one's) with today's msgids; return the untranslated.
 
     Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
+    A msgid of several files is in the catalogue of the first, and names all: its one translation
+    must fit each.
     """
     sources = sources or Sources()
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
-    for msgid, file in msgids(sources).items():
-        domains.setdefault(sources.domain(file), {})[msgid] = file.name
+    for msgid, files in msgids(sources).items():
+        names = " ".join(file.name for file in files)
+        domains.setdefault(sources.domain(files[0]), {})[msgid] = names
     missing: dict[str, int] = {}
     for lang in OTHERS:
         folder = catalogue_path(lang, sources.locale).parent
@@ -171,9 +174,9 @@ def digits(text: str) -> list[str]:
 def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
     header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
     entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
-    for msgid, name in wanted.items():
+    for msgid, names in wanted.items():
         english, other = (normalize(text, width=100) for text in (msgid, old.get(msgid, "")))
-        entries.append(f"#: {name}\nmsgid {english}\nmsgstr {other}\n")
+        entries.append(f"#: {names}\nmsgid {english}\nmsgstr {other}\n")
     return "\n".join(entries)
 
 
