@@ -25,7 +25,9 @@ RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 # More processes than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
 PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 6 )))
-IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+# Fewer for the quick tests: each process imports all tests first.
+FAST_PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
+TOGETHER := --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS $(RUN_PYTHON) -m pytest
@@ -59,10 +61,10 @@ test: setup ## check the code, run the tests
 	@$(MAKE) -j2 check-code all-tests
 
 all-tests: setup  # beside the checks, of which types take long on one CPU
-	@$(PYTEST) $(IN_PARALLEL)
+	@$(PYTEST) -n $(PROCESSES) $(TOGETHER)
 
 test-fast: setup ## the quick tests, for daily work
-	@$(PYTEST) $(IN_PARALLEL) -m 'not slow'
+	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow'
 
 check-code: setup ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .

@@ -39,6 +39,7 @@ def test_new_servers_have_come_before_the_old_ones_go(
     assert not set(old) & set(launcher.servers)
 
 
+@pytest.mark.slow
 def test_servers_with_a_preload_stay_until_they_have_started_a_worker(tmp_path: Path) -> None:
     preload = "ipclab.studies.installed:preload"
     with pytest.MonkeyPatch.context() as patch:

@@ -94,7 +94,7 @@ def test_ends_that_the_scheduler_places_have_nobody_beside_them(
         ("kill", "was killed by SIGKILL"),
         ("parked", "was killed by SIGKILL"),
         ("error", "ValueError: no such turn"),
-        ("hang", "did not finish within 5 s"),
+        pytest.param("hang", "did not finish within 5 s", marks=pytest.mark.slow),
         ("end", "ended before its last turn"),
     ],
 )

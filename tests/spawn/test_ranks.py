@@ -159,7 +159,7 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
             "error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow
         ),
         ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
-        ("hang", "did not finish within 5 s: last words"),
+        pytest.param("hang", "did not finish within 5 s: last words", marks=pytest.mark.slow),
     ],
 )
 def test_a_failed_launch_says_who_and_why_and_is_over(

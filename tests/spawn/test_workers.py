@@ -65,10 +65,15 @@ def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
-        ([role("hang")], "worker 'solo' did not finish within 5 s: stuck in the queue"),
-        (
+        pytest.param(
+            [role("hang")],
+            "worker 'solo' did not finish within 5 s: stuck in the queue",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             [role("meet", "a"), role("hang", "b")],
             "worker 'b' did not finish within 5 s: stuck in the queue",
+            marks=pytest.mark.slow,
         ),
         ([role("die", sign=signal.SIGKILL)], "worker 'solo' was killed by SIGKILL: last words"),
         ([role("die", sign=signal.SIGSEGV)], "worker 'solo' was killed by SIGSEGV: last words"),
@@ -195,6 +200,7 @@ def test_a_program_runs_on_its_cpus_with_its_environment(
     assert said.split() == ["Cpus_allowed_list:", str(max(CPUS)), "가나", "late"]
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_says_how_and_takes_its_children_along(
     launcher: Launcher, tmp_path: Path
 ) -> None:

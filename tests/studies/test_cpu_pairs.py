@@ -69,7 +69,9 @@ EVERY = [
     (SMALL, 2, {"l3": 1}),
     (DESK, 8, {"smt": 4, "l3": 24}),
     (SERVER, 64, {"smt": 32, "l3": 448, "numa": 512, "remote": 1024}),
-    (LARGE, 256, {"smt": 32, "l3": 32, "numa": 32, "remote": 32}),
+    pytest.param(
+        LARGE, 256, {"smt": 32, "l3": 32, "numa": 32, "remote": 32}, marks=pytest.mark.slow
+    ),
 ]
 
 
@@ -89,6 +91,7 @@ def test_each_pair_is_measured_once_and_of_many_cpus_a_sample_of_each_kind(
         assert {topology.relation(*pair) for pair in part} == {relation}
 
 
+@pytest.mark.slow
 def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_time(
     tmp_path: Path,
 ) -> None:

@@ -398,6 +398,7 @@ def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace)
     assert round(ours.counters["write"]["allocations"]) == 3
 
 
+@pytest.mark.slow
 def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(ran: SimpleNamespace) -> None:
     # and here, one byte after the other
     long = point(arm="factorial", op="write", pool="no", chunk=1024)
