@@ -102,8 +102,8 @@ def add_hover(
     ):
         if pd.notna([x, y, *measured]).all():
             written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
-            told = ax.figure.lab.say(N_("{word}: {value}"), word=label, value=written)
-            ax.figure.hover.append((ax, x, y, told))
+            words = ax.figure.lab.say(N_("{word}: {value}"), word=label, value=written)
+            ax.figure.hover.append((ax, x, y, words))
 
 
 def name_mark(ax: Any, marker: str, label: str, face: str) -> None:

@@ -61,7 +61,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     that fails is noted in the run and does not end it.
     """
     wanted = request.points()
-    if not any(points for each, points in wanted if each.name not in ALWAYS):
+    if not any(points for study, points in wanted if study.name not in ALWAYS):
         raise UsageError(
             "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
         )
@@ -70,7 +70,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         scratch.check(files)
     ledger.clean(paths.ledger)
     _room_in_shared_memory(
-        max(each.shared_memory(point) for each, points in wanted for point in points)
+        max(study.shared_memory(point) for study, points in wanted for point in points)
     )
     machine = collect(Source(), root=paths.root)
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
@@ -79,7 +79,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run.remove_parts()
         _keep_machine(run, machine)
         measuring = _Measuring(run, request, files, progress)
-        possible = [(each, measuring.possible(each, points)) for each, points in wanted]
+        possible = [(study, measuring.possible(study, points)) for study, points in wanted]
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
         if not all(there) or not run.finished:
@@ -190,8 +190,8 @@ class _Measuring:
 
         others = [state.point for state in besides_limits(states.values())]
         groups = with_limits(heats(others), *bounding(points))
-        told = launcher.renew_old, point_states.store, left, self.progress
-        rounds = Rounds(states, groups, self.seed, launch, *told)
+        begin, store = launcher.renew_old, point_states.store
+        rounds = Rounds(states, groups, self.seed, launch, begin, store, left, self.progress)
         rounds.measure(partial(still_open, bound=chosen.same), doubtful)
 
     def _heat(
