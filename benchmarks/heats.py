@@ -126,10 +126,12 @@ def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
     """Return how often each planted share was found, or twins were called different, within 3 s of
     heats.
 
-    It is the exchange of the calibration, through each of six mechanisms.
+    It is the exchange of the calibration, through each of six mechanisms. `turns differ` names those
+    that have several modes by themselves: how many times as long the slowest turn of a launch takes
+    as its fastest, in the median.
     """
     placed = placements(Topology.read(Source()))
-    trials = defaultdict[tuple[str, str, float], list[float]](list)
+    trials = defaultdict[tuple[str, str, float], list[tuple[float, float]]](list)
     with tempfile.TemporaryDirectory() as folder, Launcher(Path(folder) / "ledger") as launcher:
 
         def trial(backend: str, placement: str, share: float) -> None:
@@ -144,7 +146,8 @@ def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
         )
     rows = []
     for (placement, backend, share), found in sorted(trials.items()):
-        told = [each for each in found if each < math.inf]
+        seconds_taken, differences = zip(*found, strict=True)
+        told = [taken for taken in seconds_taken if taken < math.inf]
         middle = float(np.median(told)) if told else math.nan
         head = {
             "placement": placement,
@@ -153,15 +156,19 @@ def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
             "trials": len(found),
             "called different": len(told),
         }
-        rows.append({**head, "share": len(told) / len(found), "median seconds": middle})
+        row = {**head, "share": len(told) / len(found), "median seconds": middle}
+        rows.append({**row, "turns differ": float(np.median(differences))})
     return pd.DataFrame(rows).round(3)
 
 
-def _seconds_to_tell(launcher: Launcher, placed: Placement, backend: str, share: float) -> float:
-    """Return after how many seconds of heats a look calls the two different; infinite when none
-    does in time.
+def _seconds_to_tell(
+    launcher: Launcher, placed: Placement, backend: str, share: float
+) -> tuple[float, float]:
+    """Return after how many seconds of heats a look calls the two different, infinite when none
+    does in time, and how many times as long a launch's slowest turn takes as its fastest.
     """
-    effort, spent, sides = profile("quick"), 0.0, {"one": {}, "other": {}}
+    effort, spent, taken = profile("quick"), 0.0, math.inf
+    sides: dict[str, dict[int, list[float]]] = {"one": {}, "other": {}}
     contestants = {}
     for name, exchanges in zip(sides, PLANTED[share], strict=True):
         least = max(LEAST_LONG, TURN_EXCHANGES // exchanges)
@@ -187,8 +194,10 @@ def _seconds_to_tell(launcher: Launcher, placed: Placement, backend: str, share:
             sides[name][number] = launch.turn_medians(OP)
         one, other = (Side([], heats=side) for side in sides.values())
         if number in HEAT_LOOKS and compare(one, other, equivalence=0).verdict in (FASTER, SLOWER):
-            return spent
-    return math.inf
+            taken = spent
+            break
+    differences = [max(turns) / min(turns) for turns in sides["one"].values()]
+    return taken, float(np.median(differences))
 
 
 def alone(seconds: float, names: Sequence[str]) -> pd.DataFrame:
