@@ -54,10 +54,10 @@ def answers(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     alike: list[list[str]] = [[] for _ in range(len(first))]
     for place, name in zip(question[is_rival], mine.backend[is_rival], strict=True):
         alike[place].append(name)
-    answers = first.assign(alike=[" ".join(names) for names in alike])
-    answers = answers.rename(columns={"backend": "fastest"})
-    answers = answers.merge(chosen[NODE], on="file")
-    return answers[[*NODE, *ASKED, "fastest", "ns", "alike"]]
+    by_node = first.assign(alike=[" ".join(names) for names in alike])
+    by_node = by_node.rename(columns={"backend": "fastest"})
+    by_node = by_node.merge(chosen[NODE], on="file")
+    return by_node[[*NODE, *ASKED, "fastest", "ns", "alike"]]
 
 
 def _asked(chosen: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:

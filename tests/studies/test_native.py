@@ -176,10 +176,15 @@ def test_a_limit_fails_at_its_deadline_and_leaves_no_process():
 
 
 def rest(pids):
-    """Tell whether processes do not run for a while."""
+    """Tell whether processes sleep and do not run for a while (one that spins never sleeps)."""
     spent = [ran_ns(pid) for pid in pids]
     time.sleep(0.05)
-    return [ran_ns(pid) for pid in pids] == spent
+    return all(map(sleeps, pids)) and [ran_ns(pid) for pid in pids] == spent
+
+
+def sleeps(pid):
+    """Tell whether a process waits to be woken (proc(5), stat: its state follows its name)."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
 
 def ran_ns(pid):
