@@ -10,6 +10,8 @@ from typing import IO, Any
 
 from ipclab.errors import LabError
 from ipclab.lab import parameters as parameter_cells
+from ipclab.lab.catalogue import SOURCE, Catalogue
+from ipclab.lab.prose import translated
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole
@@ -31,8 +33,8 @@ def execute(
     """Execute `notebook` with `parameters` into `output`, which appears when all is done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
-    exporters read (lang, title, date, run, attachments). The kernel is this interpreter; one that
-    is given is used again. What cells print to stderr, such as progress, goes to the file `say`.
+    exporters read (lang, title, date, run, attachments). Narrative stands in the parameter `lang`
+    then, as prose does. The kernel is this interpreter; one that is given is used again. What cells print to stderr, such as progress, goes to the file `say`.
     Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
     or time runs out.
     """
@@ -41,6 +43,10 @@ def execute(
     values = parameter_cells.check(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
         executed = normalise(used.run(notebook, values, timeout_s, say))
+    words = Catalogue.load(values.get("lang", SOURCE))
+    for cell in executed.cells:
+        if cell.cell_type == "markdown":
+            cell.source = translated(cell.source, words.translate)
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
 

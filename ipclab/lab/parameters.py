@@ -13,6 +13,7 @@ from ipclab.errors import UsageError
 from ipclab.plugins import chosen
 
 TAG = "parameters"
+KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
 _TYPES = {
     "int": int,
     "float": float,

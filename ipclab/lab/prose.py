@@ -85,6 +85,14 @@ def rewrite(source: str, change: TextChange) -> str:
     return "\n".join(lines)
 
 
+def translated(source: str, translate: TextChange) -> str:
+    """Return a narrative cell's Markdown, which holds no values, in the reader's language.
+
+    What `translate` does not know stays as it is.
+    """
+    return rewrite(source, lambda msgid: join_lines(translate(msgid)))
+
+
 def placeholders(text: str) -> set[tuple[str, str]]:
     """Return the (name, spec) pairs that `text` asks for."""
     return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}

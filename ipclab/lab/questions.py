@@ -9,7 +9,7 @@
 
 What is asked is arithmetic with variables of the notebook and addresses of measured values; the
 bound after the colon is a number ("1", "50 %") or a variable. An alternative goes on in lines that
-are indented. `=` (the whole interval is within what counts as the same) and `!` (not measured) may
+are indented; several marks (`<~`) have one together. `=` (the whole interval is within what counts as the same) and `!` (not measured) may
 be left out, and any may be empty. In an alternative `{it}` is what is asked, and `{within}` the
 factor that its interval stays within of the bound; `, within {within:x}` is left out of what is
 undecided where that factor is above two. Of a numbered list, items that decide something stand
@@ -48,7 +48,7 @@ _QUESTION = re.compile(
     r"(?P<before>\s*(?:(?:[-*]|\d+\.)\s+)?)\? (?P<asked>.+?)(?:\s:\s(?P<bound>.+?))?(?: as"
     r" (?P<name>\w+))?\s*"
 )
-_ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<mark>[><=~!])(?: (?P<text>.*))?")
+_ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<marks>[><=~!]+)(?: (?P<text>.*))?")
 ADDRESS = re.compile(r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\w*(?:\.\d+)?)?")
 WRONG = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 Variables = Mapping[str, Any]  # of the notebook, by name
@@ -201,7 +201,8 @@ def _alternatives(lines: deque[str]) -> dict[str, str]:
         words = [head["text"] or ""]
         while lines and _goes_on(lines[0], head["indent"]):
             words.append(lines.popleft())
-        alternatives[MARKS[head["mark"]]] = " ".join(" ".join(words).split())
+        text = " ".join(" ".join(words).split())
+        alternatives |= {MARKS[mark]: text for mark in head["marks"]}
     return alternatives
 
 

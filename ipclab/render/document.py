@@ -15,10 +15,11 @@ from ipclab.errors import LabError, hint
 from ipclab.lab import canvas, prose, quotes, signing, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.lab.table import Table
 from ipclab.paths import table_beside
 
-KEEP_IN_LAB, FRONT = "lab", "front"
+FRONT = "front"
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
 MARKDOWN = "text/markdown"
@@ -135,7 +136,7 @@ def plain(inline: Token) -> str:
 
 def _blocks(cell: Any, document: Document) -> Iterator[Block]:
     if cell["cell_type"] == "markdown":
-        yield from _captioned(cell["source"], document)
+        yield from _captioned(prose.translated(cell["source"], document.translate), document)
     for output in cell.get("outputs", []):
         if output["output_type"] == "error":
             raise LabError(

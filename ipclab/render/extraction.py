@@ -13,6 +13,7 @@ from typing import IO
 from babel.messages.extract import extract
 
 from ipclab.lab import labels, prose
+from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.studies.multiplexer import NODES
 
 MAGIC = "%%prose"
@@ -35,24 +36,31 @@ def of_code(file: IO[bytes]) -> Iterator[Shown]:
 
 
 def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
-    """Yield the texts of a notebook's code, then the blocks of its prose.
+    """Yield the texts of a notebook's code, then the blocks of its narrative and its prose.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
-    translated there.
+    translated there. Cells that reports leave out have no words.
     """
     blocks: list[Shown] = []
     given = Given()
     for cell in json.load(file)["cells"]:
-        source = "".join(cell["source"])
-        magic, _, text = source.partition("\n")
-        if cell["cell_type"] != "code":
+        if KEEP_IN_LAB in cell["metadata"].get("tags", []):
             continue
-        if magic.strip() == MAGIC:
+        source = "".join(cell["source"])
+        if text := markdown(cell["cell_type"], source):
             blocks += [(block, needs_words(block)) for block in prose.split(text)]
             continue
         yield from of_code(io.BytesIO(source.encode()))
         yield from ((text, True) for text in given.words(source) if needs_words(text))
     yield from blocks
+
+
+def markdown(cell_type: str, source: str) -> str:
+    """Return the Markdown of narrative, or of prose without its magic; nothing of other cells."""
+    if cell_type == "markdown":
+        return source
+    magic, _, text = source.partition("\n")
+    return text if magic.strip() == MAGIC else ""
 
 
 def needs_words(text: str) -> bool:

@@ -17,9 +17,16 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
-from ipclab.lab.parameters import read_notebook
+from ipclab.lab.parameters import KEEP_IN_LAB, read_notebook
 from ipclab.paths import Paths, checkout, table_beside
-from ipclab.render.extraction import LINK_TARGET, MAGIC, of_code, of_facts, of_notebook, of_toml
+from ipclab.render.extraction import (
+    LINK_TARGET,
+    markdown,
+    of_code,
+    of_facts,
+    of_notebook,
+    of_toml,
+)
 from ipclab.store.files import write_whole
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
@@ -68,11 +75,11 @@ class Sources:
 
 def title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
-    heading = f"{MAGIC}\n# "
     words = notebook.stem
     for cell in read_notebook(notebook)["cells"]:
-        if cell["source"].startswith(heading):
-            words = cell["source"].removeprefix(heading).split("\n")[0]
+        text = markdown(cell["cell_type"], cell["source"])
+        if text.startswith("# ") and KEEP_IN_LAB not in cell["metadata"].get("tags", []):
+            words = text.removeprefix("# ").split("\n")[0]
             break
     return Catalogue.load(lang).translate(words)
 

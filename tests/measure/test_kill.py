@@ -93,10 +93,6 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         time.sleep(moment.uniform(0, 0.05))
         kill(measuring, sessions[-1], server_too)
         assert eventually(partial(ended, sessions[-1]))
-        if (
-            finished and not server_too
-        ):  # a fork server that was up cleans by itself, else the next session does
-            assert world.left(sessions[-1]) == []
         now = world.points()
         # no launch is lost
         assert all(now[name][: len(orders)] == orders for name, orders in kept.items())
