@@ -33,14 +33,14 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     table = "| A |\n|---|\n| b |\n\n: Caption {#advice}"
     texts = {
         "00_appendix": "# Appendix\n\nFirst words.",
-        "01_payload": f"# Payload\n\n1. One. [](#advice)\n2. Two.\n\n{table}",
+        "01_payload": f"# Two payloads\n\n1. One. [](#advice)\n2. Two.\n\n{table}",
     }
     files = {name: made(tmp_path, name, text) for name, text in texts.items()}
     html = index.write(files, tmp_path, ABOUT).read_text("utf-8")
     assert html.count("Not measured here") == 1 and "Last." not in html
     assert (
         html.index("First words.")
-        < html.index("Payload</a></h2>")
+        < html.index("Two payloads</a></h2>")
         < html.index("One.")
         < html.index("Two.")
     )

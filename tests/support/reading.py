@@ -51,12 +51,15 @@ def tables(executed: Path) -> list[dict[str, Any]]:
 
 
 def paragraphs(executed: Path) -> list[str]:
-    """Return the prose of an executed notebook."""
-    return [
-        "".join(output["data"]["text/markdown"])
-        for output in outputs(executed)
-        if "text/markdown" in output["data"]
-    ]
+    """Return the narrative and the prose of an executed notebook."""
+    written = []
+    for cell in json.loads(executed.read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown" and "lab" not in cell["metadata"].get("tags", []):
+            written.append("".join(cell["source"]))
+        for output in cell.get("outputs", []):
+            if "text/markdown" in output.get("data", {}):
+                written.append("".join(output["data"]["text/markdown"]))
+    return written
 
 
 def texts(executed: Path) -> Iterator[str]:
