@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
 from ipclab.stats.intervals import VARYING, Estimate
@@ -145,6 +146,6 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     made = made.reindex(columns=[*KEY, *factors, *columns])
     for name in (*factors, "size_bytes"):
         levels = made[name].dropna()
-        if len(levels) and levels.map(lambda level: isinstance(level, int | np.integer)).all():
+        if infer_dtype(levels, skipna=False) == "integer":
             made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
     return made

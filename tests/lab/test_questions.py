@@ -129,6 +129,15 @@ def test_an_answer_is_translated_once_and_its_values_are_no_markup() -> None:
     assert edged("| {a} |  |", str.upper) == "| \ue000{A}\ue000 |  |"
 
 
+def test_alternatives_may_share_a_text() -> None:
+    source = "? a : 1\n>< It differs\n   by {it:x}.\n=~\nMore."
+    question, after = parts(source)
+    assert isinstance(question, Question) and after == "More."
+    differs = dict.fromkeys((judge.ABOVE, judge.BELOW), "It differs by {it:x}.")
+    assert question.alternatives == differs | dict.fromkeys((judge.INSIDE, judge.UNDECIDED), "")
+    assert prose.split(source) == ["It differs by {it:x}.", "More."]
+
+
 def test_a_question_lacking_a_side_is_refused() -> None:
     with pytest.raises(LabError, match=r"'a' in prose: it has no alternative < ~"):
         list(parts("? a : 1\n> More."))

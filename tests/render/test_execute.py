@@ -7,10 +7,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.execute import Kernel, execute
+from ipclab.render.document import read
 from tests.render.conftest import write_notebook
 
 
@@ -56,6 +58,23 @@ def test_a_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
             execute(notebook, {}, tmp_path / "out.ipynb", timeout_s=60, kernel=kernel)
     cells = json.loads((tmp_path / "out.ipynb").read_text())["cells"]
     assert cells[-1]["outputs"][0]["data"]["text/plain"] == ["False"]
+
+
+def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
+    """Where a notebook is executed for it, and where an exporter finds it in English."""
+    notebook = write_notebook(tmp_path / "n.ipynb", "lang")
+    content = json.loads(notebook.read_text())
+    told = {"cell_type": "markdown", "id": "told", "metadata": {}}
+    content["cells"].append({**told, "source": "# Mine\n\n## The claims of the text"})
+    notebook.write_text(json.dumps(content))
+    out = tmp_path / "out.ipynb"
+    execute(notebook, {"lang": "ko"}, out, timeout_s=60)
+    executed = nbformat.read(out, as_version=4)
+    assert executed.cells[-1].source == "# Mine\n\n## 원문의 주장"
+    assert executed.cells[2].source == "How to use this"
+    for english in (executed, nbformat.read(notebook, as_version=4)):
+        english.metadata["ipclab"] = {"lang": "ko"}
+        assert read(english, tmp_path).headings == [(1, "s-원문의-주장", "원문의 주장")]
 
 
 def test_wrong_parameters_are_refused_before_a_kernel_starts(
