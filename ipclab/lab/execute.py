@@ -34,7 +34,9 @@ def execute(
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
     exporters read (lang, title, date, run, attachments). Narrative stands in the parameter `lang`
-    then, as prose does. The kernel is this interpreter; one that is given is used again. What cells print to stderr, such as progress, goes to the file `say`.
+    then, as prose does. The kernel is this interpreter; one that is given is used again. What cells
+    print to stderr, such as progress, goes to the file `say`.
+
     Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
     or time runs out.
     """

@@ -9,13 +9,13 @@
 
 What is asked is arithmetic with variables of the notebook and addresses of measured values; the
 bound after the colon is a number ("1", "50 %") or a variable. An alternative goes on in lines that
-are indented; several marks (`<~`) have one together. `=` (the whole interval is within what counts as the same) and `!` (not measured) may
-be left out, and any may be empty. In an alternative `{it}` is what is asked, and `{within}` the
-factor that its interval stays within of the bound; `, within {within:x}` is left out of what is
-undecided where that factor is above two. Of a numbered list, items that decide something stand
-before those that do not. A question without a bound asks whether its
-values were measured: `>` says that they were. An alternative may be a row of a table, which is left
-out where too few launches were made to test it. With `as name` at the end of the question, the
+are indented; several marks (`<~`) have one together. `=` (the whole interval is within what counts
+as the same) and `!` (not measured) may be left out, and any may be empty. In an alternative `{it}`
+is what is asked, and `{within}` the factor that its interval stays within of the bound; `, within
+{within:x}` is left out of what is undecided where that factor is above two. Of a numbered list,
+items that decide something stand before those that do not. A question without a bound asks whether
+its values were measured: `>` says that they were. An alternative may be a row of a table, which is
+left out where too few launches were made to test it. With `as name` at the end of the question, the
 sentence that is chosen is that variable of the notebook from then on.
 """
 
