@@ -37,7 +37,7 @@ export IPCLAB_UNDER_MAKE := 1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
@@ -80,7 +80,7 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab.explore.copies
+	@$(RUN_PYTHON) -m ipclab.explore.copies $(LAB_LANG)
 	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.errors import UsageError
 from ipclab.explore.copies import refresh
 from ipclab.paths import Paths
 from tests.render.conftest import write_notebook
@@ -49,3 +50,16 @@ def test_a_changed_copy_stays_and_is_named_when_its_source_is_newer(paths: Paths
     write_notebook(paths.notebooks / "demo.ipynb", "3")
     assert refresh(paths, {}) == ["demo.ipynb"]
     assert "1 + 2" in copy.read_text()
+
+
+def test_a_copy_is_in_the_language_of_its_reader(paths: Paths) -> None:
+    notebook = json.loads((paths.notebooks / "demo.ipynb").read_text())
+    told = {"cell_type": "markdown", "id": "told", "metadata": {}}
+    notebook["cells"].append({**told, "source": "## The claims of the text"})
+    (paths.notebooks / "demo.ipynb").write_text(json.dumps(notebook))
+    refresh(paths, {}, "ko")
+    copy = json.loads((paths.notebooks / "work" / "demo.ipynb").read_text())
+    assert "".join(copy["cells"][-1]["source"]) == "## 원문의 주장"
+    assert 'lang: str = "ko"' in "".join(copy["cells"][0]["source"])
+    with pytest.raises(UsageError, match="'kr'"):
+        refresh(paths, {}, "kr")
