@@ -88,9 +88,10 @@ def rewrite(source: str, change: TextChange) -> str:
 def translated(source: str, translate: TextChange) -> str:
     """Return a narrative cell's Markdown, which holds no values, in the reader's language.
 
-    What `translate` does not know stays as it is.
+    What `translate` does not know stays as it is, to the line break where it knows nothing of it.
     """
-    return rewrite(source, lambda msgid: join_lines(translate(msgid)))
+    in_language = rewrite(source, lambda msgid: join_lines(translate(msgid)))
+    return source if in_language == rewrite(source, str) else in_language
 
 
 def placeholders(text: str) -> set[tuple[str, str]]:

@@ -6,9 +6,9 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from itertools import product
-from typing import IO
+from typing import IO, Any
 
 from babel.messages.extract import extract
 
@@ -39,28 +39,28 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
     """Yield the texts of a notebook's code, then the blocks of its narrative and its prose.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
-    translated there. Cells that reports leave out have no words.
+    translated there.
     """
     blocks: list[Shown] = []
     given = Given()
     for cell in json.load(file)["cells"]:
-        if KEEP_IN_LAB in cell["metadata"].get("tags", []):
-            continue
-        source = "".join(cell["source"])
-        if text := markdown(cell["cell_type"], source):
+        text = markdown(cell)
+        if text is not None:
             blocks += [(block, needs_words(block)) for block in prose.split(text)]
-            continue
-        yield from of_code(io.BytesIO(source.encode()))
-        yield from ((text, True) for text in given.words(source) if needs_words(text))
+        elif cell["cell_type"] == "code":
+            source = "".join(cell["source"])
+            yield from of_code(io.BytesIO(source.encode()))
+            yield from ((text, True) for text in given.words(source) if needs_words(text))
     yield from blocks
 
 
-def markdown(cell_type: str, source: str) -> str:
-    """Return the Markdown of narrative, or of prose without its magic; nothing of other cells."""
-    if cell_type == "markdown":
-        return source
+def markdown(cell: Mapping[str, Any]) -> str | None:
+    """Return the Markdown of narrative that reports show, or of prose without its magic, or None."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        return None if KEEP_IN_LAB in cell["metadata"].get("tags", []) else source
     magic, _, text = source.partition("\n")
-    return text if magic.strip() == MAGIC else ""
+    return text if magic.strip() == MAGIC else None
 
 
 def needs_words(text: str) -> bool:

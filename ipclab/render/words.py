@@ -17,7 +17,7 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
-from ipclab.lab.parameters import KEEP_IN_LAB, read_notebook
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout, table_beside
 from ipclab.render.extraction import (
     LINK_TARGET,
@@ -77,8 +77,8 @@ def title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
     words = notebook.stem
     for cell in read_notebook(notebook)["cells"]:
-        text = markdown(cell["cell_type"], cell["source"])
-        if text.startswith("# ") and KEEP_IN_LAB not in cell["metadata"].get("tags", []):
+        text = markdown(cell) or ""
+        if text.startswith("# "):
             words = text.removeprefix("# ").split("\n")[0]
             break
     return Catalogue.load(lang).translate(words)

@@ -66,11 +66,14 @@ def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
     content = json.loads(notebook.read_text())
     told = {"cell_type": "markdown", "id": "told", "metadata": {}}
     content["cells"].append({**told, "source": "# Mine\n\n## The claims of the text"})
+    verse = "One line  \nand one that is broken on purpose"
+    content["cells"].append({**told, "id": "verse", "source": verse})
     notebook.write_text(json.dumps(content))
     out = tmp_path / "out.ipynb"
     execute(notebook, {"lang": "ko"}, out, timeout_s=60)
     executed = nbformat.read(out, as_version=4)
-    assert executed.cells[-1].source == "# Mine\n\n## 원문의 주장"
+    assert executed.cells[-1].source == verse
+    assert executed.cells[-2].source == "# Mine\n\n## 원문의 주장"
     assert executed.cells[2].source == "How to use this"
     for english in (executed, nbformat.read(notebook, as_version=4)):
         english.metadata["ipclab"] = {"lang": "ko"}
