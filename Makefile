@@ -23,9 +23,10 @@ BIN := $(ENVIRONMENT)/bin
 # Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
 RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
-# More processes than CPUs, since many tests wait, but few: each imports all tests first, and opens the committed run.
-# The tests of one file stay together: they share what is dear to make.
-PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 2 : 6 )))
+# More processes than CPUs, since many tests wait: with four on two CPUs a tenth of the time is idle. The tests of one file
+# stay together: they share what is dear to make.
+PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 6 )))
+# Fewer for the quick tests: each process imports all tests first.
 FAST_PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
 TOGETHER := --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
