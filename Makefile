@@ -34,7 +34,7 @@ TOGETHER := --dist loadfile --no-loadscope-reorder
 PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS $(RUN_PYTHON) -m pytest
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference gallery artifact words
+.PHONY: help setup report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -93,15 +93,12 @@ lock: setup ## pin the newest packages that pyproject.toml allows
 	@$(RUN_PYTHON) -m uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
-reference: setup ## make the newest finished run, or RUN, the committed one; its gallery with it
+reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
 	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace --samples 80
-	@$(RUN_PYTHON) -m ipclab.render.gallery
+	@$(RUN_PYTHON) scripts/pictures.py
 
-gallery: setup ## render the committed run into docs/gallery and the READMEs' pictures
-	@$(RUN_PYTHON) -m ipclab.render.gallery
-
-artifact: setup ## write ARTIFACT.md: how each claim is judged again
-	@$(RUN_PYTHON) -m ipclab.render.artifact
+pictures: setup ## render the committed run for the pictures of the READMEs
+	@$(RUN_PYTHON) scripts/pictures.py
 
 words: setup ## bring the translation catalogues up to date
 	@$(RUN_PYTHON) -m ipclab.render.words update

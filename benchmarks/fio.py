@@ -26,7 +26,18 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fio_contests import KIB, MIB, Contest, Set, contests, engine, missing, native, ours, theirs
+from parts.fio_contests import (
+    KIB,
+    MIB,
+    Contest,
+    Set,
+    contests,
+    engine,
+    missing,
+    native,
+    ours,
+    theirs,
+)
 
 from ipclab.errors import LabError
 

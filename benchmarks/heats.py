@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from heat_fields import SECONDS, SEED, Field, Turns, fields, rounds
+from parts.heat_fields import SECONDS, SEED, Field, Turns, fields, rounds
 
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology

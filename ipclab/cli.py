@@ -35,8 +35,6 @@ from ipclab.paths import checkout, typed
 from ipclab.upkeep import backends, check, clean, conform, doctor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from ipclab.store.run import RunFolder
 
 MOST_LAUNCHES = 100_000
@@ -95,11 +93,9 @@ def measure_as_asked(
     keep_scratch: bool,
     label: str | None = None,
     file: Given = None,
-    purpose: "Mapping[str, str] | None" = None,
-    stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (),
     **swept: Any,
 ) -> None:
-    """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
+    """Measure what the options of `measure` say.
 
     The finished run is bundled as `file` before `LabError` is raised for points that failed and
     results that cannot be.
@@ -131,7 +127,6 @@ def measure_as_asked(
                 seed,
                 Sweep(swept["sizes"] or None, swept["backends"] or None, levels),
                 launches=launches or 0,
-                purpose=purpose or {},
                 label=label or "",
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
@@ -140,7 +135,6 @@ def measure_as_asked(
         if file:
             pack(done, file)
             click.echo(shown(file.absolute()))
-        say(stated(done))
         _say_wrong(done)
 
 

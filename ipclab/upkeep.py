@@ -53,7 +53,6 @@ def check(out: Path | None) -> None:
     beat its limit.
     """
     from ipclab.frames import derived, suspects
-    from ipclab.render.gallery import stale as stale_gallery
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
 
@@ -70,8 +69,6 @@ def check(out: Path | None) -> None:
     say(causes[:MOST_CAUSES])
     if len(causes) > MOST_CAUSES:
         say([f"and {len(causes) - MOST_CAUSES} more"])
-    if out is None:
-        say(stale_gallery(checkout()))
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
     click.echo("every report is what data, code, words and lock give")

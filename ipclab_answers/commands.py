@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.cli import measure as plain_measure
 from ipclab.commands import (
     PATH,
     Rendering,
@@ -21,7 +20,6 @@ from ipclab.errors import UsageError
 from ipclab.paths import checkout
 
 if TYPE_CHECKING:
-    from ipclab.store.run import RunFolder
     from ipclab_answers.choose.need import Need
 
 UNSURE = 1  # the exit code of an answer that is undecided
@@ -164,31 +162,3 @@ def history(
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
     say([*beaten, *lines(past, events), *files])
-
-
-@click.command("measure", params=[*plain_measure.params], help=plain_measure.help)
-@click.option(
-    "--deadline",
-    default="",
-    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
-)
-def measure_command(deadline: str, **given: Any) -> None:
-    """Measure as the core does, as many launches as a deadline takes, and state it."""
-    from ipclab.cli import measure_as_asked
-    from ipclab_answers.deadlines.tolerance import launches_for
-
-    launches = launches_for(deadline)
-    if launches and given["launches"]:
-        raise UsageError("a deadline has its number of launches", "", "leave --launches out")
-
-    def stated(run: "RunFolder") -> list[str]:
-        from ipclab.lab.lab import lab_of
-        from ipclab_answers.deadlines.stated import asked, statements
-
-        return statements(lab_of(run, checkout(), "en")) if asked(run) else []
-
-    purpose = {}
-    if launches:
-        given["launches"] = launches
-        purpose["deadline"] = deadline
-    measure_as_asked(**given, purpose=purpose, stated=stated)

@@ -1,1 +1,1 @@
-"""Exploring runs in JupyterLab: working copies of the notebooks, and the course."""
+"""Exploring runs in JupyterLab: working copies of the notebooks."""

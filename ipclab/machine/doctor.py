@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -20,10 +19,8 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
-NEIGHBOURS = "neighbours"
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
 STEPS = 50
@@ -76,10 +73,7 @@ def visit(
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
     alone = _may_be_alone(source)
-    gains = isolation(paths, machine.digest)
-    observed = Observed(
-        machine.facts, noise, present, need, fault, alone, times, measured_on, gains
-    )
+    observed = Observed(machine.facts, noise, present, need, fault, alone, times, measured_on)
     return examine(observed)
 
 
@@ -160,24 +154,3 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
             ]
             best[f"{limit} {placement}"] = float(min(medians))
     return best, on
-
-
-def isolation(paths: Paths, machine: str) -> dict[str, float]:
-    """Return medians (ns) of unix round trips beside a CPU hog, by `neighbour/isolation`.
-
-    They are of the newest run.
-    """
-
-    def fits(run: RunFolder) -> bool:
-        return run.machine == machine and bool(run.points(NEIGHBOURS))
-
-    if (run := folder.newest(paths.runs, fits)) is None:
-        return {}
-    by_way: dict[str, list[float]] = defaultdict(list)
-    for measured in map(decode, run.point_files(NEIGHBOURS)):
-        levels = measured.point.levels
-        unix = measured.point.backend == "unix"
-        if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
-            medians = [launch.median("intended") for launch in measured.launches]
-            by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
-    return {key: float(np.median(medians)) for key, medians in by_way.items()}

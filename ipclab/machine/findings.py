@@ -10,7 +10,6 @@ MIB, GIB = 1 << 20, 1 << 30
 MOST_INTERRUPTS = 5_000  # a second and CPU
 INTERRUPT_SECONDS = 2e-6  # what one takes, about
 LEAST_FILES = 1_024
-ISOLATION_GAIN = 1.1  # from which a better isolation is worth a note
 # What is lost without a part of the software.
 LOST = {
     "native": "the hardware's limits and the native mechanisms are not testable here",
@@ -18,18 +17,11 @@ LOST = {
     "Go": "the stream multiplexer is not testable here",
     "fonts": "figures in Korean and Chinese cannot be drawn, so no report is made",
 }
-# What isolates two ends from a process that computes on their CPU, and the command for it.
-WAYS = {
-    "own-cpu/nice": ("that process at the lowest priority", "renice -n 19 -p PID"),
-    "own-cpu/sched-idle": ("that process in SCHED_IDLE", "chrt -i -p 0 PID"),
-    "own-cpu/sched-fifo": ("SCHED_FIFO for both ends", "chrt -f 1 COMMAND"),
-    "other-cpu/plain": ("CPUs apart", "taskset -c CPU COMMAND"),
-}
 
 
 def examine(machine: Observed) -> list[Finding]:
     """Return every finding in its order; what the machine does not tell gives none."""
-    parts = (_noise, _clock_rate, _processor, _groups, _room, _rights, _software, _isolation)
+    parts = (_noise, _clock_rate, _processor, _groups, _room, _rights, _software)
     return [finding for part in parts for finding in part(machine)]
 
 
@@ -166,7 +158,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
         limit is not None and limit < 2 * GIB,
         "none" if limit is None else f"{limit / GIB:.1f} GiB",
         effect="below 2 GiB the largest payloads and the reports may be killed",
-        source="benchmarks/samples.py",
+        source="docs/machines.md",
         fix="docker run --memory=4g; MemoryMax=",
     )
 
@@ -264,21 +256,3 @@ def _software(machine: Observed) -> Iterator[Finding]:
                 source="ipclab backends",
                 fix="install Rust, then: make setup" if name == "native" else setup,
             )
-
-
-def _isolation(machine: Observed) -> Iterator[Finding]:
-    """Look at what would isolate two ends from a process that computes on their CPU."""
-    plain = machine.isolation.get("own-cpu/plain")
-    if plain is not None:
-        best = min(machine.isolation, key=machine.isolation.__getitem__)
-        least = machine.isolation[best]
-        what, command = WAYS.get(best, ("", ""))
-        yield judged(
-            "isolation",
-            plain > ISOLATION_GAIN * least,
-            f"{plain:,.0f} ns for a unix round trip beside a process that computes on its CPU",
-            state=NOTE,
-            effect=f"{what} would gain {plain / least:.1f} times: {least:,.0f} ns",
-            source="study neighbours, newest run with it",
-            fix=command,
-        )

@@ -29,8 +29,7 @@ class Observed:
     `facts` are the machine's, `present` tells which parts of the software are there, `need` is the
     shared memory (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone`
     whether MPI's daemon can have a network of its own (None: unknown), and `times` (ns) are limits
-    measured in a run, which `measured_on` names. `isolation` has median round trips (ns) of unix
-    beside a process that computes, by neighbour and what isolates it.
+    measured in a run, which `measured_on` names.
     """
 
     facts: Mapping[str, Value]
@@ -41,7 +40,6 @@ class Observed:
     alone: bool | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     measured_on: str = "no run"
-    isolation: Mapping[str, float] = field(default_factory=dict)
 
     def fact(self, name: str) -> Any:
         """Return a fact of the machine, None where it is not told."""

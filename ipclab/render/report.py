@@ -98,7 +98,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the report's notebooks by name, own ones last: with `lang`, `run` or `runs`."""
-    tools = ("index", "measure", "explore", "choose", "course")
+    tools = ("index", "measure", "explore", "choose")
     others = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
     return [file for file in others if {parameter, "lang"} <= parameters_of(file).keys()]
 

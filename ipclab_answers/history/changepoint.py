@@ -20,7 +20,7 @@ from ipclab.stats.intervals import Floats
 from ipclab.stats.ranktest import DRIFT_LEAST
 from ipclab.stats.unpaired import RUNS_ALPHA, threshold
 
-LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed in benchmarks/history.py)
+LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed over made-up histories)
 DRIFT_P = 0.01  # strict, since the luck of a run, which its series share, may drift by itself
 LUCK_LEAST = 4  # runs from which their luck is known
 HALF_NORMAL = 0.6745 * 2**0.5  # median distance of two normal values, in their deviation

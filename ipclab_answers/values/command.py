@@ -10,7 +10,7 @@ from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab.quantile import check
 
-FORMATS = ("csv", "json", "hgrm")
+FORMATS = ("csv", "json")
 
 
 @click.command()
@@ -34,18 +34,17 @@ def values(
 ) -> None:
     """Print the numbers of a RUN (a folder, a bundle or an id) with units and intervals.
 
-    One row for each op and metric of each point; hgrm is the distribution of one op.
+    One row for each op and metric of each point.
     """
     from ipclab.frames import suspects
-    from ipclab.frames.thin import THINNED
     from ipclab.lab.runs import choose
     from ipclab.measure.request import levels as levels_of
-    from ipclab_answers.values import hgrm, rows
+    from ipclab_answers.values import rows
 
     if quantile is not None:
         check(quantile)
-        if form == "hgrm" or asked["metric"]:
-            fix = "leave --quantile out, or --metric and hgrm"
+        if asked["metric"]:
+            fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
     run = choose(checkout(), str(name))
     for line in suspects.checked(run, studies):
@@ -53,10 +52,7 @@ def values(
     wanted = {column: words for column, words in asked.items() if words}
     table = rows.rows(run, studies, wanted | levels_of(levels), quantile)
     few = int(table.value.isna().sum())
-    if few and form != "hgrm":
+    if few:
         click.echo(f"{few} of {len(table)} values have too few samples", err=True)
-    if form == "hgrm" and (most := run.about.get(THINNED)):
-        what = f"the run kept {most} samples of each launch: the tail is coarser than"
-        click.echo(f"{what} p99 and p99.9 of --format csv", err=True)
-    writers = {"csv": rows.as_csv, "json": rows.as_json, "hgrm": hgrm.text}
+    writers = {"csv": rows.as_csv, "json": rows.as_json}
     say([writers[form](run, table).removesuffix("\n")])

@@ -70,8 +70,6 @@ def test_without_the_answers_the_core_has_its_commands_and_the_others_say_why(
     refused = without_answers(tmp_path / "refused")
     listed = called(tmp_path, "--help", PYTHONPATH=refused)
     assert listed.returncode == 0 and "  report " in listed.stdout
-    assert "--deadline" not in called(tmp_path, "measure", "--help", PYTHONPATH=refused).stdout
-    assert "--deadline" in called(tmp_path, "measure", "--help").stdout
     done = called(tmp_path, "ab", "x", "--format", "line", PYTHONPATH=refused)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "command 'ab' cannot be loaded: ipclab_answers is refused" in done.stderr

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.explore import course
 from ipclab.frames import derived
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
@@ -332,19 +331,3 @@ def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
 def test_what_a_short_message_survives_can_be_measured() -> None:
     asks = request(of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
     assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]
-
-
-@pytest.mark.slow
-def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
-    monkeypatch.setattr(course, "EXERCISES", course.EXERCISES[:2])
-    assert list(course.judged(lab, []).iloc[:, 4]) == ["–", "–"]
-    wide, narrow = (course.judged(lab, [told, told]).iloc[:, 4] for told in ("0-1000", "900-1000"))
-    assert list(wide) == ["your range holds"] * 2
-    assert list(narrow) == ["it is less"] * 2
-    for wrong in ("three", "3-1.5", "nan-2"):
-        with pytest.raises(UsageError):
-            course.judged(lab, [wrong])
-    monkeypatch.undo()
-    whole = course.judged(lab, ["0-1000"] * len(course.EXERCISES))
-    assert len(lab.table(whole, "", spec="x,interval").rows) == len(course.EXERCISES)

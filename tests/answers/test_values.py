@@ -18,7 +18,7 @@ from ipclab.frames.thin import thinned
 from ipclab.quantile import check
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
-from ipclab_answers.values import hgrm, rows
+from ipclab_answers.values import rows
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 
@@ -100,35 +100,6 @@ def test_what_is_no_quantile_is_refused(quantile: float) -> None:
         check(quantile)
 
 
-def test_a_distribution_is_read_by_plotters_of_histograms(run: RunFolder, tmp_path: Path) -> None:
-    one = {"backend": ["tcp"]}
-    text = hgrm.text(run, rows.rows(run, STUDY, one, None))
-    read = [
-        tuple(map(float, found.groups()))
-        for line in text.splitlines()
-        if (found := READ_BY_PLOTTERS.match(line))
-    ]
-    values, shares, counts, inverse = map(np.array, zip(*read, strict=True))
-    (file,) = (file for file in run.point_files() if file.name.startswith("tcp"))
-    samples = np.sort(
-        np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches])
-    )
-    assert (np.diff(values) >= 0).all() and (np.diff(shares) > 0).all() and shares[0] == 0
-    assert list(values) == [
-        samples[max(0, int(np.ceil(round(share * len(samples), 6))) - 1)] for share in shares
-    ]
-    assert [round(value, 2) for value in 1 / (1 - shares)] == list(inverse) and (
-        counts >= shares * len(samples) - 1e-6
-    ).all()
-    assert f"{samples[-1]:.3f} 1.000000000000        {len(samples)}" in text
-    assert re.search(rf"Max     = +{samples[-1]}.000, Total count    = +{len(samples)}]", text)
-    small = thinned(run, 10, tmp_path / "thin")
-    coarse = hgrm.text(small, rows.rows(small, STUDY, one, None))
-    assert re.search(rf"Max     = +{samples[-1]}.000, Total count    = +{len(samples)}]", coarse)
-    with pytest.raises(UsageError, match="there are 2"):
-        hgrm.text(run, rows.rows(run, STUDY, {}, None))
-
-
 def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:
     run = make_run(tmp_path / "data/runs")
     done = ipclab("values", run.id, "--study", "round_trip", "--metric", "p50", "--format", "csv")
@@ -136,5 +107,5 @@ def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:
     done = ipclab("values", run.id, "--quantile", "0.99")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "p99 is not known" in done.stderr
-    done = ipclab("values", run.id, "--quantile", "0.9", "--format", "hgrm")
+    done = ipclab("values", run.id, "--quantile", "0.9", "--metric", "p50")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -14,7 +14,7 @@ from tests.end_to_end.browser import chromium, jupyter_lab
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 # Not those of which a run's report is made: papermill executes them whole for other tests. Tests
 # below run two more.
-NAMES = [f"{name}.ipynb" for name in ("choose", "course", "index", "machines", "measure")]
+NAMES = [f"{name}.ipynb" for name in ("choose", "index", "machines", "measure")]
 # of every arm of the round trips
 FEW = ["pipe", "posix-shm", "unix", "zmq-ipc"]
 SECONDS = 240

@@ -35,7 +35,6 @@ SOUND: dict[str, Value] = {
     "container": "none",
     "io_uring": True,
 }
-ISOLATED = {"own-cpu/plain": 40_000.0, "own-cpu/nice": 39_000.0, "other-cpu/plain": 41_000.0}
 READY = dict.fromkeys(("native", "MPI", "Go", "fonts"), True)
 TIMES = {
     "futex-wake same": 3_500.0,
@@ -51,25 +50,17 @@ def found(
     present: Mapping[str, bool] = READY,
     shm_fault: str = "",
     alone: bool | None = True,
-    isolation: Mapping[str, float] = ISOLATED,
 ) -> dict[str, Finding]:
     facts = {**SOUND, **(facts or {})}
-    seen = Observed(facts, noise, present, 16 * MIB, shm_fault, alone, TIMES, "run R", isolation)
+    seen = Observed(facts, noise, present, 16 * MIB, shm_fault, alone, TIMES, "run R")
     return {each.name: each for each in examine(seen)}
 
 
 def test_a_sound_machine_is_fit() -> None:
     every = found()
     assert {each.state for each in every.values()} == {FIT}
-    assert len(every) == 23
+    assert len(every) == 22
     judge(list(every.values()), RESERVATION)
-
-
-def test_the_best_isolation_is_told_with_its_gain() -> None:
-    note = found(isolation={**ISOLATED, "own-cpu/sched-fifo": 8_000.0})["isolation"]
-    assert (note.state, note.fix) == (NOTE, "chrt -f 1 COMMAND")
-    assert note.effect == "SCHED_FIFO for both ends would gain 5.0 times: 8,000 ns"
-    assert "isolation" not in found(isolation={})
 
 
 def noisy(**numbers: float) -> Noise:

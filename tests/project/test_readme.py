@@ -91,8 +91,7 @@ def test_each_readme_leads_to_the_two_others_and_shows_its_own_pictures(lang: st
     others = " · ".join(f"[{NAMES[other]}]({FILES[other]})" for other in FILES if other != lang)
     assert text(lang).splitlines()[2] == f"*{others}*"
     assert re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text(lang)) == [
-        f"docs/payload-then-now.{lang}.svg",
-        f"docs/gallery/appendix.{lang}.png",
+        f"docs/pictures/payload-then-now.{lang}.png",
     ]
 
 

@@ -1,0 +1,1 @@
+"""What several benchmarks are made of, or what one of them runs."""
