@@ -14,9 +14,8 @@ from matplotlib.ticker import (
     NullFormatter,
 )
 
-from ipclab.lab import labels
+from ipclab.lab import drawn, labels
 from ipclab.lab.catalogue import N_
-from ipclab.lab.data import Data
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
@@ -38,7 +37,7 @@ def scale(
 ) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
     axis = getattr(ax, f"{which}axis")
-    words = ax.figure.lab.words
+    words = drawn.of(ax).words
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     beside = SPANNED if column in SPANNED else ()
     for name in {column, *beside} & set(frame):
@@ -58,15 +57,16 @@ def scale(
         return trimmed(words.numbers.format(Quantity(float(value), unit)))
 
     axis.set_major_formatter(FuncFormatter(written))
-    axis.set_label_text(_label(ax.figure.lab, frame, column))
+    axis.set_label_text(_label(drawn.of(ax), frame, column))
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:
     """Note how far the data of one axis reach: a test holds every mark against it."""
     finite = [value for value in map(float, values) if isfinite(value)]
     if finite:
-        finite += ax.figure.data_ends.get((ax, which), ())
-        ax.figure.data_ends[ax, which] = min(finite), max(finite)
+        ends = drawn.of(ax).ends
+        finite += ends.get((ax, which), ())
+        ends[ax, which] = min(finite), max(finite)
 
 
 def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
@@ -78,7 +78,7 @@ def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
     axis.set_major_locator(_Steps(base=10, numticks=12))
     axis.set_minor_formatter(NullFormatter())
     reach(ax, which, low, high)  # now, since other axes may share this one
-    ax.figure.later.insert(0, partial(_bound, ax, which, low, high))
+    drawn.of(ax).at_last(partial(_bound, ax, which, low, high), first=True)
 
 
 def _unit(frame: pd.DataFrame, column: str) -> str:
@@ -87,19 +87,19 @@ def _unit(frame: pd.DataFrame, column: str) -> str:
     return str(frame.unit.iloc[0]) if "unit" in frame and len(frame) else "1"
 
 
-def _label(lab: Data, frame: pd.DataFrame, column: str) -> str:
+def _label(sketch: drawn.Drawn, frame: pd.DataFrame, column: str) -> str:
     """Return what an axis shows: of values their op, where there is one, and their metric."""
     if column != "value":
-        return lab.words.label(column)
+        return sketch.words.label(column)
     ops = frame.op.unique() if "op" in frame else ()
     metrics = frame.metric.unique() if "metric" in frame else ()
     names = [*metrics[:1]]
     if len(ops) == 1:
         names = [*ops, *names]
-    said = [lab.words.label(name) for name in names]
+    said = [sketch.words.label(name) for name in names]
     if len(said) == 1:
         return said[0]
-    return lab.say(N_("{what}, {metric}"), what=said[0], metric=said[1]) if said else ""
+    return sketch.say(N_("{what}, {metric}"), what=said[0], metric=said[1]) if said else ""
 
 
 def reach(
@@ -109,7 +109,7 @@ def reach(
     high: float,
 ) -> tuple[float, float]:
     """Return the ends of all values on one axis, and on those that share it."""
-    extents = ax.figure.extent
+    extents = drawn.of(ax).extents
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
         least, most = extents.get((other, which), (low, high))
         low = min(low, least)
@@ -158,7 +158,7 @@ def ticks_at(
 
     def written(value: float, _: Any) -> str:
         how = labels.spec(column, value) or ("scaled,int" if unit == "B" else "int")
-        return str(ax.figure.lab.words.numbers.format(Quantity(round(value), unit), how))
+        return str(drawn.of(ax).words.numbers.format(Quantity(round(value), unit), how))
 
     axis.set(
         major_locator=FixedLocator(apart),

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
-from ipclab.lab import formats, style
+from ipclab.lab import drawn, formats, style
 from ipclab.lab.data import ABSENT, Data
 from ipclab.store.files import write_whole
 
@@ -73,32 +73,24 @@ def blank(
     settings: Any = style.settings(lab.words.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
-        canvas.lab = lab
-        canvas.names = named(names)
-        canvas.drawn = {}  # by study, how many rows
-        canvas.bare = False  # whether axes had nothing to draw
-        canvas.later = []  # what waits for the final layout
-        canvas.hover = []  # what marks tell
-        canvas.strokes = {}  # the lines' looks by level
-        canvas.extent = {}  # the values that logarithmic axes show
-        canvas.data_ends = {}  # how far the data of each axis reach
+        drawn.begin(canvas, lab.words, lab.say, named(names))
         yield canvas
 
 
-def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
+def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids."""
-    lab = canvas.lab
+    sketch = drawn.of(canvas)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         svg = complete(canvas)
         png = formats.png(canvas)
-    nothing = canvas.bare and not canvas.drawn
+    nothing = sketch.empty and not sketch.rows
     alt_text = lab.say(ABSENT if nothing else alt)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
     contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
-    return Figure(svg, alt_text, lab.say(title), name, canvas.drawn)
+    return Figure(svg, alt_text, lab.say(title), name, sketch.rows)
 
 
 def complete(canvas: Any) -> str:
@@ -116,20 +108,21 @@ def complete(canvas: Any) -> str:
                 ncols=min(len(named_handles), LEGEND_COLUMNS),
                 fontsize=8,
             )
-    _translate(canvas)
-    for draw in canvas.later:
+    sketch = drawn.of(canvas)
+    _translate(canvas, sketch)
+    for draw in sketch.later or ():
         draw()
-    if canvas.lab.words.lang == "zh":
+    if sketch.words.lang == "zh":
         _space(canvas)
-    return formats.svg(canvas)
+    return formats.svg(canvas, sketch.hover)
 
 
-def _translate(canvas: Any) -> None:
+def _translate(canvas: Any, sketch: drawn.Drawn) -> None:
     """Translate a notebook's own labels, titles and legend words, but no mathematics."""
     for text in canvas.findobj(Text):
         words = text.get_text()
         if words and "$" not in words:
-            text.set_text(canvas.lab.say(words))
+            text.set_text(sketch.say(words))
 
 
 def _space(canvas: Any) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import seaborn as sns
 from scipy.optimize import isotonic_regression
 
-from ipclab.lab import labels, style
+from ipclab.lab import drawn, labels, style
 from ipclab.lab.axes import scale, ticks_at
 from ipclab.lab.catalogue import N_
 from ipclab.lab.drawing import dots
@@ -73,7 +73,7 @@ def lines(
             ax.plot(
                 part[x],
                 part[y],
-                label=ax.figure.lab.say(OTHERS),
+                label=drawn.of(ax).say(OTHERS),
                 **stroke,
             )
             continue
@@ -94,7 +94,7 @@ def lines(
         ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     if ends and line_ends:
-        ax.figure.later.append(partial(_name_ends, ax, line_ends))
+        drawn.of(ax).at_last(partial(_name_ends, ax, line_ends))
 
 
 def over(

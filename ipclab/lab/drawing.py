@@ -1,6 +1,6 @@
 """Marks that figures share below seaborn and matplotlib: values, panels, limits.
 
-Every helper draws rows of one study's frame into axes of `lab.figure`, refuses rows of another
+Every helper draws rows of one study's frame into any matplotlib axes, refuses rows of another
 study and two rows in one place (levels that were not narrowed down), and says in words why nothing
 is drawn.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.lab import labels, style
+from ipclab.lab import drawn, labels, style
 from ipclab.lab.axes import note_ends, reach, scale
 from ipclab.lab.catalogue import N_
 from ipclab.lab.marks import (
@@ -73,7 +73,7 @@ def dots(
                 mine,
                 mine.value,
                 at,
-                ax.figure.lab.words.joined(names),
+                drawn.of(ax).words.joined(names),
             )
         if hue:
             face = "white" if hollow else style.GREY
@@ -105,7 +105,7 @@ def values_beside(
         frame.unit,
         strict=True,
     ):
-        written = ax.figure.lab.words.numbers.format(Quantity(value, unit))
+        written = drawn.of(ax).words.numbers.format(Quantity(value, unit))
         ax.text(1.01, rows[level], written, transform=edge, **look)
 
 
@@ -122,12 +122,12 @@ def spinning(
     """
     if not rows:
         return
-    label = ax.figure.lab.say(SPINS)
+    label = drawn.of(ax).say(SPINS)
     for row in sorted(rows[level] for level in set(levels) & rows.keys()):
         look = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////"}
         ax.axhspan(row - 0.5, row + 0.5, linewidth=0, alpha=0.5, zorder=0, label=label, **look)
         label = NAMELESS
-    ax.plot([], [], " ", label=ax.figure.lab.say(COLOURS))
+    ax.plot([], [], " ", label=drawn.of(ax).say(COLOURS))
 
 
 def bars(
@@ -183,7 +183,7 @@ def limit(
     ax.plot(
         part[x],
         values,
-        label=ax.figure.lab.say(label),
+        label=drawn.of(ax).say(label),
         color=style.BLACK,
         linestyle=dash,
         linewidth=1.1,

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,13 +13,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
+Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
 PNG_DPI = 150
 NO_DATE = {"Date": None, "Creator": None}
 NO_SOFTWARE = {"Software": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 
-def svg(drawn: Canvas) -> str:
+def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
     """Return a canvas as SVG and fix its layout; equal drawings give equal text.
 
     Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
@@ -31,12 +33,12 @@ def svg(drawn: Canvas) -> str:
     drawn.set_layout_engine("none")
     with mpl.rc_context({"svg.fonttype": "none"}):
         texts = "\n".join(_TEXT.findall(_saved(drawn)))
-    hovered = "".join(map(_hovered, getattr(drawn, "hover", ())))
+    hovered = "".join(map(_hovered, hover))
     unseen = f'<g fill-opacity="0">{texts}{hovered}</g>'
     return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
 
 
-def _hovered(mark: tuple[Any, float, float, str]) -> str:
+def _hovered(mark: Mark) -> str:
     """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
     ax, x, y, words = mark
     right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi

@@ -172,7 +172,7 @@ class Lab(Data):
                 yield axes[0, 0]
             else:
                 yield axes[0] if isinstance(panels, int) else axes
-            display(canvas.finished(drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
+            display(canvas.finished(self, drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
     table = tabulation.tabulated
 

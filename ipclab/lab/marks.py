@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
-from ipclab.lab import labels, style
+from ipclab.lab import drawn, labels, style
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import ABSENT
 from ipclab.stats.quantity import Quantity
@@ -25,14 +25,14 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
     """
-    canvas = ax.figure
+    sketch = drawn.of(ax)
     if frame.empty:
-        canvas.bare = True
+        sketch.empty = True
         ax.set_axis_off()
         ax.text(
             0.5,
             0.5,
-            canvas.lab.say(ABSENT),
+            sketch.say(ABSENT),
             wrap=True,
             ha="center",
             va="center",
@@ -42,11 +42,11 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     keys = list(filter(None, factors))
     check_columns(frame, *keys)
     studies = set(frame.get("study", ()))
-    if len(studies | (canvas.drawn.keys() - {"limits"})) > 1:
-        why = f"it was given rows of {', '.join(sorted(studies | canvas.drawn.keys()))}"
+    if len(studies | (sketch.rows.keys() - {"limits"})) > 1:
+        why = f"it was given rows of {', '.join(sorted(studies | sketch.rows.keys()))}"
         raise LabError("a figure draws one study", why)
     _check_places(frame, keys)
-    canvas.drawn.update({study: canvas.drawn.get(study, 0) + len(frame) for study in studies})
+    sketch.rows.update({study: sketch.rows.get(study, 0) + len(frame) for study in studies})
     return True
 
 
@@ -94,6 +94,7 @@ def add_hover(
     columns = ["value", "unit", "low", "high"]
     if not {*columns} <= {*part}:
         return
+    sketch = drawn.of(ax)
     for x, y, measured in zip(
         xs,
         ys,
@@ -101,9 +102,9 @@ def add_hover(
         strict=True,
     ):
         if pd.notna([x, y, *measured]).all():
-            written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
-            words = ax.figure.lab.say(N_("{word}: {value}"), word=label, value=written)
-            ax.figure.hover.append((ax, x, y, words))
+            written = sketch.words.numbers.format(Quantity(*measured), "interval")
+            words = sketch.say(N_("{word}: {value}"), word=label, value=written)
+            sketch.hover.append((ax, x, y, words))
 
 
 def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
@@ -127,12 +128,12 @@ def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
 
 def label_of(ax: Any, factor: str | None, level: Any) -> str:
     """Return a level of `factor` as the figure names it, else in the reader's words."""
-    canvas = ax.figure
-    if isinstance(level, str) and level in canvas.names:
-        return str(canvas.lab.say(canvas.names[level]))
-    written = str(canvas.lab.level(factor or "", level))
+    sketch = drawn.of(ax)
+    if isinstance(level, str) and level in sketch.names:
+        return sketch.say(sketch.names[level])
+    written = sketch.words.level(factor or "", level)
     if factor not in labels.COUNTED:
         return written
     # a bare count does not say of what
-    name = canvas.lab.words.label(factor)
-    return str(canvas.lab.say(N_("{factor}: {count}"), factor=name, count=written))
+    name = sketch.words.label(str(factor))
+    return sketch.say(N_("{factor}: {count}"), factor=name, count=written)

@@ -12,6 +12,7 @@ from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from ipclab.backends.installed import backends
+from ipclab.lab import drawn
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import table_beside
 
@@ -80,7 +81,7 @@ def stroke(
     if leading is not None and level not in leading:
         return {"color": PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
     colour, marker = look(level, place)
-    taken: dict[object, tuple[str, str, str]] = ax.figure.strokes
+    taken = drawn.of(ax).strokes
     if level not in taken:
         again = 0 if _own_look(level) else place // len(SERIES)
         first = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)

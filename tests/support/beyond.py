@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import QuadMesh
 
+from ipclab.lab.drawn import of
+
 SHARE = 1e-6  # of the data's length: rounding
 
 
@@ -16,14 +18,15 @@ def beyond(figure: Any) -> list[str]:
     without any frame.
     """
     found = []
+    ends = of(figure).ends
     for ax in figure.axes:
         marks = list(_marks(ax))
-        known = [which for which in "xy" if (ax, which) in figure.data_ends]
+        known = [which for which in "xy" if (ax, which) in ends]
         if marks and not known:
             found.append(f"{ax.get_title()}: marks, but no frame")
         for place, which in enumerate("xy"):
             if which in known:
-                found += _outside(ax, which, place, marks, figure.data_ends[ax, which])
+                found += _outside(ax, which, place, marks, ends[ax, which])
     return found
 
 
