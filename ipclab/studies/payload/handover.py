@@ -8,6 +8,7 @@ import numpy as np
 import posix_ipc
 
 from ipclab.backends.installed import backend as find
+from ipclab.backends.posix_shm import semaphore
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Turns, Worker, zeros
@@ -29,9 +30,8 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
     if not create:
         worker.meet()  # all is there
     segment = kind(worker.name("segment"), size, create)
-    flags = posix_ipc.O_CREX if create else 0
-    full = posix_ipc.Semaphore(f"/{worker.name('full')}", flags, 0o600, 0)
-    empty = posix_ipc.Semaphore(f"/{worker.name('empty')}", flags, 0o600, 1)
+    full = semaphore(worker.name("full"), create, 0)
+    empty = semaphore(worker.name("empty"), create, 1)
     try:
         if create:
             worker.meet()

@@ -1,8 +1,7 @@
-//! POSIX message queues without a name: it is gone before anybody else could open it (mq_overview(7)).
+//! POSIX message queues without a name: it cannot be foreseen, and is gone at once (mq_overview(7)).
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rustix::io::Errno;
 
@@ -21,8 +20,7 @@ pub struct Queue {
 impl Queue {
     /// Make a queue for messages of `size` bytes, and take its name away; its ends wait asleep, or `awake`.
     pub fn new(size: usize, awake: bool) -> Outcome<Self> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let name = format!("/ipclab-limit-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
+        let name = format!("/ipclab-limit-{:032x}", random()?);
         let name = CString::new(name).expect("a name without a zero byte");
         // SAFETY: mq_attr is plain numbers; the name ends in a zero byte, and both outlive the calls.
         let fd = unsafe {
@@ -71,6 +69,15 @@ impl Queue {
             }
         }
     }
+}
+
+/// 128 bits that nobody can foresee (getrandom(2)).
+fn random() -> Outcome<u128> {
+    let mut bytes = [0; 16];
+    // SAFETY: the pointer and the length are those of `bytes`.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    let whole = usize::try_from(got) == Ok(bytes.len());
+    if whole { Ok(u128::from_ne_bytes(bytes)) } else { Err(Failure::Os("getrandom", last_error())) }
 }
 
 fn last_error() -> Errno {
