@@ -28,8 +28,9 @@ def listening() -> set[int]:
     ours = set()
     for pid in processes(os.getpid()):
         with suppress(OSError):
-            ours |= {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
-    rows = [line.split() for line in Path("/proc/net/tcp").open() if LISTENS in line]
+            ours |= {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    with Path("/proc/net/tcp").open() as table:
+        rows = [line.split() for line in table if LISTENS in line]
     ours_listen = [row for row in rows if f"socket:[{row[INODE]}]" in ours]
     return {int(row[ADDRESS].rpartition(":")[2], 16) for row in ours_listen}
 
