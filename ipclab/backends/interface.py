@@ -3,8 +3,8 @@
 import importlib
 import mmap
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -126,6 +126,15 @@ class End:
         """Let only this user reach what was made at `path`, and remove it at the end."""
         self.held.callback(path.unlink, missing_ok=True)
         path.chmod(0o600)
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Give back what the block has made when it fails halfway."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Give everything back and remove what was made; closing twice does nothing."""

@@ -31,7 +31,8 @@ class _QueueChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.inbox, self.outbox = self.opened(self.tag_in), self.opened(self.tag_out)
+        with self.whole():
+            self.inbox, self.outbox = self.opened(self.tag_in), self.opened(self.tag_out)
 
     def opened(self, tag: str) -> Any:
         """Return the queue for `tag`, made or found, which is given back by `close`."""

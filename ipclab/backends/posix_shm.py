@@ -83,8 +83,9 @@ class _PosixChannel(Channel):
         super().__init__(place, create)
         self.blocks = place.wait == BLOCK
         self.held.enter_context(suppress(posix_ipc.ExistentialError))
-        self.inbox = _Slot(place, self.tag_in, create, self.held)
-        self.outbox = _Slot(place, self.tag_out, create, self.held)
+        with self.whole():
+            self.inbox = _Slot(place, self.tag_in, create, self.held)
+            self.outbox = _Slot(place, self.tag_out, create, self.held)
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
         def block(left_ns: int) -> bool:

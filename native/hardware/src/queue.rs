@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::error::{Failure, Outcome};
+use crate::unforeseen::random;
 
 /// How many messages a queue holds: the kernel's usual msg_default, as the mechanism has it.
 const DEPTH: i64 = 10;
@@ -69,15 +70,6 @@ impl Queue {
             }
         }
     }
-}
-
-/// 128 bits that nobody can foresee (getrandom(2)).
-fn random() -> Outcome<u128> {
-    let mut bytes = [0; 16];
-    // SAFETY: the pointer and the length are those of `bytes`.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    let whole = usize::try_from(got) == Ok(bytes.len());
-    if whole { Ok(u128::from_ne_bytes(bytes)) } else { Err(Failure::Os("getrandom", last_error())) }
 }
 
 fn last_error() -> Errno {
