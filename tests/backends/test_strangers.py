@@ -1,5 +1,6 @@
 """A busy loopback: nobody's bytes but the peer's are taken, and nobody keeps the peer waiting."""
 
+import os
 import socket
 import threading
 import time
@@ -12,6 +13,7 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Place
 from ipclab.backends.sockets import MOST_WAITING, TOKEN_BYTES
 from ipclab.backends.waiting import Peer
+from ipclab.spawn.ledger import SHARED_MEMORY
 from tests.support.strangers import knock
 
 WAIT_NS = 4 * 10**9
@@ -89,3 +91,24 @@ def test_messages_go_between_the_ends_alone_while_strangers_knock(
                 assert server.recv(WAIT_NS) == text
                 server.send(text * 2, WAIT_NS)
                 assert client.recv(WAIT_NS) == text * 2
+
+
+def test_no_file_of_iceoryx2_is_open_to_others(tmp_path: Path) -> None:
+    """It makes one writable by all itself, which is replaced before the node is used."""
+    if why := backends()["iceoryx2"].missing():
+        pytest.skip(why)
+    kind = backends()["iceoryx2"].channel
+    assert kind
+    place = Place(f"ipclab-{os.getpid()}-aa-1", str(tmp_path), 100)
+    ends = [kind(place, create) for create in (True, False)]
+    for end in ends:
+        end.accept(Peer.me(), WAIT_NS)
+    ends[1].send(b"ours", WAIT_NS)
+    assert ends[0].recv(WAIT_NS) == b"ours"
+    found = list(SHARED_MEMORY.glob(f"{place.prefix}-*"))
+    assert [path.name for path in found if path.stat().st_mode & 0o077] == []
+    (counters,) = (path for path in found if path.suffix == ".global_mgmt")
+    assert counters.stat().st_mode & 0o777 == 0o600
+    for end in ends:
+        end.close()
+    assert list(SHARED_MEMORY.glob(f"{place.prefix}-*")) == []
