@@ -136,7 +136,7 @@ def test_the_published_calls_are_made_and_no_others(
     true_open, true_truncate = os.open, os.ftruncate
 
     def opening(path: str, flags: int, mode: int = 0o777) -> int:
-        made["open", flags] += str(path) == payload
+        made["open", flags] += str(path) == file
         return true_open(path, flags, mode)
 
     def truncating(descriptor: int, size: int) -> None:
@@ -144,7 +144,7 @@ def test_the_published_calls_are_made_and_no_others(
         true_truncate(descriptor, size)
 
     worker = Worker(socket.socketpair()[0], "program", "ipclab-1-2-aa-1", str(tmp_path))
-    payload = str(tmp_path / worker.name("payload-88"))
+    file = str(tmp_path / worker.name("payload-88"))
     with monkeypatch.context() as patch:
         patch.setattr(published, "SHARED_MEMORY", tmp_path)
         patch.setattr(os, "open", opening)
