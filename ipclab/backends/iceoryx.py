@@ -12,12 +12,19 @@ from typing import Any, ClassVar
 
 from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.waiting import BLOCK, SPIN, WAITS, Peer, there, wait
+from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
 ASK_SECONDS = 20e-6
 INTERRUPTED = "InterruptSignal"  # as by SIGCONT: a wait of a stopped process ends when it goes on
 iceoryx2 = optional("iceoryx2")
+
+
+def _node_of(config: Any) -> Any:
+    builder = iceoryx2.NodeBuilder.new().config(config)
+    builder = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled)
+    return builder.create(iceoryx2.ServiceType.Ipc)
 
 
 class _IceoryxChannel(Channel):
@@ -53,15 +60,22 @@ class _IceoryxChannel(Channel):
         config.global_cfg.prefix = iceoryx2.FileName.new(self.place.name(""))
         config.global_cfg.node.cleanup_dead_nodes_on_creation = False
         config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
-        builder = iceoryx2.NodeBuilder.new().config(config)
-        builder = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled)
-        node = builder.create(iceoryx2.ServiceType.Ipc)
-        # which it keeps beyond the last node, and makes writable by all, whatever the umask is
-        for path in SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"):
-            path.chmod(0o600)
-            if self.create:
-                self.held.callback(path.unlink, missing_ok=True)
-        return node
+        if self.create:
+            _node_of(config)
+            self._close_to_others()
+        return _node_of(config)
+
+    def _close_to_others(self) -> None:
+        """Replace the file that a first node keeps beyond its end by one of this user alone.
+
+        iceoryx2 makes it writable by all, whatever the umask is: who opened that has another one.
+        """
+        (path,) = SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt")
+        content = path.read_bytes()
+        path.unlink()
+        with os.fdopen(names.make(path), "wb") as file:
+            file.write(content)
+        self.held.callback(path.unlink, missing_ok=True)
 
     def _data(self, tag: str) -> Any:
         service = self.node.service_builder(iceoryx2.ServiceName.new(tag))

@@ -1,17 +1,17 @@
 """What a mechanism must offer so that a study can sweep it."""
 
-import hashlib
 import importlib
 import mmap
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from ipclab.backends.waiting import BLOCK, Peer
 from ipclab.paths import typed
+from ipclab.spawn import names
 from ipclab.spawn.owned import FILE, own
 
 
@@ -23,14 +23,15 @@ class Segment:
     def __init__(self, name: str, size: int, create: bool) -> None:
         """Make the region (`create`) or find it, and map `size` bytes of it.
 
-        Raises `FileExistsError` or `FileNotFoundError`; a full /dev/shm is an `OSError` here, no
-        SIGBUS later.
+        Raises `TakenError` (a `FileExistsError`) when it is somebody else's, or
+        `FileNotFoundError`; a full /dev/shm is an `OSError` here, no SIGBUS later.
         """
         self.name = name
         descriptor = self.open(create)
         try:
             if create:
                 os.posix_fallocate(descriptor, 0, size)
+            names.check_owner(name, os.fstat(descriptor).st_uid)
             self.map = mmap.mmap(descriptor, size)
         except OSError:
             if create:
@@ -86,7 +87,7 @@ class Place:
 
     def name(self, tag: str) -> str:
         """Return the launch's own name for `tag`, for shared memory and semaphores."""
-        return f"{self.prefix}-{self.part}{tag}"
+        return names.shared(self.prefix, self.folder, f"{self.part}{tag}")
 
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what lies elsewhere and is about to be made.
@@ -98,8 +99,8 @@ class Place:
 
     def key(self, tag: str) -> int:
         """Return the launch's own System V key for `tag`."""
-        digest = hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()
-        return (int.from_bytes(digest) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
+        told = names.digest(self.prefix, self.folder, f"key of {self.part}{tag}", 4)
+        return (int.from_bytes(told) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
 
     def path(self, tag: str) -> Path:
         """Return the launch's own file for `tag`, short: a socket's path has 107 bytes at most."""
@@ -125,6 +126,15 @@ class End:
         """Let only this user reach what was made at `path`, and remove it at the end."""
         self.held.callback(path.unlink, missing_ok=True)
         path.chmod(0o600)
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Give back what the block has made when it fails halfway."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Give everything back and remove what was made; closing twice does nothing."""

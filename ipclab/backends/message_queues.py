@@ -1,6 +1,7 @@
 """Message queues of the kernel, one each way: POSIX (mq_overview(7)), System V (svipc(7))."""
 
 import errno
+import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,7 @@ import posix_ipc
 from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.waiting import SLICE_NS, closed, until
 from ipclab.errors import LabError
+from ipclab.spawn import names
 
 LIMITS, SYSTEM_V_LIMIT = Path("/proc/sys/fs/mqueue"), Path("/proc/sys/kernel/msgmax")
 DEPTH = 10  # the kernel's usual msg_default
@@ -29,7 +31,8 @@ class _QueueChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.inbox, self.outbox = self.opened(self.tag_in), self.opened(self.tag_out)
+        with self.whole():
+            self.inbox, self.outbox = self.opened(self.tag_in), self.opened(self.tag_out)
 
     def opened(self, tag: str) -> Any:
         """Return the queue for `tag`, made or found, which is given back by `close`."""
@@ -43,6 +46,7 @@ class _PosixChannel(_QueueChannel):
         name = f"/{self.place.name(tag)}"
         queue = self._made(name) if self.create else posix_ipc.MessageQueue(name)
         self.held.callback(queue.close)
+        names.check_owner(name, os.fstat(queue.mqd).st_uid)
         if self.create:
             self.held.callback(queue.unlink)
         return queue
@@ -54,7 +58,8 @@ class _PosixChannel(_QueueChannel):
             "max_message_size": max(1, self.capacity),
         }
         try:
-            return posix_ipc.MessageQueue(name, posix_ipc.O_CREX, mode=0o600, **sizes)
+            with names.exclusively(name, posix_ipc.ExistentialError):
+                return posix_ipc.MessageQueue(name, posix_ipc.O_CREX, mode=0o600, **sizes)
         except ValueError as error:
             raise too_long(self.capacity, _limit("msgsize_max")) from error
         except OSError as error:
@@ -109,9 +114,12 @@ class _SystemVChannel(_QueueChannel):
     def opened(self, tag: str) -> Any:
         key, size = self.place.key(tag), max(1, self.capacity)
         if not self.create:
-            return sysv_ipc.MessageQueue(key, max_message_size=size)
+            queue = sysv_ipc.MessageQueue(key, max_message_size=size)
+            names.check_owner(f"System V queue {key}", queue.uid)
+            return queue
         self.place.own("system-v-queue", str(key))
-        queue = sysv_ipc.MessageQueue(key, sysv_ipc.IPC_CREX, mode=0o600, max_message_size=size)
+        with names.exclusively(f"System V queue {key}", sysv_ipc.ExistentialError):
+            queue = sysv_ipc.MessageQueue(key, sysv_ipc.IPC_CREX, mode=0o600, max_message_size=size)
         self.held.enter_context(suppress(sysv_ipc.ExistentialError))
         self.held.callback(queue.remove)
         return queue

@@ -12,6 +12,7 @@ import secrets
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import process, resource_tracker, shared_memory
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
@@ -21,6 +22,7 @@ from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.sockets import UnixEnd
 from ipclab.backends.stream import PipesEnd
 from ipclab.backends.waiting import BLOCK, Peer, closed, wait
+from ipclab.spawn import names
 
 KEY_BYTES = 16
 
@@ -63,6 +65,16 @@ class _PipeChannel(UnixEnd):
             raise closed() from error
 
 
+@dataclass(frozen=True)
+class _Unforeseen:
+    """How names of a launch begin, another one each time it is asked."""
+
+    prefix: str
+
+    def __str__(self) -> str:
+        return f"/{self.prefix}-{secrets.token_urlsafe(KEY_BYTES)}"
+
+
 def _queue(place: Place, reading: int | None, writing: int | None) -> Any:
     """Return a `Queue` whose pipe has the descriptors given.
 
@@ -70,7 +82,7 @@ def _queue(place: Place, reading: int | None, writing: int | None) -> Any:
     """
     # Semaphores lose their name as soon as they are made; were we killed in between, it must be
     # known as ours.
-    vars(process.current_process())["_config"]["semprefix"] = f"/{place.prefix}"
+    vars(process.current_process())["_config"]["semprefix"] = _Unforeseen(place.prefix)
     context = multiprocessing.get_context("fork")
     made: Any = context.Queue()
     made._reader.close()
@@ -141,8 +153,9 @@ class _SharedMemorySegment(Segment):
     """A `SharedMemory` object; its buffer is as many bytes of it as were asked for."""
 
     def __init__(self, name: str, size: int, create: bool) -> None:
-        with untracked():
+        with untracked(), names.exclusively(name):
             self.memory = shared_memory.SharedMemory(name, create, size if create else 0)
+        names.check_owner(name, os.fstat(self.memory._fd).st_uid)  # type: ignore[attr-defined]
         self.buffer = self.memory.buf[:size]  # type: ignore[index]
         try:
             if create:

@@ -17,6 +17,8 @@ from ipclab.backends.interface import (
 )
 from ipclab.backends.seqlock import START, SegmentStore
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
+from ipclab.spawn import names
+from ipclab.spawn.ledger import SHARED_MEMORY
 
 LENGTH = 4  # bytes of a message's length
 SLICE_SECONDS = SLICE_NS / 1e9
@@ -26,15 +28,27 @@ class PosixSegment(Segment):
     """A POSIX shared-memory object and its mapping."""
 
     def open(self, create: bool) -> int:
+        flags = posix_ipc.O_CREX if create else 0
         try:
-            flags = posix_ipc.O_CREX if create else 0
             return int(posix_ipc.SharedMemory(f"/{self.name}", flags, mode=0o600, size=0).fd)
         except posix_ipc.ExistentialError as error:
-            raise (FileExistsError if create else FileNotFoundError)(self.name) from error
+            raise (names.taken if create else FileNotFoundError)(self.name) from error
 
     def unlink(self) -> None:
         with suppress(posix_ipc.ExistentialError):
             posix_ipc.unlink_shared_memory(f"/{self.name}")
+
+
+def semaphore(name: str, create: bool, value: int) -> posix_ipc.Semaphore:
+    """Make the semaphore `name` with `value`, or find it, which must be this user's.
+
+    Raises `TakenError` where it is somebody else's.
+    """
+    flags = posix_ipc.O_CREX if create else 0
+    with names.exclusively(name, posix_ipc.ExistentialError if create else FileExistsError):
+        made = posix_ipc.Semaphore(f"/{name}", flags, mode=0o600, initial_value=value)
+    names.check_owner(name, (SHARED_MEMORY / f"sem.{name}").lstat().st_uid)
+    return made
 
 
 class _Slot:
@@ -49,15 +63,14 @@ class _Slot:
         self.length = self.segment.buffer[:LENGTH].cast("I")
         held.callback(self.length.release)
 
-        def semaphore(state: str, value: int) -> posix_ipc.Semaphore:
-            name, flags = f"/{place.name(f'{tag}-{state}')}", posix_ipc.O_CREX if create else 0
-            made = posix_ipc.Semaphore(name, flags, mode=0o600, initial_value=value)
+        def held_semaphore(state: str, value: int) -> posix_ipc.Semaphore:
+            made = semaphore(place.name(f"{tag}-{state}"), create, value)
             held.callback(made.close)
             if create:  # before it is closed: it could not be unlinked any more
                 held.callback(made.unlink)
             return made
 
-        self.empty, self.full = semaphore("empty", 1), semaphore("full", 0)
+        self.empty, self.full = held_semaphore("empty", 1), held_semaphore("full", 0)
         # Looked up once: these four are what a message costs.
         self.take_empty, self.give_empty = self.empty.acquire, self.empty.release
         self.take_full, self.give_full = self.full.acquire, self.full.release
@@ -70,8 +83,9 @@ class _PosixChannel(Channel):
         super().__init__(place, create)
         self.blocks = place.wait == BLOCK
         self.held.enter_context(suppress(posix_ipc.ExistentialError))
-        self.inbox = _Slot(place, self.tag_in, create, self.held)
-        self.outbox = _Slot(place, self.tag_out, create, self.held)
+        with self.whole():
+            self.inbox = _Slot(place, self.tag_in, create, self.held)
+            self.outbox = _Slot(place, self.tag_out, create, self.held)
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
         def block(left_ns: int) -> bool:

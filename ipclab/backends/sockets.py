@@ -22,6 +22,7 @@ LONGEST_PATH = 107  # unix(7): sun_path without its terminator
 LONGEST_NOTE, MOST_DESCRIPTORS = 64, 8
 HOST = "127.0.0.1"
 TOKEN_BYTES = 16
+MOST_WAITING = 64  # connections that may still show the token; then the oldest goes
 
 
 def socket_path(place: Place, tag: str = "socket") -> Path:
@@ -31,6 +32,47 @@ def socket_path(place: Place, tag: str = "socket") -> Path:
         limit, fix = f"{LONGEST_PATH} bytes at most", "set TMPDIR to a shorter one"
         raise LabError(f"{path} is too long for a socket", limit, fix)
     return path
+
+
+def admitted(listening: socket.socket, token: bytes, timeout_ns: int) -> socket.socket:
+    """Return the first connection to `listening` that shows `token`; all others are closed.
+
+    All that have connected are heard at once: who is silent, or slow, keeps nobody waiting. Raises
+    `TimeoutError` when none has shown it in time.
+    """
+    end, shown = time.monotonic_ns() + timeout_ns, dict[socket.socket, bytes]()
+    listening.setblocking(False)
+    try:
+        while (left_ns := end - time.monotonic_ns()) > 0:
+            for sock in select.select([listening, *shown], [], [], left_ns / 1e9)[0]:
+                if sock is listening:
+                    with suppress(OSError):  # who has gone again
+                        shown[sock.accept()[0]] = b""
+                    continue
+                said = _heard(sock, len(token) - len(shown[sock]))
+                shown[sock] += said
+                if hmac.compare_digest(shown[sock], token):
+                    del shown[sock]
+                    return sock
+                # A wrong beginning is heard to its end: who shows part of it learns nothing.
+                if not said or len(shown[sock]) == len(token):
+                    _dismiss([sock], shown)
+            _dismiss([*shown][:-MOST_WAITING], shown)
+    finally:
+        _dismiss([*shown], shown)
+    raise TimeoutError("the other end did not come in time")
+
+
+def _heard(sock: socket.socket, most: int) -> bytes:
+    with suppress(OSError):
+        return sock.recv(most)
+    return b""
+
+
+def _dismiss(strangers: Sequence[socket.socket], shown: dict[socket.socket, bytes]) -> None:
+    for sock in strangers:
+        del shown[sock]
+        sock.close()
 
 
 class TimedSocket(socket.socket):
@@ -148,7 +190,9 @@ class _TcpChannel(_SocketChannel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         if create:
-            self.listening = self.held.enter_context(socket.create_server((HOST, 0), backlog=8))
+            self.listening = self.held.enter_context(
+                socket.create_server((HOST, 0), backlog=MOST_WAITING)
+            )
             self.address = {
                 "port": self.listening.getsockname()[1],
                 "token": secrets.token_hex(TOKEN_BYTES),
@@ -156,24 +200,12 @@ class _TcpChannel(_SocketChannel):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect and show the token, or take the connection that shows it; close others."""
-        token, end = bytes.fromhex(str(self.address["token"])), time.monotonic_ns() + timeout_ns
-        if not self.listening:
+        token = bytes.fromhex(str(self.address["token"]))
+        if self.listening:
+            sock = admitted(self.listening, token, timeout_ns)
+        else:
             sock = socket.create_connection((HOST, int(self.address["port"])), timeout_ns / 1e9)
             sock.sendall(token)
-            self._ready(sock)
-        while self.listening and self.reading < 0:
-            self.listening.settimeout(max(1, end - time.monotonic_ns()) / 1e9)
-            sock, _ = self.listening.accept()
-            sock.settimeout(max(1, end - time.monotonic_ns()) / 1e9)
-            shown = b""
-            with suppress(OSError):
-                shown = sock.recv(TOKEN_BYTES, socket.MSG_WAITALL)
-            if hmac.compare_digest(shown, token):
-                self._ready(sock)
-            else:
-                sock.close()
-
-    def _ready(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.adopt_socket(TimedSocket(fileno=sock.detach()))
 

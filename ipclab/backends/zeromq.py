@@ -54,13 +54,10 @@ class _ZmqEnd(End):
         self.held.callback(self.context.destroy, linger=0)  # what was not delivered is dropped
         self.socket: zmq.Socket[bytes] = self.context.socket(self.kinds[not create])
         self.socket.linger = 0
-        try:
+        with self.whole():
             self.prepare()
             if create:
                 self.bind()
-        except BaseException:
-            self.close()
-            raise
 
     def prepare(self) -> None:
         """Set the socket up before it is bound or connected."""

@@ -1,9 +1,10 @@
 """What a session owns outside the checkout, written down before it exists, to be removed.
 
-Every shared name carries the session's id: the owner's pid and a random part. A name is removed
-only when a ledger file says that the session made it and the owner is gone, never because it looks
-like ours. The owner holds a lock (flock) on its ledger file for as long as it lives: unlike its
-pid, that means the same in every PID namespace.
+Every shared name begins with the session's id, the owner's pid and a random part, and goes on with
+what nobody else can foresee (`names`). A name is removed only when a ledger file says that the
+session made it and the owner is gone, never because it looks like ours. The owner holds a lock
+(flock) on its ledger file for as long as it lives: unlike its pid, that means the same in every PID
+namespace.
 
 A ledger file is the session as one line of JSON, and below it a line for each thing of another kind
 (`owned`).
@@ -12,6 +13,7 @@ A ledger file is the session as one line of JSON, and below it a line for each t
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -75,9 +77,8 @@ def open_session(ledger: Path) -> Session:
     _locks[name] = lock
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = locked(
-            file_of(ledger, name), BlockingIOError(), os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        )
+        flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY
+        made = locked(file_of(ledger, name), BlockingIOError(), flags)
         os.write(lock.enter_context(made), msgspec.json.encode(session) + b"\n")
         place = folder
         folder.mkdir(mode=0o700)
@@ -157,11 +158,19 @@ def remove_launch(prefix: str, folder: str) -> None:
             _remove(path)
 
 
+def _is_our_folder(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
 def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     """Remove all that `session` owns, then its ledger file; return what was removed."""
     removed = remove_names(session.id, shared_memory)
     file, folder = file_of(ledger, session.id), Path(session.folder)
-    if folder.name == session.id and folder.is_dir() and not folder.is_symlink():
+    if folder.name == session.id and _is_our_folder(folder):
         for listed in sorted(folder.glob(f"*-{owned.FILE}")):
             removed += owned.remove(listed.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)

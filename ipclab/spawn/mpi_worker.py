@@ -51,6 +51,7 @@ class RankWorker(Worker):
         self.roles = [role.name for role in part.roles.values()]
         self.index = comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
+        self.name("")  # reads the key of names, lest a study times that
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
         self.deadline = time.monotonic() + command.seconds
         cpus = part.cpus or len(

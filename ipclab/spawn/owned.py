@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ipclab.spawn import scratch
+from ipclab.spawn import names, scratch
 
 FILE = "owned"  # `<number>-owned` in the session's folder: what launch number so-and-so owns
 IPC_RMID = 0
@@ -70,12 +70,13 @@ KINDS = {
 def own(file: Path, kind: str, name: str) -> None:
     """Note in `file` that what `kind` calls `name` is about to be made.
 
-    Raises `KeyError` for an unknown kind and `FileExistsError` when it is there already, for then
-    it is not ours.
+    Raises `KeyError` for an unknown kind and `TakenError` when it is there already, for then it is
+    not ours.
     """
     if KINDS[kind].exists(name):
-        raise FileExistsError(f"{kind} {name} is there already")
-    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        raise names.taken(f"{kind} {name}")
+    flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(file, flags, 0o600)
     with os.fdopen(descriptor, "wb") as lines:
         lines.write(json.dumps([kind, name]).encode() + b"\n")
 

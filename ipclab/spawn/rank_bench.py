@@ -23,6 +23,7 @@ from ipclab.spawn.launcher import START_SECONDS, Launcher, LaunchError
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi import SEGMENT_BYTES, command, environment, missing, mpiexec
 from ipclab.spawn.mpi_mail import Answer, Command, Done, Part
+from ipclab.spawn.names import exclusively, shared
 from ipclab.spawn.started import END_SECONDS, Role
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting
@@ -105,13 +106,14 @@ class RankBench:
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
         program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *self.preload]
-        memory = SHARED_MEMORY / f"{prefix}-mpi"
+        memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
         env = launcher.changes(environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))
         with ExitStack() as stack:
             stack.callback(self._remove, prefix)
             for folder in (self.folder, memory):
-                folder.mkdir(mode=0o700)
+                with exclusively(folder):
+                    folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
             # short, however long the folder's own path is

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ipclab.errors import LabError, blamed
 from ipclab.paths import existing
+from ipclab.spawn import names
 from ipclab.store.files import locked
 
 MARK = "ipclab-scratch"
@@ -41,8 +42,9 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
     with ExitStack() as stack:
         with blamed(f"cannot make files in {folder}", FIX):
             folder.mkdir(parents=True, exist_ok=True)
-            path.mkdir(mode=0o700, exist_ok=True)
-            stack.enter_context(locked(path / MARK, taken, os.O_CREAT | os.O_RDWR))
+            names.make_folder(path)
+            held_flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
+            stack.enter_context(locked(path / MARK, taken, held_flags))
         yield path
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.spawn import names
 from ipclab.spawn.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
@@ -124,7 +125,7 @@ class Worker:
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
-        return f"{self.prefix}-{tag}"
+        return names.shared(self.prefix, self.folder, tag)
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
         """Wait until every peer has come to its meeting; return what each role published.

@@ -38,6 +38,7 @@ ENVIRONMENT = dict(os.environ)  # as it was given to us: a fresh interpreter get
 def live(start: Start, control: int) -> None:
     """Be the worker that `start` describes over the socket with descriptor `control`."""
     worker = Worker(socket.socket(fileno=control), start.role.name, start.prefix, start.folder)
+    worker.name("")  # reads the key of names, lest a study times that
     with confessing(worker.wire.send):
         perform(worker, start.role.target, start.role.arguments, worker.wire.send)
 

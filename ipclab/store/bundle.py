@@ -74,7 +74,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     entries.append(_entry(CRATE, sources[CRATE]))
     contents = Contents(run=run.id, machine=run.machine, files=entries)
     members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
-    with whole(file) as part, part.open("xb") as out:
+    with whole(file) as part, part.open("wb") as out:
         archive.write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
     return contents
 

@@ -15,6 +15,8 @@ from ipclab.errors import blamed
 PART = ".part"
 MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 POLL = 0.05  # seconds
+# of a file that must be made here and now: nobody's link is followed
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def sha256(path: Path) -> str:
@@ -42,9 +44,9 @@ def text_of(file: Path) -> str:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write, which then takes its place.
+    """Give a new, empty file beside `path` to write, which then takes its place.
 
-    Raises `LabError` when that cannot be written.
+    Raises `LabError` when that cannot be written, or another user has made something there.
     """
     part = part_of(path)
     fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
@@ -52,6 +54,9 @@ def whole(path: Path) -> Iterator[Path]:
         with blamed(f"cannot write {path}", fix):
             if path.exists() and not path.is_file():
                 raise OSError("it is no regular file")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.unlink(missing_ok=True)  # of a killed process that had our number, or a link
+            os.close(os.open(part, NEW, 0o666))
             yield part
             part.replace(path)
     finally:
@@ -64,7 +69,6 @@ def whole(path: Path) -> Iterator[Path]:
 def written(path: Path, content: bytes) -> Iterator[Path]:
     """Give the complete temporary file with `content`, which then takes the place of `path`."""
     with whole(path) as part:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(content)
             file.flush()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import eventually
+from tests.support.strangers import busy
 
 native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
 
@@ -95,7 +96,7 @@ def test_a_file_is_written_and_read_by_each_way_to_its_mapping(tmp_path, way):
     for size in (1, 4096, 300_001):
         for op in ("write", "read"):
             turns(f"{op}-{way}", size, path=path)
-        assert path.stat().st_size == size
+            assert not path.exists()
 
 
 def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
@@ -104,6 +105,32 @@ def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
     path.write_bytes(bytes(100))
     with pytest.raises(ValueError, match="not what was written"):
         limit.turn(BUDGET, MOST, DEADLINE)
+
+
+@pytest.mark.parametrize("op", ["write", "read"])
+@pytest.mark.parametrize("way", ["truncated", "reopened", "kept", "file"])
+def test_what_is_there_already_is_not_written_to(tmp_path, op, way):
+    precious, path = tmp_path / "precious", tmp_path / "payload"
+    for target in (precious, tmp_path / "nowhere"):
+        precious.write_bytes(b"precious")
+        path.symlink_to(target)
+        with pytest.raises(FileExistsError, match=r"is there already: .*; remove it"):
+            native.Limit(f"{op}-{way}", 84, (-1, -1), str(path))
+        assert precious.read_bytes() == b"precious"
+        assert path.is_symlink() and not (tmp_path / "nowhere").exists()
+        path.unlink()
+
+
+@pytest.mark.parametrize("pair", cpus())
+def test_strangers_on_loopback_are_let_go_unheard(pair):
+    """As other programs of a busy machine: their bytes were taken for a payload, their silence for
+    a sender that hangs.
+    """
+    with busy() as knocked:
+        limit = native.Limit("transfer-tcp-new", 84, pair)
+        while len(knocked) < 100:
+            assert limit.turn(BUDGET, MOST, DEADLINE)
+        limit.close()
 
 
 @pytest.mark.parametrize("pair", cpus())
@@ -207,7 +234,7 @@ def children() -> set[str]:
         lambda: native.Limit("echo-smoke", 1, (-1, -1)),
         lambda: native.Limit("flow-smoke", 1, (-1, -1)),
         lambda: native.Limit("transfer-smoke", 1, (-1, -1)),
-        lambda: native.Limit("write-smoke", 1, (-1, -1), "/dev/null"),
+        lambda: native.Limit("write-smoke", 1, (-1, -1), f"/dev/shm/ipclab-test-{os.getpid()}"),
         lambda: native.Limit("smoke", 1, (-1, -1)),
         lambda: native.Limit("echo-pipe", 0, (-1, -1)),
         lambda: native.Limit("echo-pipe", 1, (-2, 0)),

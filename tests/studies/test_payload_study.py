@@ -17,6 +17,7 @@ from ipclab.machine.placement import placements
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.loops import FAULT_REPEATS
+from ipclab.spawn.names import KEY
 from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome, Worker
@@ -135,7 +136,7 @@ def test_the_published_calls_are_made_and_no_others(
     true_open, true_truncate = os.open, os.ftruncate
 
     def opening(path: str, flags: int, mode: int = 0o777) -> int:
-        made["open", flags] += str(path) == str(tmp_path / "ipclab-1-2-aa-1-payload")
+        made["open", flags] += str(path) == file
         return true_open(path, flags, mode)
 
     def truncating(descriptor: int, size: int) -> None:
@@ -143,6 +144,7 @@ def test_the_published_calls_are_made_and_no_others(
         true_truncate(descriptor, size)
 
     worker = Worker(socket.socketpair()[0], "program", "ipclab-1-2-aa-1", str(tmp_path))
+    file = str(tmp_path / worker.name("payload-88"))
     with monkeypatch.context() as patch:
         patch.setattr(published, "SHARED_MEMORY", tmp_path)
         patch.setattr(os, "open", opening)
@@ -153,9 +155,11 @@ def test_the_published_calls_are_made_and_no_others(
         ("open", os.O_CREAT | os.O_RDWR): each,
         ("ftruncate", 88): each,
         ("open", os.O_RDONLY): each,
+        # before them, so that they find a file of ours
+        ("open", os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_RDWR): 1,
     }
     assert +made == expected
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / KEY]
 
 
 def test_a_read_faults_once_for_each_window_around(launcher: Launcher) -> None:

@@ -19,6 +19,7 @@ from ipclab.measure.request import Request
 from ipclab.spawn import mpi
 from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError
+from ipclab.spawn.names import KEY
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.started import Role
@@ -238,12 +239,13 @@ def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
         for writes, reads in ((lmdb, lmdb), (writer, reader)):
             writes.write(content, 0)
             assert reads.read(0, 0)[1] == content
-    file = Path("/dev/shm/ipclab-test-published-1-store")
+    file = Path("/dev/shm", place.name("store"))
     assert (file.stat().st_size, file.stat().st_mode & 0o777) == (100 << 20, 0o600)
     assert file.read_bytes()[:18] == struct.pack("II", 10, 2) + b"the second"
     for store in (lmdb, reader, writer):
         store.close()
-    assert [*tmp_path.iterdir(), *Path("/dev/shm").glob("ipclab-test-published*")] == []
+    left = [*tmp_path.iterdir(), *Path("/dev/shm").glob("ipclab-test-published*")]
+    assert left == [tmp_path / KEY]
 
 
 @pytest.mark.slow

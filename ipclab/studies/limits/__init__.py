@@ -151,11 +151,10 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
     """Measure one limit from a process of its own, in turns of `budget_ns` over all its ops."""
     import ipclab_native as native
 
-    path = SHARED_MEMORY / worker.name("limit")
     programs = {}
     with ExitStack() as held:
-        held.callback(path.unlink, missing_ok=True)
         for op, kind in PROGRAMS[limit].items():
+            path = SHARED_MEMORY / worker.name(f"limit-{op}")
             program = native.Limit(kind, max(1, size), tuple(cpus), str(path))
             programs[op] = held.enter_context(closing(program))
 

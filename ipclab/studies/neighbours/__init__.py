@@ -23,6 +23,7 @@ from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.placement import placements
 from ipclab.paths import existing
+from ipclab.spawn.names import make_folder
 from ipclab.spawn.proof import check
 from ipclab.studies.forked import DONE, Forked
 from ipclab.studies.interface import (
@@ -171,7 +172,8 @@ class NeighboursStudy(Study):
         """Make the folder for the files of the neighbour that writes."""
         folder = site.scratch / FOLDER
         site.own_scratch(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        site.scratch.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self.folder = str(folder)
         with super().open(site, points, profile, seed) as bench:
             yield bench

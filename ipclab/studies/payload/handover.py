@@ -1,13 +1,15 @@
 """Two processes: a writer hands a payload to a waiting reader through a shared segment."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import perf_counter_ns as clock
+from typing import Any
 
 import numpy as np
 import posix_ipc
 
 from ipclab.backends.installed import backend as find
+from ipclab.backends.posix_shm import semaphore
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Turns, Worker, zeros
@@ -28,19 +30,20 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
         raise TypeError(f"{backend} has no segment")
     if not create:
         worker.meet()  # all is there
-    segment = kind(worker.name("segment"), size, create)
-    flags = posix_ipc.O_CREX if create else 0
-    full = posix_ipc.Semaphore(f"/{worker.name('full')}", flags, 0o600, 0)
-    empty = posix_ipc.Semaphore(f"/{worker.name('empty')}", flags, 0o600, 1)
-    try:
+    with ExitStack() as held:
+
+        def holding(part: Any) -> Any:
+            held.callback(part.close)
+            if create:
+                held.callback(part.unlink)
+            return part
+
+        segment = holding(kind(worker.name("segment"), size, create))
+        full = holding(semaphore(worker.name("full"), create, 0))
+        empty = holding(semaphore(worker.name("empty"), create, 1))
         if create:
             worker.meet()
         yield segment.buffer, full, empty
-    finally:
-        for part in (full, empty, segment):
-            if create:
-                part.unlink()
-            part.close()
 
 
 def write(

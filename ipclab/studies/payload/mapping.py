@@ -8,6 +8,7 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
+from ipclab.spawn import names
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, Step, count_faults, operations, record
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.payload.published import Floats, checked, floats
@@ -66,7 +67,7 @@ def _opened(path: Path, data: Floats, flags: int) -> Steps:
 
     def write() -> tuple[int, ...]:
         start = clock()
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | flags, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | flags)
         opened = clock()
         os.ftruncate(descriptor, size)
         sized = clock()
@@ -85,7 +86,7 @@ def _opened(path: Path, data: Floats, flags: int) -> Steps:
 
     def read() -> tuple[int, ...]:
         start = clock()
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         opened = clock()
         region = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
         mapped = clock()
@@ -103,7 +104,7 @@ def _opened(path: Path, data: Floats, flags: int) -> Steps:
 
 def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
     size = data.nbytes
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = names.find(path)
     os.ftruncate(descriptor, size)
     target = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_WRITE))
     source = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ))
@@ -131,8 +132,6 @@ def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
 
 
 def _file(path: Path, data: Floats) -> Steps:
-    path.touch(mode=0o600)
-
     def write() -> tuple[int, ...]:
         start = clock()
         file = path.open("wb")

@@ -11,6 +11,7 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.loops import Step, count_faults, record
 from ipclab.spawn.worker import Worker
@@ -31,12 +32,13 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
     interpreter, arm `one-thread` without such threads.
     """
     data = floats(size, seed)
-    with checked(worker, data, size) as path:
-        for earlier in (moved for moved in MOVED.values() if moved < size):
-            for step in steps(path, floats(earlier, seed)).values():
+    for earlier in (moved for moved in MOVED.values() if moved < size):
+        smaller = floats(earlier, seed)
+        with checked(worker, smaller, earlier) as path:
+            for step in steps(path, smaller).values():
                 for _ in range(ITERATIONS):
                     step()
-            path.unlink()
+    with checked(worker, data, size) as path:
         # No warm-up and no removal between iterations: the first write alone allocates the pages,
         # as published.
         both = steps(path, data)
@@ -48,16 +50,18 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
 
 @contextmanager
 def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
-    """Give the path of a file in /dev/shm that holds `data` at the end, and remove it.
+    """Give a new, empty file in /dev/shm that holds `data` at the end, and remove it.
 
-    Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a
-    full tmpfs is SIGBUS.
+    It is there before anybody's calls open it, which may create it as published: what they find is
+    ours. Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write
+    into a full tmpfs is SIGBUS.
     """
-    path = SHARED_MEMORY / worker.name("payload")
+    path = SHARED_MEMORY / worker.name(f"payload-{room}")
     free = shutil.disk_usage(SHARED_MEMORY).free
     if free < room:
         why = f"{free} bytes are free and {room} are needed"
         raise LabError("/dev/shm is full", why, ENLARGE)
+    os.close(names.make(path))
     try:
         yield path
         if path.read_bytes() != data.tobytes():

@@ -16,6 +16,7 @@ import zmq
 from ipclab.backends.interface import Data, Place, Store
 from ipclab.backends.mp import untracked
 from ipclab.backends.zeromq import ZmqPushStore
+from ipclab.spawn import names
 
 KEY = b"data"
 MAP_BYTES, SEGMENT_BYTES = 1 << 30, 100 << 20
@@ -52,8 +53,10 @@ class _SharedMemory(Store):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        with untracked():
-            self.memory = SharedMemory(place.name("store"), create, SEGMENT_BYTES if create else 0)
+        name = place.name("store")
+        with untracked(), names.exclusively(name):
+            self.memory = SharedMemory(name, create, SEGMENT_BYTES if create else 0)
+        names.check_owner(name, os.fstat(self.memory._fd).st_uid)  # type: ignore[attr-defined]
         self.buffer: memoryview = self.memory.buf  # type: ignore[assignment]
         if create:
             os.fchmod(self.memory._fd, 0o600)  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ mod slot;
 mod stored;
 mod stream;
 mod transfer;
+mod unforeseen;
 mod waiting;
 
 use pyo3::prelude::*;

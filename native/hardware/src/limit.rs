@@ -26,7 +26,7 @@ enum Doing {
 /// A native program that does just what an operation cannot avoid, in turns; between them it sleeps.
 ///
 /// `kind` is clock, syscall, memcpy, cache-line, cache-line-cas, futex-wake, echo-, flow- or transfer- with what it
-/// goes over, or write- or read- with a way to come by a mapping of the file at `path`, which is made. `size` is in
+/// goes over, or write- or read- with a way to come by a mapping of a file at `path`, made here and removed. `size` is in
 /// bytes, 1 where none is needed. Of two processes `cpus` are the CPUs, of the one that is timed first, -1 not pinned.
 /// They are forked here, once, and end with this process or at `close`. Raises ValueError for wrong arguments,
 /// OSError where the kernel refuses.

@@ -1,12 +1,12 @@
-//! POSIX message queues without a name: it is gone before anybody else could open it (mq_overview(7)).
+//! POSIX message queues without a name: it cannot be foreseen, and is gone at once (mq_overview(7)).
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rustix::io::Errno;
 
 use crate::error::{Failure, Outcome};
+use crate::unforeseen::random;
 
 /// How many messages a queue holds: the kernel's usual msg_default, as the mechanism has it.
 const DEPTH: i64 = 10;
@@ -21,8 +21,7 @@ pub struct Queue {
 impl Queue {
     /// Make a queue for messages of `size` bytes, and take its name away; its ends wait asleep, or `awake`.
     pub fn new(size: usize, awake: bool) -> Outcome<Self> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let name = format!("/ipclab-limit-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
+        let name = format!("/ipclab-limit-{:032x}", random()?);
         let name = CString::new(name).expect("a name without a zero byte");
         // SAFETY: mq_attr is plain numbers; the name ends in a zero byte, and both outlive the calls.
         let fd = unsafe {

@@ -13,16 +13,16 @@ use crate::mapping::{Buffer, Mapping};
 
 type Done = Result<(), Errno>;
 
-/// Writes of `size` bytes into the file at `path`, by `way`; they are proven by what the file then holds.
+/// Writes of `size` bytes into a new file at `path`, by `way`; they are proven by what the file then holds.
 ///
 /// `truncated` opens with O_TRUNC and sizes the file, maps, copies, unmaps and closes; `reopened` maps the pages that
 /// are there; `kept` copies into a mapping that it has; `file` opens with O_TRUNC, writes, syncs and closes.
 pub fn writing(way: &str, path: &str, size: usize) -> Outcome<Alone> {
-    let (path, content) = (PathBuf::from(path), Buffer::filled(size, 1)?);
-    let file = prepared(&path, &content)?;
+    let content = Buffer::filled(size, 1)?;
+    let (path, file) = Made::new(path, &content)?;
     Ok(match way {
         "truncated" => written(path, content, |path, content| {
-            let file = opened(path, OFlags::CREATE | OFlags::RDWR | OFlags::TRUNC)?;
+            let file = opened(path, OFlags::RDWR | OFlags::TRUNC)?;
             ftruncate(&file, content.len() as u64)?;
             copied_into(&Mapping::of_file_for_writing(&file, content.len())?, content);
             Ok(())
@@ -40,7 +40,7 @@ pub fn writing(way: &str, path: &str, size: usize) -> Outcome<Alone> {
             })
         }
         "file" => written(path, content, |path, content| {
-            let file = opened(path, OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC)?;
+            let file = opened(path, OFlags::WRONLY | OFlags::TRUNC)?;
             let mut left = content;
             while !left.is_empty() {
                 left = &left[write(&file, left)?..];
@@ -51,25 +51,26 @@ pub fn writing(way: &str, path: &str, size: usize) -> Outcome<Alone> {
     })
 }
 
-/// Reads of the `size` bytes that `writing` puts into the file at `path`, by `way`, each compared at the end of a turn.
+/// Reads of `size` bytes that a new file at `path` holds, by `way`, each compared at the end of a turn.
 pub fn reading(way: &str, path: &str, size: usize) -> Outcome<Alone> {
-    let (path, content) = (PathBuf::from(path), Buffer::filled(size, 1)?);
-    let file = prepared(&path, &content)?;
+    let content = Buffer::filled(size, 1)?;
+    let (path, file) = Made::new(path, &content)?;
     Ok(match way {
         "truncated" | "reopened" => was_read(content, move |target| {
-            let file = opened(&path, OFlags::RDONLY)?;
+            let file = opened(&path.0, OFlags::RDONLY)?;
             copied_from(&Mapping::of_file_for_reading(&file, target.len(), false)?, target);
             Ok(())
         })?,
         "kept" => {
             let map = Mapping::of_file_for_reading(&file, size, false).map_err(os("mmap"))?;
             was_read(content, move |target| {
+                let _there = &path;
                 copied_from(&map, target);
                 Ok(())
             })?
         }
         "file" => was_read(content, move |target| {
-            let (file, mut filled) = (opened(&path, OFlags::RDONLY)?, 0);
+            let (file, mut filled) = (opened(&path.0, OFlags::RDONLY)?, 0);
             while filled < target.len() {
                 match read(&file, &mut target[filled..])? {
                     0 => return Err(Errno::NODATA),
@@ -84,13 +85,13 @@ pub fn reading(way: &str, path: &str, size: usize) -> Outcome<Alone> {
 
 /// A write of `content` into the file at `path`, and at the end of a turn its proof.
 fn written(
-    path: PathBuf,
+    path: Made,
     content: Buffer,
     mut step: impl FnMut(&Path, &[u8]) -> Done + Send + Sync + 'static,
 ) -> Alone {
     Alone::new(move |last| {
-        let proof = || std::fs::read(&path).is_ok_and(|seen| seen == *content);
-        step(&path, &content).is_ok() && (!last || proof())
+        let proof = || std::fs::read(&path.0).is_ok_and(|seen| seen == *content);
+        step(&path.0, &content).is_ok() && (!last || proof())
     })
 }
 
@@ -103,18 +104,36 @@ fn was_read(
     Ok(Alone::new(move |last| step(&mut target).is_ok() && (!last || *target == *content)))
 }
 
-/// The file at `path` with `content`, open.
-fn prepared(path: &Path, content: &[u8]) -> Outcome<OwnedFd> {
-    let refused = |error: std::io::Error| {
-        Failure::Os("the payload's file", Errno::from_io_error(&error).unwrap_or(Errno::IO))
-    };
-    let file = opened(path, OFlags::CREATE | OFlags::RDWR).map_err(os("open"))?;
-    std::fs::write(path, content).map_err(refused)?;
-    Ok(file)
+/// A file that we have made, which goes with this.
+struct Made(PathBuf);
+
+impl Made {
+    /// Make the file at `path`, where nothing may be, with `content`; gives it open, too.
+    fn new(path: &str, content: &[u8]) -> Outcome<(Self, OwnedFd)> {
+        let file = match opened(Path::new(path), OFlags::CREATE | OFlags::EXCL | OFlags::RDWR) {
+            Err(Errno::EXIST) => {
+                let why = "another process or user made it; remove it, or have its owner remove it";
+                return Err(Failure::Refused(format!("{path} is there already: {why}"), Errno::EXIST));
+            }
+            other => other.map_err(os("open"))?,
+        };
+        let (made, mut left) = (Self(PathBuf::from(path)), content);
+        while !left.is_empty() {
+            left = &left[write(&file, left).map_err(os("the payload's file"))?..];
+        }
+        Ok((made, file))
+    }
 }
 
+impl Drop for Made {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Open the file at `path`, which is no link.
 fn opened(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
+    open(path, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)
 }
 
 fn copied_into(map: &Mapping, content: &[u8]) {

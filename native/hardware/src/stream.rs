@@ -1,5 +1,6 @@
 //! Pairs of connected byte streams and sockets of whole messages, with full reads and writes.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 
@@ -62,6 +63,8 @@ impl Stream {
                 (UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
             one.connect(other.local_addr()?)?;
             other.connect(one.local_addr()?)?;
+            emptied(&one)?;
+            emptied(&other)?;
             Ok::<_, std::io::Error>((one, other))
         };
         let (one, other) = pair().map_err(|error| {
@@ -145,15 +148,43 @@ impl Inlet {
     }
 }
 
-/// Both ends of a TCP connection on loopback without Nagle's delay.
+/// Drop what others have sent before the socket was connected, which hears its peer alone from then on.
+fn emptied(socket: &UdpSocket) -> std::io::Result<()> {
+    socket.set_nonblocking(true)?;
+    while !matches!(socket.recv(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock) {}
+    socket.set_nonblocking(false)
+}
+
+/// Both ends of a TCP connection on loopback without Nagle's delay; who else connects meanwhile is let go.
 pub fn connect() -> std::io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
     let one = TcpStream::connect(listener.local_addr()?)?;
-    let (other, peer) = listener.accept()?;
-    if peer != one.local_addr()? {
-        return Err(std::io::ErrorKind::ConnectionRefused.into());
+    let (ours, mut accepted) = (one.local_addr()?, listener.accept()?);
+    while accepted.1 != ours {
+        accepted = listener.accept()?;
     }
+    let other = accepted.0;
     one.set_nodelay(true)?;
     other.set_nodelay(true)?;
     Ok((one, other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_before_the_peer_is_dropped() {
+        let new = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (one, peer, stranger) = (new(), new(), new());
+        for message in [&b"nonsense"[..], b""] {
+            stranger.send_to(message, one.local_addr().unwrap()).unwrap();
+        }
+        one.connect(peer.local_addr().unwrap()).unwrap();
+        emptied(&one).unwrap();
+        peer.send_to(b"ours", one.local_addr().unwrap()).unwrap();
+        let mut target = [0; 8];
+        assert_eq!(one.recv(&mut target).unwrap(), 4);
+        assert!(target.starts_with(b"ours"));
+    }
 }

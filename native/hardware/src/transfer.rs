@@ -3,13 +3,16 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::ptr::copy_nonoverlapping;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::thread::yield_now;
 
 use rustix::io::Errno;
+use rustix::net::listen;
 
 use crate::board::Board;
 use crate::clock::now;
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, Outcome, os};
 use crate::mapping::Mapping;
 use crate::message::Message;
 use crate::process::{Cpus, Ending, Ends};
@@ -19,6 +22,8 @@ const FULL: usize = 0;
 const EMPTY: usize = 128;
 const SENT_AT: usize = 256;
 const PAYLOAD: usize = 4096;
+/// Connections that may wait: strangers' keep nobody out.
+const WAITING: i32 = 4096;
 
 /// A receiver's half of a transfer: fill the target, then say that it was taken. Both return whether they went well.
 trait Taking {
@@ -102,9 +107,9 @@ struct Tcp<Open> {
     open: Option<Open>,
 }
 
-impl<Open: Fn() -> std::io::Result<TcpStream>> Tcp<Open> {
+impl<Open: FnMut() -> std::io::Result<TcpStream>> Tcp<Open> {
     fn stream(&mut self) -> std::io::Result<&mut TcpStream> {
-        if let (None, Some(open)) = (&self.stream, &self.open) {
+        if let (None, Some(open)) = (&self.stream, &mut self.open) {
             self.stream = Some(open()?);
         }
         self.stream.as_mut().ok_or(std::io::ErrorKind::NotConnected.into())
@@ -123,7 +128,7 @@ impl<Open: Fn() -> std::io::Result<TcpStream>> Tcp<Open> {
     }
 }
 
-impl<Open: Fn() -> std::io::Result<TcpStream>> Taking for Tcp<Open> {
+impl<Open: FnMut() -> std::io::Result<TcpStream>> Taking for Tcp<Open> {
     fn take(&mut self, target: &mut [u8]) -> bool {
         self.stream().and_then(|stream| stream.read_exact(target)).is_ok()
     }
@@ -135,7 +140,7 @@ impl<Open: Fn() -> std::io::Result<TcpStream>> Taking for Tcp<Open> {
     }
 }
 
-impl<Open: Fn() -> std::io::Result<TcpStream>> Giving for Tcp<Open> {
+impl<Open: FnMut() -> std::io::Result<TcpStream>> Giving for Tcp<Open> {
     fn give(&mut self, message: &[u8], mut begin: impl FnMut()) -> bool {
         begin();
         let taken = self.ask(message).is_ok();
@@ -144,10 +149,32 @@ impl<Open: Fn() -> std::io::Result<TcpStream>> Giving for Tcp<Open> {
     }
 }
 
-fn connected(to: SocketAddr) -> std::io::Result<TcpStream> {
+/// Connect for the transfer of this `number`, and tell the other end from which port.
+fn connected(to: SocketAddr, told: &AtomicU64, number: u64) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect(to)?;
     stream.set_nodelay(true)?;
+    told.store(number << u16::BITS | u64::from(stream.local_addr()?.port()), Release);
     Ok(stream)
+}
+
+/// Take the connection of the transfer of this `number`; who else has connected is let go unheard.
+///
+/// Any program may connect to a port of loopback, by mistake too: its bytes would be taken for a payload.
+fn accepted(listener: &TcpListener, told: &AtomicU64, number: u64) -> std::io::Result<TcpStream> {
+    loop {
+        let (stream, from) = listener.accept()?;
+        // The sender tells as soon as it is connected, for which it does not need this end.
+        let port = loop {
+            let said = told.load(Acquire);
+            if said >> u16::BITS == number {
+                break said as u16;
+            }
+            yield_now();
+        };
+        if from == SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into() {
+            return Ok(stream);
+        }
+    }
 }
 
 /// Two processes that time transfers of `size` bytes by `kind`: shm (copy, wake, copy), tcp-new or tcp-kept.
@@ -166,8 +193,18 @@ pub fn transfer(kind: &str, size: usize, cpus: Cpus, board: &Board) -> Outcome<E
         "tcp-new" => {
             let listener = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(refused)?;
             let to = listener.local_addr().map_err(refused)?;
-            let taking = Tcp { stream: None, open: Some(|| Ok(listener.accept()?.0)) };
-            fork(taking, Tcp { stream: None, open: Some(|| connected(to)) }, size, cpus, board)
+            listen(&listener, WAITING).map_err(os("listen"))?;
+            let (door, mut taken, mut given) = (Mapping::shared(8)?, 0, 0);
+            let accept = || {
+                taken += 1;
+                accepted(&listener, door.long(0), taken)
+            };
+            let connect = || {
+                given += 1;
+                connected(to, door.long(0), given)
+            };
+            let taking = Tcp { stream: None, open: Some(accept) };
+            fork(taking, Tcp { stream: None, open: Some(connect) }, size, cpus, board)
         }
         "tcp-kept" => {
             let (one, other) = crate::stream::connect().map_err(refused)?;

@@ -6,6 +6,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat, unlink};
 use rustix::io::Errno;
 
 use crate::error::{Outcome, os};
+use crate::unforeseen::random;
 
 /// TMPFS_MAGIC and RAMFS_MAGIC of linux/magic.h: file systems whose files are the page cache.
 const IN_MEMORY: [(i64, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
@@ -58,10 +59,12 @@ fn direct(folder: &str) -> Outcome<Option<String>> {
     let (flags, mode) = (OFlags::RDWR | OFlags::CLOEXEC | OFlags::DIRECT, Mode::RUSR | Mode::WUSR);
     let opened = match openat(CWD, folder, flags | OFlags::TMPFILE, mode) {
         Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
-            let path = format!("{folder}/.ipclab-direct-{}", std::process::id());
-            let opened = openat(CWD, &path, flags | OFlags::CREATE | OFlags::EXCL, mode);
-            let _ = unlink(&path);
-            opened
+            let path = format!("{folder}/.ipclab-direct-{:032x}", random()?);
+            let made = openat(CWD, &path, flags | OFlags::CREATE | OFlags::EXCL, mode);
+            if made.is_ok() {
+                let _ = unlink(&path);
+            }
+            made
         }
         tried => tried,
     };
