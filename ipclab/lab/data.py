@@ -25,6 +25,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
 NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
+NUMBERS = ["value", "low", "high", "launches", "samples"]  # columns, with rows or without
 ABSENT = N_("Not measured in this run.")
 FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
@@ -112,7 +113,8 @@ class Data:
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:
-            rows = frame.iloc[:0].astype(object)
+            numbers = [name for name in NUMBERS if name in frame]
+            rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
             rows = address.narrowed(frame, levels).reset_index(drop=True)
         if len(rows):

@@ -66,9 +66,8 @@ def shortened(phrase: str, is_missing: Test) -> str:
     if is_missing(kept):
         return behind
     for place in range(1, len(parts), 2):
-        comma, part = parts[place : place + 2]
-        if not is_missing(part):
-            kept += comma + part
+        if not is_missing(parts[place + 1]):
+            kept += parts[place] + parts[place + 1]
     return kept + mark + behind
 
 
