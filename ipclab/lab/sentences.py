@@ -12,7 +12,7 @@ Test = Callable[[str], bool]
 _CLOSERS = r"[*_”’\"』」）)\]]*(?:\[\^[\w-]+\])*(?:\s*\[\]\(#[\w-]+\))*"
 _STOP = re.compile(rf"(?:[.!?]{_CLOSERS}(?=\s|$)|[。！？]{_CLOSERS})\s*")
 _ENDS = re.compile(rf"[.!?。！？]{_CLOSERS}(?:\s*\{{[^{{}}]*\}})*\s*$")  # values may be sentences
-_PAIRS = ("“”", "「」", "『』", "（）", "()")
+_PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("（", "）"), ("(", ")"))
 _ADDRESS = re.compile(r"\s*\{#[\w-]+\}$")  # of a table's caption, which stays
 _LAST = re.compile(r"[:：.?？。]?$")
 _BRACKETS = re.compile(r"\s*(?:\([^()]*\)|（[^（）]*）)")
