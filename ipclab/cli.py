@@ -183,6 +183,7 @@ def report(
     progress = Progress(shown=True)
     say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
     _say_wrong(chosen)
+    reports.check_strays(paths)
 
 
 @commands.command()

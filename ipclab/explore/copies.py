@@ -1,16 +1,20 @@
 """Working copies of the notebooks, with what they show of the newest complete run, for JupyterLab.
 
-What a reader changes while exploring never becomes part of the reports.
+What a reader changes while exploring never becomes part of the reports. A copy is a reader's own
+when its cells are not those that it was made with: JupyterLab saves what is merely opened, and
+running cells changes what they show.
 """
 
+import hashlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.lab.catalogue import LANGUAGES, SOURCE, Catalogue
-from ipclab.lab.parameters import KEEP_IN_LAB, TAG, read_notebook
+from ipclab.lab.parameters import KEEP_IN_LAB, TAG, fault, read_notebook
 from ipclab.lab.prose import translated
 from ipclab.lab.quotes import made
 from ipclab.lab.runs import choose
@@ -18,20 +22,19 @@ from ipclab.measure.progress import Progress
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import chosen
 from ipclab.render.report import report
-from ipclab.store.files import dump_json, sha256, write_whole
+from ipclab.store.files import dump_json, write_whole
 
-NOTED = (  # in the folder of the copies: of each, the digests of its source and of the copy as made
-    ".sources.json"
-)
+NOTED = ".cells.json"  # in the folder of the copies: of each, the digest of its cells as made
+KERNEL = "python3"
 INDEX = "index"  # the notebook that says which one answers what; no page of a report
 DEFAULT = 'lang: str = "{}"'  # among the parameters of each notebook
 INJECTED = "injected-parameters"  # papermill's own cell
 
 
 def refresh(paths: Paths, executed: dict[str, Path], lang: str = SOURCE) -> list[str]:
-    """Copy every notebook into `notebooks/work`; return the names of those that are behind.
+    """Copy every notebook into `notebooks/work`; return the names of those that are kept.
 
-    Copies that were changed are left as they are. A copy has its narrative and its parameter `lang`
+    Copies whose cells a reader changed are left as they are. A copy has its narrative and its parameter `lang`
     in the reader's language, and the outputs of the `executed` notebook of its name, where there is
     one. Raises UsageError for an unknown language.
     """
@@ -39,23 +42,43 @@ def refresh(paths: Paths, executed: dict[str, Path], lang: str = SOURCE) -> list
     folder = paths.work
     file = folder / NOTED
     noted = json.loads(file.read_text()) if file.is_file() else {}
-    behind = []
+    kept = []
     for source in sorted(paths.notebooks.glob("*.ipynb")):
+        if fault(source):
+            continue  # a stray one, which a report names
         copy = folder / source.name
-        digest = sha256(source)
-        was_source, was_copy = noted.get(source.name, ("", ""))
-        if not copy.is_file() or sha256(copy) == was_copy:
-            _write(copy, source, executed.get(source.stem), words)
-            noted[source.name] = [digest, sha256(copy)]
-        elif was_source != digest:
-            behind.append(source.name)
+        made = _made(source, executed.get(source.stem), words)
+        asis = noted.get(source.name), _digest(made)
+        if not copy.is_file() or _digest_of(copy) in asis:
+            _write(copy, made)
+            noted[source.name] = _digest(made)
+        else:
+            kept.append(source.name)
     write_whole(file, dump_json(noted))
-    return behind
+    return kept
 
 
-def _write(copy: Path, source: Path, executed: Path | None, words: Catalogue) -> None:
-    """Write a copy with the executed outputs, which JupyterLab trusts: we made both."""
-    from nbformat.sign import NotebookNotary
+def _digest_of(copy: Path) -> str:
+    """Return the digest of a copy's cells; "" where it is no notebook."""
+    try:
+        return _digest(read_notebook(copy))
+    except UsageError:
+        return ""
+
+
+def _digest(notebook: Mapping[str, Any]) -> str:
+    """Return the digest of what a reader can change: the kinds and the texts of the cells."""
+    cells = [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def _made(source: Path, executed: Path | None, words: Catalogue) -> Any:
+    """Return a notebook for readers of `words`, with the executed outputs.
+
+    Its metadata are those that JupyterLab writes when it is opened.
+    """
+    from ipykernel.ipkernel import IPythonKernel
+    from jupyter_client.kernelspec import get_kernel_spec
 
     from ipclab.lab.nb import nbformat
 
@@ -72,6 +95,18 @@ def _write(copy: Path, source: Path, executed: Path | None, words: Catalogue) ->
             cell.source = cell.source.replace(DEFAULT.format(SOURCE), DEFAULT.format(words.lang))
         elif cell.cell_type == "markdown" and KEEP_IN_LAB not in tags:
             cell.source = translated(cell.source, words.translate)
+    spec = get_kernel_spec(KERNEL)
+    called = {"display_name": spec.display_name, "language": spec.language, "name": KERNEL}
+    notebook.metadata.update(kernelspec=called, language_info=IPythonKernel.language_info)
+    return notebook
+
+
+def _write(copy: Path, notebook: Any) -> None:
+    """Write a copy, which JupyterLab trusts: we made it and what it shows."""
+    from nbformat.sign import NotebookNotary
+
+    from ipclab.lab.nb import nbformat
+
     write_whole(copy, nbformat.writes(notebook).encode())  # type: ignore[no-untyped-call]
     NotebookNotary().sign(notebook)  # type: ignore[no-untyped-call]
 
@@ -94,10 +129,10 @@ def shown(paths: Paths, lang: str = SOURCE) -> dict[str, Path]:
 
 
 def main(lang: str = SOURCE) -> None:
-    """Prepare the copies for readers of `lang`, and name those that are behind."""
+    """Prepare the copies for readers of `lang`, and name those that are kept."""
     chosen("language", lang, LANGUAGES)
     for name in refresh(checkout(), shown(checkout(), lang), lang):
-        why = f"notebooks/work/{name} is yours and older than its source"
+        why = f"notebooks/work/{name} is kept with its results and language: its cells are yours"
         print(f"ipclab: {why}; remove it to get the new one", file=sys.stderr)
 
 

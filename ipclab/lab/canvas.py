@@ -18,6 +18,7 @@ from matplotlib.ticker import FixedLocator
 
 from ipclab.lab import drawn, formats, style
 from ipclab.lab.data import ABSENT, Data
+from ipclab.lab.words import DASH
 from ipclab.store.files import write_whole
 
 Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
@@ -86,6 +87,8 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
         png = formats.png(canvas)
     nothing = sketch.empty and not sketch.rows
     alt_text = lab.say(ABSENT if nothing else alt)
+    if alt_text == DASH:
+        alt_text = lab.say(title)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
     contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from ipclab.claims.published import published, worded
 from ipclab.errors import LabError
 from ipclab.frames import address, derived, judged
 from ipclab.frames.points import VALUES
-from ipclab.lab import prose
+from ipclab.lab import prose, sentences
 from ipclab.lab.catalogue import N_
 from ipclab.lab.factors import check_levels, levels_of
 from ipclab.lab.questions import MOST_WITHIN, Question, Variables, within, without_factor
-from ipclab.lab.words import Words
+from ipclab.lab.words import DASH, Words
 from ipclab.paths import Paths
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
@@ -24,9 +25,9 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
 NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
+NUMBERS = ["value", "low", "high", "launches", "samples"]  # columns, with rows or without
 ABSENT = N_("Not measured in this run.")
-FEW = N_("The launches of this run cannot test this, whatever the difference.")
-USUAL = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
+FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +113,8 @@ class Data:
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:
-            rows = frame.iloc[:0].astype(object)
+            numbers = [name for name in NUMBERS if name in frame]
+            rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
             rows = address.narrowed(frame, levels).reset_index(drop=True)
         if len(rows):
@@ -203,11 +205,25 @@ class Data:
         return made
 
     def say(self, text: str, /, **more: Any) -> str:
-        """Return text (a msgid or translated), filled from `more`, then from the notebook."""
+        """Return text (a msgid or translated), filled from `more`, then from the notebook.
+
+        What of it lacks a value is left out; where nothing stays it is a dash.
+        """
         said = self.words.translate(text)
-        return prose.fill(
-            said, lambda name: self._lookup(name, more), self.words.numbers, markdown=False
-        )
+        kept = sentences.told(said, lambda part: not self._is_measured(part, more))
+        if not kept:
+            kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
+        return self._filled(kept, more, markdown=False)
+
+    def _filled(self, text: str, more: Variables | None = None, markdown: bool = True) -> str:
+        """Return text in the reader's language with its placeholders filled."""
+        values = partial(self._lookup, more=more)
+        return prose.fill(text, values, self.words.numbers, markdown)
+
+    def _is_measured(self, text: str, more: Variables | None = None) -> bool:
+        """Return whether each value that `text` names is there; a dash is none."""
+        values = [self._lookup(name, more) for name, _ in prose.placeholders(text)]
+        return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
@@ -237,28 +253,49 @@ class Teller:
 
     def fill(self, text: str, more: Variables | None = None) -> str:
         """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
-        numbers = self.lab.words.numbers
-        filled = prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)
-        return numbers.written_out(filled)
+        return self.lab.words.numbers.written_out(self.lab._filled(text, more))
 
-    def is_measured(self, text: str) -> bool:
-        """Return whether `text` names no value, or one that is there."""
-        values = [self.lab._lookup(name) for name, _ in prose.placeholders(text)]
-        return not values or any(values)
+    def tell(self, text: str, more: Variables | None = None) -> str:
+        """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""
+        kept = sentences.told(text, lambda part: not self.is_measured(part, more))
+        return self.fill(kept, more) if kept else ""
 
-    def answer(self, question: Question) -> tuple[str, Variables]:
-        """Return the alternative (a msgid) that the judge chooses, and what it may tell."""
+    def is_measured(self, text: str, more: Variables | None = None) -> bool:
+        """Return whether each value that `text` names is there."""
+        return self.lab._is_measured(text, more)
+
+    def answer(self, question: Question) -> tuple[str | None, Variables]:
+        """Return the alternative (a msgid) that the judge chooses, and what it may tell.
+
+        What was not tested is said as undecided, with why. None is said of what was not measured,
+        unless the question has words for it.
+        """
         lab = self.lab
         names = self.lab._names()
         asked = judged.judged(lab.run, question.value(names, lab._lookup))
         bound = question.limit(names, lab._lookup)
         side = question.side(asked, bound, derived.bound(lab.run))
-        usual = USUAL if question.bound and not question.is_row else {}
-        alternative = {**usual, **question.alternatives}.get(side, "")
         factor = within(asked, bound)
-        if side == judge.UNDECIDED and not (factor and factor.value <= MOST_WITHIN):
+        more: dict[str, Any] = {"it": asked, "within": factor}
+        untested = side == judge.NOT_TESTED and not question.is_row
+        alternative = question.alternatives.get(judge.UNDECIDED if untested else side)
+        if alternative and (untested or (side == judge.UNDECIDED and not _tells(factor))):
             alternative = without_factor(alternative)
-        more = {"it": asked, "within": factor}
+        if untested and alternative and sentences.ends(alternative):
+            more[prose.WHY] = FEW
         if question.name and isinstance(names, MutableMapping):
-            names[question.name] = lab.say(alternative, **more)
+            names[question.name] = self._sentence(alternative or "", more)
         return alternative, more
+
+    def _sentence(self, alternative: str, more: Variables) -> str:
+        """Return an answer as a value of the notebook; nothing where a value of it is missing."""
+        lab = self.lab
+        said = [lab.words.translate(text) for text in (alternative, more.get(prose.WHY, ""))]
+        kept = [
+            sentences.whole(text, lambda part: not lab._is_measured(part, more)) for text in said
+        ]
+        return " ".join(lab._filled(text, more, markdown=False) for text in kept if text)
+
+
+def _tells(factor: Quantity) -> bool:
+    return bool(factor) and factor.value <= MOST_WITHIN

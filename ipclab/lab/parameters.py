@@ -94,10 +94,23 @@ def read(notebook: Path) -> dict[str, Parameter]:
     return from_source(tagged[0])
 
 
+def fault(notebook: Path) -> str:
+    """Return why a file is no notebook with parameters, in one line; "" for one that is."""
+    try:
+        read(notebook)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
 def from_source(source: str) -> dict[str, Parameter]:
     """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare."""
     parameters = {}
-    for node in ast.parse(source).body:
+    try:
+        nodes = ast.parse(source).body
+    except SyntaxError as error:
+        raise UsageError("the parameters cell", f"it is no Python: {error}") from error
+    for node in nodes:
         match node:
             case ast.AnnAssign(
                 target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value

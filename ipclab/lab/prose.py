@@ -25,6 +25,7 @@ from ipclab.lab.questions import (
     without_empty_tables,
     without_factor,
 )
+from ipclab.lab.words import DASH
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -40,6 +41,7 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Before an answer, whether the judge decided; neither stays in what is rendered
 _DECIDED, _OPEN = "\ue001", "\ue002"
 _MARKS = re.compile("[\ue001\ue002]")
+WHY = "why"  # of an answer's values: the msgid of a sentence that says why nothing was decided
 _ITEM = re.compile(r"\A\d+\. ")
 DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 # Chinese sentences stand side by side, those that values bring too
@@ -76,12 +78,16 @@ def split(source: str) -> list[str]:
     return list(msgids)
 
 
-def rewrite(source: str, change: TextChange) -> str:
-    """Return Markdown with `change` applied to each paragraph, heading, item, cell, footnote."""
+def rewrite(source: str, change: TextChange, cell: TextChange | None = None) -> str:
+    """Return Markdown with `change` applied to each paragraph, heading, item, cell, footnote.
+
+    `cell` is applied to the cells of tables instead. An item of a list of which nothing is left is
+    left out, and so is a row below a table's head of which the first cell is.
+    """
     lines = source.splitlines()
     # from the last, so that the places of the others stay
-    for first, count, text in reversed(list(_edits(parse(source), lines, change))):
-        lines[first : first + count] = [text]
+    for first, count, text in reversed(list(_edits(parse(source), lines, change, cell or change))):
+        lines[first : first + count] = [] if text is None else [text]
     return "\n".join(lines)
 
 
@@ -148,29 +154,43 @@ def named(name: str, namespace: Variables) -> Quantity | str:
 def render(source: str, teller: "Teller") -> str:
     """Return a prose cell's Markdown: questions answered, blocks translated, then filled.
 
-    Beside an answer, a text whose values are all missing is left out: the answer says that nothing
-    was measured.
+    A sentence of which a value is missing is left out, and a cell of a table that says more than
+    the value is a dash.
     """
 
     def said(msgid: str, more: Variables | None = None) -> str:
-        return teller.fill(join_lines(teller.translate(msgid)), more)
+        return teller.tell(join_lines(teller.translate(msgid)), more)
 
-    def answer(question: Question) -> str:
+    def in_cell(msgid: str, more: Variables | None = None) -> str:
+        text = join_lines(teller.translate(msgid))
+        alone = PLACEHOLDER.fullmatch(text)
+        return teller.fill(text, more) if alone or teller.is_measured(text, more) else DASH
+
+    def answer(question: Question) -> str | None:
         alternative, more = teller.answer(question)
-        text = edged(alternative, lambda msgid: said(msgid, more))
+        if not alternative:
+            return alternative
+        if question.is_row and not teller.is_measured(texts(alternative)[0], more):
+            return None
+        say = in_cell if question.is_row else said
+        text = edged(alternative, lambda msgid: say(msgid, more))
         decides = alternative in map(question.alternatives.get, DECIDED)
-        return text and (_DECIDED if decides else _OPEN) + text
+        if not text.strip(EDGE):
+            return None
+        if WHY in more:
+            text += edged(more[WHY], said)
+        return (_DECIDED if decides else _OPEN) + text
 
-    def block(text: str) -> str:
-        pieces = text.split(EDGE)  # every other one is an answer
-        answers = any(pieces[1::2])
-        for place in range(0, len(pieces), 2):
-            own = pieces[place].strip()
-            unmeasured = answers and not teller.is_measured(own)
-            pieces[place] = "" if unmeasured or not own else said(own)
-        return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
+    def pieces(text: str, say: TextChange) -> str:
+        parts = text.split(EDGE)  # every other one is an answer
+        for place in range(0, len(parts), 2):
+            own = parts[place].strip()
+            parts[place] = say(own) if own else ""
+        return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(parts)).strip(" "))
 
-    return rewrite(without_empty_tables(decided_first(answered(source, answer))), block)
+    answers = decided_first(answered(source, answer))
+    shown = rewrite(answers, lambda text: pieces(text, said), lambda text: pieces(text, in_cell))
+    return without_empty_tables(shown)
 
 
 def decided_first(source: str) -> str:
@@ -191,27 +211,40 @@ def decided_first(source: str) -> str:
 
 
 def _edits(
-    tokens: list[Token], lines: list[str], change: TextChange
-) -> Iterator[tuple[int, int, str]]:
-    """Yield (first line, number of lines, new line); a table row is one line with several texts."""
+    tokens: list[Token],
+    lines: list[str],
+    change: TextChange,
+    change_cell: TextChange,
+) -> Iterator[tuple[int, int, str | None]]:
+    """Yield (first line, number of lines, new line, or None for no line).
+
+    A table's row is one line with several texts.
+    """
     row: list[str] | None = None
     place = 0
+    containers: list[str] = []  # in which the text stands
     for token in tokens:
+        if token.nesting:
+            containers = [*containers, token.type] if token.nesting > 0 else containers[:-1]
         if token.type == "tr_open":
             row = []
         elif token.type == "tr_close" and row is not None:
             prefix = re.match(r"[\s>]*", lines[place])
-            yield place, 1, f"{prefix[0] if prefix else ''}| {' | '.join(row)} |"
+            gone = row[0] == DASH and "tbody_open" in containers
+            yield place, 1, None if gone else f"{prefix[0] if prefix else ''}| {' | '.join(row)} |"
             row = None
         elif token.type == "inline" and token.map:
             place = token.map[0]
-            text = change(join_lines(token.content)) if token.content.strip() else ""
+            is_text = bool(token.content.strip())
             if row is not None:
+                text = change_cell(join_lines(token.content)) if is_text else ""
                 row.append(re.sub(r"(?<!\\)\|", r"\\|", text))
-            elif token.content.strip():
+            elif is_text:
+                text = change(join_lines(token.content))
                 head, *more = token.content.split("\n")
                 before = lines[place][: lines[place].rfind(head)]
-                yield place, 1 + len(more), before + text
+                gone = not text and "list_item_open" in containers
+                yield place, 1 + len(more), None if gone else before + text
 
 
 def parse(source: str) -> list[Token]:

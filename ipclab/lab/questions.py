@@ -13,7 +13,8 @@ are indented; several marks (`<~`) have one together. `=` (the whole interval is
 as the same) and `!` (not measured) may be left out, and any may be empty. In an alternative `{it}`
 is what is asked, and `{within}` the factor that its interval stays within of the bound; `, within
 {within:x}` is left out of what is undecided where that factor is above two. Of a numbered list,
-items that decide something stand before those that do not. A question without a bound asks whether
+items that decide something stand before those that do not, and an item that begins with a question
+is left out where that has no words for what is missing. A question without a bound asks whether
 its values were measured: `>` says that they were. An alternative may be a row of a table, which is
 left out where too few launches were made to test it. With `as name` at the end of the question, the
 sentence that is chosen is that variable of the notebook from then on.
@@ -137,23 +138,36 @@ def parts(source: str) -> Iterator[str | Question]:
         yield question
 
 
-def answered(source: str, answer: Callable[[Question], str]) -> str:
+def answered(source: str, answer: Callable[[Question], str | None]) -> str:
     """Return prose with what `answer` says in place of each question.
 
-    Where it says nothing, a table's row and an item of a list that says nothing else are left out.
+    Where it says nothing, a table's row and an item of a list that says nothing else are left out;
+    where it cannot (None), an item that begins with the question is, whatever else it says.
     """
     lines = []
-    pieces = list(parts(source))
-    for part, after in zip_longest(pieces, pieces[1:], fillvalue=""):
+    pieces = deque(parts(source))
+    while pieces:
+        part = pieces.popleft()
         if isinstance(part, str):
             lines.append(part)
             continue
         text = answer(part)
-        goes_on = isinstance(after, str) and after.strip()
-        if text or not (part.is_row or (part.before.strip() and not goes_on)):
+        is_item = bool(part.before.strip())
+        if is_item and text is None:
+            while pieces and _is_more(pieces[0]):
+                pieces.popleft()
+        goes_on = bool(pieces) and isinstance(pieces[0], str) and pieces[0].strip()
+        if text or not (part.is_row or (is_item and (text is None or not goes_on))):
             # so that the text on both sides stays two
             lines.append(part.before + (text or EDGE + EDGE))
     return "\n".join(lines)
+
+
+def _is_more(part: "str | Question") -> bool:
+    """Return whether a line or a question goes on with an item of a list."""
+    if isinstance(part, Question):
+        return bool(part.before) and not part.before.strip()
+    return bool(part.strip()) and part.startswith(" ")
 
 
 def without_empty_tables(source: str) -> str:

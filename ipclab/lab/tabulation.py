@@ -158,7 +158,8 @@ def listed(
     for level, part in groups(points, by):
         for row in part.itertuples():
             value: Any = row.cell if hasattr(row, "cell") else quantity(row)
-            words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
+            if value:
+                words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
     return lab.words.joined(words) or DASH
 
 

@@ -53,14 +53,17 @@ class Target:
         return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
-def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress) -> list[Path]:
+def run_jobs(
+    stages: Sequence[Sequence[Job]], target: Target, progress: Progress
+) -> tuple[list[Path], list[LabError]]:
     """Execute and export the jobs of each stage, some at the same time; return the files.
 
-    Raises `LabError` with all errors once every job of a stage has ended.
+    What failed is returned beside them: no job keeps another one from its page.
     """
     os.environ.update(ENVIRONMENT)
     count = sum(map(len, stages))
     made: list[Path] = []
+    errors: list[LabError] = []
     progress.start("report", count)
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
@@ -69,20 +72,22 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
             workers, multiprocessing.get_context("fork"), initializer=begin
         ) as pool:
             for stage in stages:
-                errors = []
                 for rendered in pool.map(partial(_render, target), stage):
                     progress.step()
                     if isinstance(rendered, LabError):
                         errors.append(rendered)
                     else:
                         made += rendered
-                if errors:
-                    raise LabError(
-                        f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors))
-                    )
     finally:
         progress.end()
-    return made
+    return made, errors
+
+
+def raise_failed(errors: Sequence[LabError], count: int) -> None:
+    """Raise one `LabError` for all `errors` of `count` jobs, if there are any."""
+    if errors:
+        why = " | ".join(map(str, errors))
+        raise LabError(f"{len(errors)} of {count} reports failed", why)
 
 
 def _begin(parent: int, figures: Path) -> None:

@@ -11,12 +11,13 @@ from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.lab import quotes
 from ipclab.lab.catalogue import LANGUAGES, Catalogue
+from ipclab.lab.parameters import TAG, fault
 from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import index, words
 from ipclab.render.document import WORDS
-from ipclab.render.jobs import Job, Target, run_jobs
+from ipclab.render.jobs import Job, Target, raise_failed, run_jobs
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
@@ -39,9 +40,11 @@ def report(
     """Render `run` in `langs` as `formats` below `out`/<lang> where stale; return the files.
 
     `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no
-    file is then half-written, and `UsageError` for claims that cannot be judged, before a notebook
-    runs.
+    file is then half-written and every other one is, and `UsageError` for claims that cannot be
+    judged, before a notebook runs. What is no notebook of ours is named and passed over.
     """
+    for line in strays(paths):
+        progress.say(f"no page is made of a stray notebook: {line}")
     claims = claims.resolve() if claims else None
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
     pages, absent = held_by(run, notebooks_of(paths))
@@ -62,12 +65,13 @@ def report(
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
     quoted = [job for job in jobs if not quoting[job.notebook]]
     last = [job for job in jobs if quoting[job.notebook]]
-    made = run_jobs([quoted, last], target, progress)
+    made, errors = run_jobs([quoted, last], target, progress)
     for lang in langs if "html" in formats else ():
         mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
-        executed = {name: job.executed for name, job in mine.items()}
+        executed = {name: job.executed for name, job in mine.items() if job.executed.is_file()}
         about = next(iter(mine.values())).metadata
         made.append(index.write(executed, out / lang, {**about, "lang": lang}))
+    raise_failed(errors, len(jobs))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
@@ -99,8 +103,22 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the report's notebooks by name, own ones last: with `lang`, `run` or `runs`."""
     tools = ("index", "measure", "explore", "choose")
-    others = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
+    files = quotes.notebooks(paths).values()
+    others = [file for file in files if file.stem not in tools and not fault(file)]
     return [file for file in others if {parameter, "lang"} <= parameters_of(file).keys()]
+
+
+def strays(paths: Paths) -> list[str]:
+    """Return a line for each file among the notebooks that is none, or has no parameters cell."""
+    return list(filter(None, map(fault, quotes.notebooks(paths).values())))
+
+
+def check_strays(paths: Paths) -> None:
+    """Raise `LabError` when there are stray notebooks, of which no page was made."""
+    lines = strays(paths)
+    if lines:
+        fix = f"give each a cell tagged {TAG!r}, or move it elsewhere"
+        raise LabError(f"{len(lines)} stray notebooks have no page", " | ".join(lines), fix)
 
 
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:

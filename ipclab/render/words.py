@@ -17,7 +17,7 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
-from ipclab.lab.parameters import read_notebook
+from ipclab.lab.parameters import fault, read_notebook
 from ipclab.paths import Paths, checkout, table_beside
 from ipclab.render.extraction import (
     LINK_TARGET,
@@ -59,7 +59,8 @@ class Sources:
         files: list[Path] = []
         for package, name in product(self.packages, ("*.py", LABELS, "facts.csv")):
             files += sorted(package.rglob(name))
-        files += sorted(self.notebooks.glob("*.ipynb"))
+        notebooks = sorted(self.notebooks.glob("*.ipynb"))
+        files += [file for file in notebooks if not fault(file)]  # a stray one has no page
         for file in sorted(self.own.glob("*.ipynb")):
             if any(self.locale.glob(f"*/*/{file.stem}.po")):
                 files.append(file)

@@ -5,6 +5,7 @@ nothing.
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -237,7 +238,7 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     given = [
         word for name, file in files.items() for word in ("--format", name, "--output", str(file))
     ]
-    arms = [f"{sys.executable} -I {script} {number}" for number in (1000, 2000)]
+    arms = [shlex.join([sys.executable, "-I", str(script), str(n)]) for n in (1000, 2000)]
     done = run(tmp_path, *arms, "--printed", "--seed", "1", *given)
     assert (done.returncode, done.stdout) == (1, files["line"].read_text()), done.stderr
     assert done.stdout.startswith("slower: number of ")

@@ -1,12 +1,13 @@
 """Working copies of the notebooks: with what they show, and never over what a reader changed."""
 
 import json
+import platform
 from pathlib import Path
 
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.explore.copies import refresh
+from ipclab.explore.copies import NOTED, refresh
 from ipclab.paths import Paths
 from tests.render.conftest import write_notebook
 
@@ -42,11 +43,44 @@ def test_a_copy_shows_what_the_executed_notebook_shows(paths: Paths) -> None:
     ]
 
 
-def test_a_changed_copy_stays_and_is_named_when_its_source_is_newer(paths: Paths) -> None:
+def saved_by_jupyterlab(copy: Path) -> None:
+    """Save a copy as JupyterLab does when it was opened: other metadata, blanks and outputs."""
+    notebook = json.loads(copy.read_text())
+    notebook["metadata"]["language_info"]["version"] = "3.99"
+    notebook["cells"][-1] |= {"execution_count": 1, "outputs": []}
+    copy.write_text(json.dumps(notebook, indent=2))
+
+
+def test_a_copy_that_was_only_opened_and_run_follows_its_source(paths: Paths) -> None:
+    refresh(paths, {})
+    copy = paths.notebooks / "work" / "demo.ipynb"
+    saved_by_jupyterlab(copy)
+    write_notebook(paths.notebooks / "demo.ipynb", "1 + 3")
+    assert refresh(paths, {}, "ko") == []
+    assert "1 + 3" in copy.read_text() and 'lang: str = \\"ko\\"' in copy.read_text()
+    # whoever made it: what a reader did not change is no reader's own
+    saved_by_jupyterlab(copy)
+    (copy.parent / NOTED).unlink()
+    assert refresh(paths, {"demo": executed(paths)}, "ko") == []
+    assert "two" in copy.read_text()
+
+
+def test_a_copy_holds_what_jupyterlab_writes_when_it_opens_it(paths: Paths) -> None:
+    refresh(paths, {})
+    about = json.loads((paths.notebooks / "work" / "demo.ipynb").read_text())["metadata"]
+    assert about["kernelspec"] == {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    }
+    assert about["language_info"]["version"] == platform.python_version()
+
+
+def test_a_changed_copy_stays_and_is_named(paths: Paths) -> None:
     refresh(paths, {})
     copy = paths.notebooks / "work" / "demo.ipynb"
     copy.write_text(copy.read_text().replace("1 + 1", "1 + 2"))
-    assert refresh(paths, {"demo": executed(paths)}) == []
+    assert refresh(paths, {"demo": executed(paths)}) == ["demo.ipynb"]
     write_notebook(paths.notebooks / "demo.ipynb", "3")
     assert refresh(paths, {}) == ["demo.ipynb"]
     assert "1 + 2" in copy.read_text()

@@ -113,6 +113,7 @@ def test_questions_are_read_where_they_stand() -> None:
 def test_a_question_that_says_nothing_leaves_its_line_out() -> None:
     assert answered(SOURCE, lambda _: "").replace("\ue000", "") == "One. Then\n1. \n   Always."
     assert answered("1. One.\n2. ? a : 1\n   > X.\n   <\n   ~", lambda _: "") == "1. One."
+    assert answered(SOURCE, lambda _: None) == "One. Then"  # nor what speaks of it
     shown = prose.render(
         "One.\n? a : 1\n>\n< Less.\n~\nTwo.", Plain({"One.": "하나.", "Two.": "둘."}.__getitem__)
     )
@@ -168,17 +169,20 @@ def test_the_factor_of_the_interval_is_rounded_as_its_ends_are() -> None:
     assert Formatter("en").format(within(wide, 1), "x") == "1.04×"
 
 
-def test_few_launches_are_said_in_place_of_undecided() -> None:
+def test_few_launches_are_said_to_be_why_nothing_is_decided() -> None:
     asked = Question(
         "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."}
     )
     run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
     lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(2.0, "1", -inf, inf)})
-    assert Teller(lab).answer(asked)[0] == FEW
+    alternative, more = Teller(lab).answer(asked)
+    assert (alternative, more[prose.WHY]) == ("Undecided.", FEW)
+    source = "1. ? a : 1\n   > More.\n   < Less.\n   ~ Whether a is more is undecided."
+    assert prose.render(source, Teller(lab)) == f"1. Whether a is more is undecided. {FEW}"
     row = Question(
         "a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""}
     )
-    assert Teller(lab).answer(row)[0] == ""  # no row of a table
+    assert not Teller(lab).answer(row)[0]  # no row of a table
 
 
 @pytest.mark.parametrize(

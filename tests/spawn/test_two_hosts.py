@@ -19,10 +19,12 @@ from tests.support.commands import environment
 
 NET = "10.99.7"
 AGENT = """#!/bin/sh
-# Stands in for ssh: the host is the namespace that has its address.
+# Stands in for ssh: the host is the namespace that has its address. Open MPI does not quote the
+# path of its daemon, which may hold a space: a link has none.
 host=$1
 shift
-exec ip netns exec "NAME${host##*.}" unshare --uts sh -c 'hostname "$0"; eval "$1"' "NAME${host##*.}" "$*"
+daemon=$(printf %s "$*" | sed 's|ENVIRONMENT|LINK|g')
+exec ip netns exec "NAME${host##*.}" unshare --uts sh -c 'hostname "$0"; eval "$1"' "NAME${host##*.}" "$daemon"
 """
 
 
@@ -53,7 +55,10 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """
     name = f"ipclab{os.getpid()}h"
     agent = tmp_path / "agent"
-    agent.write_text(AGENT.replace("NAME", name))
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    made = AGENT.replace("NAME", name).replace("LINK", str(link))
+    agent.write_text(made.replace("ENVIRONMENT", sys.prefix))
     agent.chmod(0o700)
     try:
         for number in "12":

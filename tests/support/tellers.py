@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipclab.lab.data import Teller
+from ipclab.lab.prose import placeholders
 from ipclab.lab.questions import Question
+from ipclab.lab.sentences import told
 
 
 class Plain(Teller):
@@ -26,8 +28,11 @@ class Plain(Teller):
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
         return self._fill(text)
 
-    def is_measured(self, text: str) -> bool:
-        return self._measured
+    def tell(self, text: str, more: Mapping[str, Any] | None = None) -> str:
+        return self.fill(told(text, lambda part: not self.is_measured(part, more)), more)
 
-    def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
+    def is_measured(self, text: str, more: Mapping[str, Any] | None = None) -> bool:
+        return self._measured or not placeholders(text)
+
+    def answer(self, question: Question) -> tuple[str | None, Mapping[str, Any]]:
         return next(iter(question.alternatives.values())), {}

@@ -17,6 +17,7 @@ from ipclab.lab import audit, magic, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
 from ipclab.lab.questions import Question
+from ipclab.lab.sentences import told
 from ipclab.lab.words import Words
 from ipclab.paths import checkout
 from ipclab.store import samples
@@ -161,9 +162,14 @@ class Told(Teller):
             self.answers.add(text)
         return filled
 
-    def is_measured(self, text: str) -> bool:
-        """Return whether `text` names no value, or one that is there."""
-        return Teller(self.values["lab"]).is_measured(text)
+    def tell(self, text: str, more: Any = None) -> str:
+        """Return what of a text lacks no value, filled."""
+        kept = told(text, lambda part: not self.is_measured(part, more))
+        return self.fill(kept, more) if kept else ""
+
+    def is_measured(self, text: str, more: Any = None) -> bool:
+        """Return whether each value that `text` names is there."""
+        return Teller(self.values["lab"]).is_measured(text, more)
 
     def answer(self, question: Question) -> Any:
         """Return what the lab answers to a question in the prose."""
