@@ -136,4 +136,5 @@ backend = Backend(
     INTO,
     limit="shm-futex",
     look=("#56B4E9", "s"),
+    yields=True,
 )
