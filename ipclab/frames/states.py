@@ -21,7 +21,7 @@ from ipclab.frames.contests import SPINNING, again
 from ipclab.frames.points import VALUES
 from ipclab.frames.stamps import stamp
 from ipclab.frames.suspects import LIMITS
-from ipclab.stats.compare import SLOWER
+from ipclab.stats.compare import FASTER, SLOWER
 from ipclab.store.run import RunFolder, read
 from ipclab.studies.arms import Levels
 
@@ -141,3 +141,21 @@ def needs_idle_cpu(levels: Mapping[Any, Any]) -> bool:
     wait = levels.get("wait")
     spins = (wait if isinstance(wait, str) else backend.waits[0]) in SPINNING
     return spins or (backend.yields and levels["placement"] == "same")
+
+
+def held(orders: pd.DataFrame, medians: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return rows of `contests.pairs` (by `by`) with verdicts that hold in all states.
+
+    `medians` are the points that were compared, with their `states`: of a pair the one shown to be
+    faster must be so in its slower state, too, or else the verdict is `UNSTEADY`.
+    """
+    ends = medians.set_index([by, "backend"])[["value", "slow"]].to_dict("index")
+    verdicts = []
+    for level, first, other, verdict in orders[[by, "first", "other", "verdict"]].itertuples(
+        index=False
+    ):
+        fast, rival = (first, other) if verdict == SLOWER else (other, first)
+        decided = verdict in (SLOWER, FASTER)
+        shaken = decided and ends[level, rival]["value"] < ends[level, fast]["slow"]
+        verdicts.append(UNSTEADY if shaken else verdict)
+    return orders.assign(verdict=pd.Series(verdicts, orders.index, dtype=object))

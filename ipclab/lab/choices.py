@@ -14,7 +14,7 @@ from ipclab.lab.questions import MOST_WITHIN, within
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
 
-TAKEN = ("fastest", "tied", "slower", "within", "next", "choice")
+TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
 SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")
 NEEDS_IDLE = N_("{why}; needs an otherwise idle CPU: {names}")
 NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
@@ -24,7 +24,8 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return one row for each contest of `study` with `levels` that has more than one mechanism.
 
     Columns beside the contest's: `fastest`, `tied` (names: it, and what was not shown to be
-    slower in each state of the fastest), `slower` (names), `within` (the factor that the intervals
+    slower in each state of the fastest), `shaken` (how many only its slower state does not beat),
+    `slower` (names), `within` (the factor that the intervals
     of the tied stay within; missing where they have no end), `next` (how many times as long the
     nearest slower one takes), and `choice`: what to take, in words, of one alone with who is next.
 
@@ -60,7 +61,8 @@ def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
         why = lab.say(NEEDS_IDLE, why=why, names=_listed(lab, busy))
     names = _names(lab, tied, list(slower), factor)
     choice = lab.say(N_("{names} ({why})"), names=names, why=why)
-    return str(first.fastest), tied, list(slower), factor, nearest, choice
+    shaken = int(equal.verdict.eq(states.UNSTEADY).sum())
+    return str(first.fastest), tied, shaken, list(slower), factor, nearest, choice
 
 
 def _factor(equal: pd.DataFrame) -> Quantity:
@@ -90,8 +92,8 @@ def _names(lab: Data, tied: list[str], slower: list[str], factor: Quantity) -> s
     if len(tied) <= NAMED:
         return _listed(lab, tied)
     if len(slower) > NAMED:
-        every = len(tied) + len(slower)
-        return lab.say(N_("{count} of {all} mechanisms"), count=len(tied), all=every)
+        first = _listed(lab, tied[:NAMED])
+        return lab.say(N_("{names} and {count} more"), names=first, count=len(tied) - NAMED)
     if slower:
         return lab.say(N_("all but {slower}"), slower=_listed(lab, slower))
     if _is_alike(factor):
