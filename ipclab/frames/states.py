@@ -52,8 +52,8 @@ def states(
         for index, ends in _of_arms(medians, arms):
             found[index][ARMS] = ends
     for index, value, launches in zip(medians.index, medians.value, medians.by_heat, strict=True):
-        if ends := _parted(launches):
-            found[index][LAUNCHES] = ends
+        if groups := _parted(launches):
+            found[index][LAUNCHES] = groups
         if (share := (below or {}).get(index, 1.0)) < limits.LEAST:
             found[index][LIMIT] = value, value / share
     rows = []

@@ -69,8 +69,8 @@ def contest(
                 "launches": "/".join(map(str, found.launches)),
             }
         )
-    found = pd.DataFrame(rows, columns=list(VALUES))
-    return found.assign(slow=found.best, busy=False, other_busy=False)
+    made = pd.DataFrame(rows, columns=list(VALUES))
+    return made.assign(slow=made.best, busy=False, other_busy=False)
 
 
 @pytest.mark.parametrize(
