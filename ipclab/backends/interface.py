@@ -242,7 +242,8 @@ class Backend:
     what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
     `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
     quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
-    count: it has no stream.
+    count: it has no stream. One that `yields` offers its CPU before it sleeps, to its peer or to
+    whoever else wants it.
     """
 
     name: str
@@ -261,6 +262,7 @@ class Backend:
     look: tuple[str, str] = ("", "")
     brief: bool = True
     lossy: bool = False
+    yields: bool = False
 
     @property
     def flow(self) -> str:

@@ -150,4 +150,5 @@ backend = Backend(
     INTO,
     limit="shm-futex",
     look=("#56B4E9", "s"),
+    yields=True,
 )

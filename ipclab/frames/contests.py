@@ -1,7 +1,6 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
 import inspect
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
 from ipclab.stats.contest import against_fastest, common_scatter, of_all_pairs
+from ipclab.studies.arms import Levels, table
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
@@ -68,10 +68,17 @@ class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def races(study: str) -> tuple[Race, ...]:
     """Return the races of a study; none when it has no `contests.toml` beside its module."""
-    file = Path(inspect.getfile(type(study_of(study)))).with_name(FILE)
-    if not file.is_file():
-        return ()
-    return msgspec.convert(tomllib.loads(file.read_text("utf-8"))["race"], tuple[Race, ...])
+    return msgspec.convert(_asked(study).get("race", []), tuple[Race, ...])
+
+
+def again(study: str) -> list[list[Levels]]:
+    """Return what a study measures again: levels of several arms that have the same conditions."""
+    return [arms["levels"] for arms in _asked(study).get("again", [])]
+
+
+def _asked(study: str) -> dict[str, Any]:
+    """Return the `contests.toml` of a study, or nothing where it has none."""
+    return table(Path(inspect.getfile(type(study_of(study)))).with_name(FILE))
 
 
 def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:

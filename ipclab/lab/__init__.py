@@ -23,6 +23,7 @@ MODULES = {
     "signing": ("about_configuration", "is_preliminary", "page_marks", "title_block"),
     "tabulation": ("listed",),
     "trust": ("trusted",),
+    "steadiness": ("ranked", "told", "unsteady", "with_states"),
 }
 _PLACES = {name: module for module, names in MODULES.items() for name in names}
 

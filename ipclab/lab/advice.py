@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames import derived
+from ipclab.frames import derived, states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
@@ -19,6 +19,7 @@ from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
+STATES = "states"  # in its slower state the guess is not the fastest
 # Two kinds of strong: there is one rival alone, and no rival was shown to be slower.
 ONLY, ALIKE = "only", "alike"
 GUESS_NOTES = tuple(labels.WORDS["advice"].values())
@@ -38,6 +39,8 @@ ADVICE = (
     "slowest",
     "times",
     "more",
+    "slow",
+    "busy",
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
@@ -51,15 +54,18 @@ def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many),
     `shown` (how many of them were shown to be slower), `strength` (`strong`: each rival was shown
     to be slower or the same, `only`: the one that there is to be slower, `alike`: all to be the
-    same; `part`: some were, `least`: none, `none`: too few launches to show any), `second` with its
-    `ratio` to the guess from `low` to `high` and whether it is `slower`, `within` (the factor
-    within which all are alike, or undecided), `loss` (the share that the guess may take longer than
-    the best rival by the intervals; NaN where these have no end), `slowest` and how many `times` as
-    long it takes, and `more`: the launches that are estimated to decide between guess and nearest
-    undecided rival, beyond those that there are; 0 where all is decided.
+    same; `part`: some were, `least`: none, `none`: too few launches to show any, `states`: some were,
+    but not in the slower state of the guess), `second` with its `ratio` to the guess from `low` to
+    `high` and whether it is `slower`, `within` (the factor within which all are alike, or
+    undecided), `loss` (the share that the guess may take longer than the best rival by the
+    intervals, or by its own states; NaN where these have no end), `slowest` and how many `times` as
+    long it takes, `more`: the launches that are estimated to decide between guess and nearest
+    undecided rival, beyond those that there are; 0 where all is decided, and of the guess `slow`
+    (ns), its slower state, and `busy`, whether it needs a CPU that is otherwise idle. `contests`
+    are rows that `frames.states.heeded` gives.
     """
     rows = []
-    rivals = contests[contests.other != ""].astype({"low": float, "high": float})
+    rivals = contests.astype({"low": float, "high": float})
     for contest, part in rivals.groupby(list(CONTEST), sort=False):
         guess = _guess(part.sort_values("value", kind="stable"), bound)
         rows.append(dict(zip(CONTEST, contest, strict=True)) | guess)
@@ -69,8 +75,10 @@ def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
 def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     """Return the values of `ADVICE` for the rivals of one guess, ordered by their medians."""
     decided = rivals.verdict.isin([SLOWER, SAME])
-    undecided = rivals[~decided]
+    unsteady = rivals[rivals.verdict == states.UNSTEADY]
+    undecided = rivals[~decided].drop(unsteady.index)
     second = rivals.iloc[0]
+    losses = [*(1 / undecided.low - 1), *(unsteady.slow / unsteady.value - 1)]
     slowest = rivals.sort_values("ratio", kind="stable").iloc[-1]
     more = _more(undecided.iloc[0], len(rivals) + 1, bound) if len(undecided) else 0
     return {
@@ -83,16 +91,20 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
         "ratio": second.ratio,
         "low": second.low,
         "high": second.high,
-        "slower": second.verdict == SLOWER,
+        "slower": second.verdict in (SLOWER, states.UNSTEADY),
         "within": np.max([rivals.high, 1 / rivals.low]),  # NaN where an interval has no end
-        "loss": (1 / undecided.low - 1).to_numpy().max(initial=0.0),
+        "loss": float(np.max([0.0, *losses])),
         "slowest": str(slowest.other),
         "times": slowest.ratio,
         "more": more,
+        "slow": float(second.slow),
+        "busy": bool(second.busy),
     }
 
 
 def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
+    if rivals.verdict.eq(states.UNSTEADY).any():
+        return STATES
     if decided.all():
         slower = int((rivals.verdict == SLOWER).sum())
         if not slower:
@@ -126,7 +138,8 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
-    rows = advised(lab.contests(study, **levels), derived.bound(lab.run))
+    found = states.heeded(lab.run, study, lab.contests(study, **levels))
+    rows = advised(found, derived.bound(lab.run))
     cells = [_in_words(lab, row) for row in rows.itertuples()]
     words = pd.DataFrame(cells, rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(words)
@@ -172,9 +185,11 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
         rivals=row.rivals,
         all=row.rivals + 1,
         within=Quantity(row.within),
+        slow=Quantity(row.slow, "ns"),
     )
+    guess = N_("{name} ({text}; needs an otherwise idle CPU)") if row.busy else named
     return {
-        "guess": lab.say(named, name=named_entrant(lab, row.guess), text=best),
+        "guess": lab.say(guess, name=named_entrant(lab, row.guess), text=best),
         "evidence": evidence,
         "second": lab.say(named, name=named_entrant(lab, row.second), text=ratio),
         "price": _price(lab, row),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames import states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.advice import named_entrant
 from ipclab.lab.catalogue import N_
@@ -13,7 +14,9 @@ from ipclab.lab.questions import MOST_WITHIN, within
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
 
-TAKEN = ("fastest", "tied", "slower", "within", "next", "choice")
+TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
+SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")
+NEEDS_IDLE = N_("{why}; needs an otherwise idle CPU: {names}")
 NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 
 
@@ -21,17 +24,20 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return one row for each contest of `study` with `levels` that has more than one mechanism.
 
     Columns beside the contest's: `fastest`, `tied` (names: it, and what was not shown to be
-    slower), `slower` (names), `within` (the factor that the intervals of the tied stay within;
-    missing where they have no end), `next` (how many times as long the nearest slower one takes),
-    and `choice`: what to take, in words, of one alone with who is next.
+    slower in each state of the fastest), `shaken` (how many only its slower state does not beat),
+    `slower` (names), `within` (the factor that the intervals
+    of the tied stay within; missing where they have no end), `next` (how many times as long the
+    nearest slower one takes), and `choice`: what to take, in words, of one alone with who is next.
 
     >>> alike(lab, "shared_dict", placement="free", among="all")
     """
-    rows = []
-    for contest, part in lab.contests(study, **levels).groupby(list(CONTEST)):
-        rivals = part[part.other != ""]
-        if len(rivals):
-            rows.append((*contest, *_taken(lab, rivals)))
+    return chosen(lab, states.heeded(lab.run, study, lab.contests(study, **levels)))
+
+
+def chosen(lab: Data, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return `alike` of the contest rows that `frames.states.heeded` gives."""
+    contests = compared.groupby(list(CONTEST))
+    rows = [(*contest, *_taken(lab, rivals)) for contest, rivals in contests]
     return pd.DataFrame(rows, columns=[*CONTEST, *TAKEN])
 
 
@@ -40,15 +46,23 @@ def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
     is_slower = rivals.verdict == SLOWER
     equal = rivals[~is_slower]
     left_behind = rivals[is_slower]
-    fastest = str(rivals.fastest.iloc[0])
-    tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
+    first = rivals.iloc[0]
+    tied = [named_entrant(lab, name) for name in (first.fastest, *equal.other)]
     slower = {}
     ratios = zip(left_behind.ratio, left_behind.low, left_behind.high, strict=True)
     for other, (ratio, low, high) in zip(left_behind.other, ratios, strict=True):
         slower[named_entrant(lab, other)] = Quantity(ratio, "1", low, high)
     factor = _factor(equal)
     nearest = min(slower.values(), key=lambda ratio: ratio.value, default=missing())
-    return fastest, tied, list(slower), factor, nearest, _choice(lab, tied, slower, factor)
+    why = following(lab, slower) if len(tied) == 1 else _likeness(lab, equal, factor)
+    needing = [first.busy, *equal.other_busy]
+    busy = [name for name, needs in zip(tied, needing, strict=True) if needs]
+    if busy:
+        why = lab.say(NEEDS_IDLE, why=why, names=_listed(lab, busy))
+    names = _names(lab, tied, list(slower), factor)
+    choice = lab.say(N_("{names} ({why})"), names=names, why=why)
+    shaken = int(equal.verdict.eq(states.UNSTEADY).sum())
+    return str(first.fastest), tied, shaken, list(slower), factor, nearest, choice
 
 
 def _factor(equal: pd.DataFrame) -> Quantity:
@@ -73,22 +87,18 @@ def following(lab: Data, slower: Mapping[str, Quantity]) -> str:
     return lab.say(said, names=_listed(lab, names), ratio=ratio)
 
 
-def _choice(
-    lab: Data,
-    tied: list[str],
-    slower: Mapping[str, Quantity],
-    factor: Quantity,
-) -> str:
+def _names(lab: Data, tied: list[str], slower: list[str], factor: Quantity) -> str:
+    """Return the names of what may be taken, or which ones they are where these are many."""
     if len(tied) <= NAMED:
-        names = _listed(lab, tied)
-    elif slower:
-        names = lab.say(N_("all but {slower}"), slower=_listed(lab, slower))
-    elif _is_alike(factor):
-        names = lab.say(N_("any of {count}"), count=len(tied))
-    else:
-        names = lab.say(N_("{count} mechanisms"), count=len(tied))
-    why = following(lab, slower) if len(tied) == 1 else _likeness(lab, factor)
-    return lab.say(N_("{names} ({why})"), names=names, why=why)
+        return _listed(lab, tied)
+    if len(slower) > NAMED:
+        first = _listed(lab, tied[:NAMED])
+        return lab.say(N_("{names} and {count} more"), names=first, count=len(tied) - NAMED)
+    if slower:
+        return lab.say(N_("all but {slower}"), slower=_listed(lab, slower))
+    if _is_alike(factor):
+        return lab.say(N_("any of {count}"), count=len(tied))
+    return lab.say(N_("{count} mechanisms"), count=len(tied))
 
 
 def _listed(lab: Data, names: Collection[str]) -> str:
@@ -97,7 +107,13 @@ def _listed(lab: Data, names: Collection[str]) -> str:
     return lab.words.joined(names, N_("; ") if has_comma else N_(", "))
 
 
-def _likeness(lab: Data, factor: Quantity) -> str:
+def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
+    """Return why rivals that were not shown to be slower than the fastest are named beside it."""
+    if equal.verdict.eq(states.UNSTEADY).any():
+        first = equal.iloc[0]
+        fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
+        name = named_entrant(lab, first.fastest)
+        return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)
     if not factor:
         return lab.say(N_("too few launches to tell"))
     if not _is_alike(factor):

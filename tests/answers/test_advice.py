@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.contests import VALUES
+from ipclab.frames.states import UNSTEADY
 from ipclab.lab import lab_of
 from ipclab.lab.advice import (
     ALIKE,
@@ -18,6 +19,7 @@ from ipclab.lab.advice import (
     NONE,
     ONLY,
     PART,
+    STATES,
     STRONG,
     _in_words,
     advised,
@@ -25,7 +27,7 @@ from ipclab.lab.advice import (
 )
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
-from ipclab.stats.compare import Side, compare
+from ipclab.stats.compare import SLOWER, Side, compare
 
 LAUNCHES = 12
 
@@ -67,7 +69,8 @@ def contest(
                 "launches": "/".join(map(str, found.launches)),
             }
         )
-    return pd.DataFrame(rows, columns=list(VALUES))
+    made = pd.DataFrame(rows, columns=list(VALUES))
+    return made.assign(slow=made.best, busy=False, other_busy=False)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +130,13 @@ def test_what_says_nothing_is_not_told_in_numbers(
     lab = lab_of(choose(paths, str(paths.data / "reference.ipclab"), ""), paths, "en")
     words = _in_words(lab, SimpleNamespace(**told))
     assert (words["second"], words["price"]) == (second, price)
+
+
+def test_the_slower_state_of_the_guess_is_what_a_wrong_choice_costs() -> None:
+    found = contest(0.001, 1, 1.25, 3)
+    row = only(found.assign(verdict=[UNSTEADY, SLOWER], slow=2000.0))
+    assert (row["strength"], row["shown"], row["more"]) == (STATES, 1, 0)
+    assert round(row["loss"], 2) == 0.6 and row["slower"]
 
 
 def test_what_a_wrong_choice_may_cost_grows_with_the_scatter() -> None:

@@ -10,12 +10,14 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ipclab.frames import derived
+from ipclab.frames.states import UNSTEADY
 from ipclab.lab import alike, lab_of
-from ipclab.lab.choices import NAMED
+from ipclab.lab.choices import NAMED, chosen
 from ipclab.lab.curves import lines, over
 from ipclab.lab.lab import Lab
 from ipclab.lab.style import GREY
 from ipclab.paths import checkout
+from ipclab.stats.compare import SLOWER
 from ipclab.store.bundle import opened
 from tests.answers.test_advice import contest
 
@@ -48,12 +50,18 @@ def test_a_choice_says_what_was_shown(
     launches: int,
     choice: str,
     lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = contest(scatter, *factors, launches=launches).assign(detectable=float("nan"))
-    monkeypatch.setattr(Lab, "contests", lambda *_, **__: found)
-    (row,) = alike(lab, "shared_dict").itertuples()
-    assert re.fullmatch(choice, row.choice), row.choice
+    (said,) = chosen(lab, contest(scatter, *factors, launches=launches)).choice
+    assert re.fullmatch(choice, said), said
+
+
+def test_the_fastest_of_one_state_is_not_the_fastest_in_the_other(lab: Lab) -> None:
+    found = contest(0.02, 1, 1.5, 3)
+    shaken = found.assign(verdict=[UNSTEADY, SLOWER], slow=1700.0, busy=True)
+    (row,) = chosen(lab, shaken).to_dict("records")
+    told = r"a, b \(not told apart: a takes 997\sns or 1\.70\sµs; needs an otherwise idle CPU: a\)"
+    assert re.fullmatch(told, row["choice"]), row["choice"]
+    assert (row["slower"], row["shaken"]) == (["c"], 1)
 
 
 @pytest.mark.slow
