@@ -175,7 +175,7 @@ def history(
 def measure_command(deadline: str, **given: Any) -> None:
     """Measure as the core does, as many launches as a deadline takes, and state it."""
     from ipclab.cli import measure_as_asked
-    from ipclab_answers.deadlines.tolerance import launches_for
+    from ipclab.stats.tolerance import launches_for
 
     launches = launches_for(deadline)
     if launches and given["launches"]:

@@ -162,6 +162,11 @@ class Term:
             why = f"more than {DEEPEST} parts stand inside each other"
             raise RuleError(why, "say it with fewer")
 
+    @property
+    def is_address(self) -> bool:
+        """Whether it is an address and nothing else."""
+        return self.depth == 0 and len(self.addresses) == 1
+
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for unlike dimensions."""
         return self.compute(source)

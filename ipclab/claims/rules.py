@@ -141,7 +141,8 @@ def read_names(names: Mapping[str, str]) -> dict[str, Term]:
     try:
         for name in TopologicalSorter(uses).static_order():
             term = read_sum(names[name], terms)
-            terms[name] = Term(partial(Source.once, named=term), [term])
+            once = Term(partial(Source.once, named=term), [term])
+            terms[name] = term if term.is_address else once
     except CycleError as error:
         circle = error.args[1]
         raise RuleError("it stands for itself", "", circle[0]) from error

@@ -20,7 +20,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 from ipclab.studies.installed import ALWAYS
-from ipclab_answers.deadlines.tolerance import ERROR, HOLDS, Deadline, statement
+from ipclab.stats.tolerance import ERROR, HOLDS, Deadline, statement
 
 PURPOSE = "deadline"  # the parameter of a run that was measured to state one
 METRIC = "p99.9"
@@ -65,7 +65,7 @@ def deadlines(run: RunFolder) -> pd.DataFrame:
     """Return one row for each point and main op that `run` was measured for.
 
     `value` is the p99.9 (ns) below which the launches asked for lie, missing where none is stated:
-    `state` says why (`ipclab_answers.deadlines.tolerance`). `samples` are those of the launch with
+    `state` says why (`ipclab.stats.tolerance`). `samples` are those of the launch with
     the fewest; `drift` and `follows` are p values. Empty when `run` was for something else.
     """
     deadline = asked(run)

@@ -21,7 +21,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from ipclab.studies.installed import study
 from ipclab_answers.deadlines.stated import LEAST_SAMPLES, deadlines, shown, statements
-from ipclab_answers.deadlines.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
+from ipclab.stats.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
 from tests.support.bundled import NOW, make_run
 
 OP = "round-trip"

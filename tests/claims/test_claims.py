@@ -404,10 +404,12 @@ def test_numbers_without_end_are_judged_and_printed(rule: str) -> None:
 def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:
     (example,) = blocks(ROOT / "docs/claims.md", "toml")
     (tmp_path / "claims.toml").write_text(example)
-    first, second = Lines.read(tmp_path / "claims.toml").parsed().claims
+    file = Lines.read(tmp_path / "claims.toml").parsed()
+    (first,), (required,) = file.claims, file.requirements
     assert set(first.translations) == {"ko", "zh"}
     assert decide(first.rule, first.rule.term, Source(points, given=first.published)).word == FAILS
-    assert second.unstated
+    assert first.unstated == ""
+    assert (required.statistic, required.coverage) == ("max", "95/95")
     with pytest.raises(UsageError, match="cannot read the claims"):
         Lines.read(tmp_path / "none.toml")
 
