@@ -17,10 +17,10 @@ from ipclab.lab.numbers import trimmed
 from ipclab.lab.words import DASH
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
+from ipclab.stats.tolerance import ERROR, HOLDS, Deadline, statement
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 from ipclab.studies.installed import ALWAYS
-from ipclab.stats.tolerance import ERROR, HOLDS, Deadline, statement
 
 PURPOSE = "deadline"  # the parameter of a run that was measured to state one
 METRIC = "p99.9"

@@ -14,6 +14,7 @@ from ipclab.errors import LabError
 from ipclab.lab.lab import lab_of
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
+from ipclab.stats.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
@@ -21,7 +22,6 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from ipclab.studies.installed import study
 from ipclab_answers.deadlines.stated import LEAST_SAMPLES, deadlines, shown, statements
-from ipclab.stats.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
 from tests.support.bundled import NOW, make_run
 
 OP = "round-trip"

@@ -184,10 +184,10 @@ def test_a_malformed_requirement_is_refused_with_the_line(
 
 
 def test_a_coverage_says_how_much() -> None:
-    with pytest.raises(UsageError, match="line 5: .*add coverage"):
+    with pytest.raises(UsageError, match=r"line 5: .*add coverage"):
         Lines(ALONE.replace('"max"', '"coverage"'), "mine.toml").parsed()
 
 
 def test_a_coverage_is_refused_where_nothing_is_covered() -> None:
-    with pytest.raises(UsageError, match="line 6: .*a median covers no share"):
+    with pytest.raises(UsageError, match=r"line 6: .*a median covers no share"):
         Lines(REQUIREMENT.replace('"max"', '"median"'), "mine.toml").parsed()
