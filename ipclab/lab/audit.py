@@ -171,14 +171,19 @@ def claims_table(
     return tabulated(lab, frame, caption, notes=notes, name=name)
 
 
-def corrections(lab: Data) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's table (`own`) and `here`."""
+def corrections(lab: Data, of: Collection[str] | None = None) -> pd.DataFrame:
+    """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
+
+    `of` names the claims that need one, all when None; what no claim states is always corrected.
+    """
     text, run = values_of(lab)
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}
         for correction in file.corrections:
-            ids = correction.claims
+            ids = [id_ for id_ in correction.claims if of is None or id_ in of]
+            if correction.claims and not ids:
+                continue
             quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
             place = lab.say(N_("seed {seed}, {section}"), seed=file.seed, section=correction.source)
