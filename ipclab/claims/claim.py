@@ -6,11 +6,12 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from ipclab.claims.expression import RuleError, Source, Term
+from ipclab.claims.expression import Source, Term
 from ipclab.claims.rules import Rule
 from ipclab.claims.simultaneous import simultaneous
 from ipclab.errors import nearest
 from ipclab.frames.address import MissingError
+from ipclab.frames.language import RuleError
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 

@@ -13,12 +13,13 @@ import msgspec
 import pandas as pd
 
 from ipclab.claims.claim import Claim, Table, decide
-from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.expression import MOST_WORK, Source, Term, Work
 from ipclab.claims.file import Control, File, _Names
 from ipclab.claims.requirement import Requirement
-from ipclab.claims.rules import Rule, amount, read_names, read_rule, read_sum
+from ipclab.claims.rules import Rule, read_names, read_rule, read_sum
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.frames.language import RuleError, amount
 from ipclab.store.files import text_of
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")

@@ -13,11 +13,12 @@ import msgspec
 import numpy as np
 
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Amounts, Text, decide
-from ipclab.claims.expression import RuleError, Source, Term
+from ipclab.claims.expression import Source, Term
 from ipclab.claims.rules import Rule
-from ipclab.claims.units import KINDS
 from ipclab.frames.address import Address
+from ipclab.frames.language import RuleError
 from ipclab.frames.metrics import summary
+from ipclab.frames.units import KINDS
 from ipclab.stats import tolerance
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.tolerance import Deadline
