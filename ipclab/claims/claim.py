@@ -6,10 +6,12 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from ipclab.claims.expression import RuleError, Source, Term
+from ipclab.claims.expression import Source, Term
 from ipclab.claims.rules import Rule
+from ipclab.claims.simultaneous import simultaneous
 from ipclab.errors import nearest
 from ipclab.frames.address import MissingError
+from ipclab.frames.language import RuleError
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -118,14 +120,18 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
     """Return the verdict of `rule` on what `term` gives: all of it must lie inside the bounds.
 
     It holds when every interval does, fails when one lies outside, and is undecided when one
-    contains a bound.
+    contains a bound. One of several fails by intervals that hold together (`simultaneous`); that
+    all lie inside needs no such care, since each of them has to.
     """
     try:
-        quantities = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
+        alone = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
     except MissingError as missing:
         return Verdict(NOT_TESTABLE, missing=str(missing))
-    if not all(quantities) or not quantities:
+    if not all(alone) or not alone:
         return Verdict(NOT_TESTABLE)
+    quantities = alone
+    if any(_word(rule, quantity) != HOLDS for quantity in alone):
+        quantities = [simultaneous(quantity, len(alone)) for quantity in alone]
 
     def severity(quantity: Quantity) -> tuple[int, float]:
         return SEVERITY[_word(rule, quantity)], _margin(rule, quantity)
@@ -146,13 +152,13 @@ def _word(rule: Rule, quantity: Quantity) -> str:
 
 
 def _margin(rule: Rule, quantity: Quantity) -> float:
-    """Return how far the interval's worse end lies inside the bounds.
+    """Return how far the value lies inside the bounds: a ratio where there is one, else less.
 
-    It is a ratio where there is one, else a difference.
+    By the ends of intervals a claim of "every" would print another than the least.
     """
-    low, high = quantity.ends
-    above_low = _inside(low, rule.low) if rule.low > -inf else inf
-    below_high = _inside(rule.high, high) if rule.high < inf else inf
+    value = float(quantity.value)
+    above_low = _inside(value, rule.low) if rule.low > -inf else inf
+    below_high = _inside(rule.high, value) if rule.high < inf else inf
     return min(above_low, below_high)
 
 

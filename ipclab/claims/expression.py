@@ -10,24 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.claims.units import KINDS, PLAIN, UNITS, Dimension
 from ipclab.frames.address import Address, Axes, MissingError, Points, quantity
+from ipclab.frames.language import RuleError
+from ipclab.frames.units import KINDS, PLAIN, UNITS, Dimension
 from ipclab.stats.quantity import Quantity, of
 
 Operator = Callable[[Quantity, Quantity], Quantity]
 DEEPEST = 100  # parts inside each other
 # values that a person's file may make; an address counts as so many
 MOST_WORK, LOOK_UP = 300_000, 300
-
-
-class RuleError(ValueError):
-    """A rule that cannot be read: why, and the fix; `name` is what it stands under."""
-
-    def __init__(self, why: str, fix: str = "", name: str = "") -> None:
-        super().__init__(why, fix)
-        self.why = why
-        self.fix = fix
-        self.name = name
 
 
 class Work:
@@ -161,6 +152,11 @@ class Term:
         if self.depth > DEEPEST:
             why = f"more than {DEEPEST} parts stand inside each other"
             raise RuleError(why, "say it with fewer")
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is an address and nothing else."""
+        return self.depth == 0 and len(self.addresses) == 1
 
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for unlike dimensions."""

@@ -1,4 +1,4 @@
-"""What a file of claims states: claims, derived numbers, corrections, the document's fields."""
+"""What a file states: claims, requirements, derived numbers, corrections, a document's fields."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ import msgspec
 
 from ipclab.claims.claim import OWN, Claim, Text
 from ipclab.claims.expression import Term
+from ipclab.claims.requirement import Requirement
 
 NO_TABLE = "the file gives no table for it"
 Terms = dict[str, Term]
@@ -83,6 +84,7 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
     """
 
     claims: list[Claim] = msgspec.field(default_factory=list, name="claim")
+    requirements: list[Requirement] = msgspec.field(default_factory=list, name="requirement")
     document: Control | None = None
     derived: list[Derivation] = []
     corrections: list[Correction] = msgspec.field(default_factory=list, name="correction")
@@ -94,6 +96,8 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
     levels: dict[str, dict[str, int]] = {}
 
     def __post_init__(self) -> None:
+        for requirement in self.requirements:
+            requirement.language = requirement.language or self.language
         for claim in self.claims:
             claim.language = claim.language or self.language
             claim.meaning = claim.meaning or claim.text

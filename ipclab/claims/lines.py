@@ -3,7 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,23 +13,31 @@ import msgspec
 import pandas as pd
 
 from ipclab.claims.claim import Claim, Table, decide
-from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.expression import MOST_WORK, Source, Term, Work
 from ipclab.claims.file import Control, File, _Names
-from ipclab.claims.rules import Rule, amount, read_names, read_rule, read_sum
+from ipclab.claims.requirement import Requirement
+from ipclab.claims.rules import Rule, read_names, read_rule, read_sum
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.frames.language import RuleError, amount
 from ipclab.store.files import text_of
 
-_HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
-_PLACE = re.compile(r" - at `\$(?:\.claim\[(\d+)\])?(?:\.(\w+))?.*")
+_HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
+_PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")
 _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
 # What the fonts of a report do not hold, beside control and private characters.
 _PICTURES = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
 )
 WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
-# of a claim: without placeholders
-PLAIN = "id", "section", "source", "adds", "unstated", "untestable"
+# of a claim, and of a requirement: without placeholders
+PLAIN = {
+    "claim": ("id", "section", "source", "adds", "unstated", "untestable"),
+    "requirement": ("id", "source"),
+}
+FORMS: dict[str, type[Claim | Requirement]] = {"claim": Claim, "requirement": Requirement}
+STATISTICS = "take max, p99.9, coverage or median"
+Place = tuple[str, int]  # a kind of table, and which of these
 
 
 class Lines:
@@ -38,7 +46,8 @@ class Lines:
     def __init__(self, text: str, name: str) -> None:
         self.lines = text.splitlines()
         self.name = name
-        self.begins = [number for number, line in enumerate(self.lines) if _HEADER.match(line)]
+        headers = map(_HEADER.match, self.lines)
+        self.begins = [(line, header[1]) for line, header in enumerate(headers) if header]
 
     @classmethod
     def read(cls, file: Path) -> "Lines":
@@ -65,51 +74,60 @@ class Lines:
             file = msgspec.convert(content, File, dec_hook=partial(_made, names))
         except (RecursionError, ValueError) as error:
             raise self._refused(error) from error
-        if not file.claims and file.document is None:
+        if not file.claims and not file.requirements and file.document is None:
             raise self._without_claims("claim")
         for printed in file.document.printed if file.document else ():
             fields = [name for name in printed.__struct_fields__ if name != "history"]
             self._check_braces(printed, fields, None)
-        for number, claim in enumerate(file.claims):
-            self._check_braces(claim, PLAIN, number)
-            if not claim.language:
-                why = "a claim has no 'language'"
-                raise UsageError(self.place(number), why, "add language = ...")
-            if claim.id in [other.id for other in file.claims[:number]]:
-                raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
+        ids = set[str]()
+        for place, stated in stated_in(file):
+            self._check_braces(stated, PLAIN[place[0]], place)
+            if not stated.language:
+                why = f"a {place[0]} has no 'language'"
+                raise UsageError(self.place(place), why, "add language = ...")
+            if stated.id in ids:
+                why = f"two {place[0]}s have the id {stated.id!r}"
+                raise UsageError(self.place(place, "id"), why)
+            ids.add(stated.id)
         return file
 
-    def _check_braces(self, printed: Any, names: Iterable[str], number: int | None) -> None:
+    def _check_braces(self, printed: Any, names: Iterable[str], place: Place | None) -> None:
         """Raise `UsageError` for braces, which name values in prose, in fields printed as is."""
         for name in names:
             if {"{", "}"} & {*getattr(printed, name)}:
-                raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
+                raise UsageError(self.place(place, name), f"{name} holds a brace", "leave it out")
 
     def check(self, file: File, run: Source) -> None:
-        """Raise `UsageError` for a claim on what the run cannot have, or on unlike things.
+        """Raise `UsageError` for a rule on what the run cannot have, or on unlike things.
 
-        Claims that take more than `MOST_WORK` to judge, all together, are refused too.
+        Rules that take more than `MOST_WORK` to judge, all together, are refused too.
         """
         work = Work(MOST_WORK)
         run = replace(run, cached={}, work=work)
-        for number, claim in enumerate(file.claims):
-            terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
+        for place, stated in stated_in(file):
+            terms = {"rule": stated.rule.term}
+            published = fair = None
+            if isinstance(stated, Claim):
+                published = stated.published
+                fair = stated.fair
+            if fair is not None:
+                terms["fair"] = fair
             for key, term in terms.items():
                 for address in term.addresses:
                     if problem := _unknown(address, run):
                         why, fix = problem
-                        raise UsageError(self.place(number, key), f"{address}: {why}", fix)
-            place = self.place(number, "rule")
+                        raise UsageError(self.place(place, key), f"{address}: {why}", fix)
+            line = self.place(place, "rule")
             try:
                 for term in terms.values():
-                    decide(claim.rule, term, run)
-                if claim.published is not None:
-                    table = Source(run.points, given=claim.published, work=work)
-                    decide(claim.rule, claim.own or claim.rule.term, table)
+                    decide(stated.rule, term, run)
+                if published is not None and isinstance(stated, Claim):
+                    table = Source(run.points, given=published, work=work)
+                    decide(stated.rule, stated.own or stated.rule.term, table)
             except RuleError as error:
-                raise UsageError(place, f"the rule: {error.why}", error.fix) from error
+                raise UsageError(line, f"the rule: {error.why}", error.fix) from error
             except LabError as error:
-                raise UsageError(place, f"the rule: {error}") from error
+                raise UsageError(line, f"the rule: {error}") from error
 
     def _refused(self, error: BaseException) -> UsageError:
         """Return what an error of reading says, with the line."""
@@ -127,46 +145,58 @@ class Lines:
         return UsageError(self.place(None), "it nests too deeply", "write [[claim]] tables")
 
     def _without_claims(self, key: str) -> UsageError:
-        why = "a file of claims holds [[claim]] tables"
+        why = "a file of claims holds [[claim]] and [[requirement]] tables"
         return UsageError(self.place(None, key), why, "see docs/claims.md")
 
     def _invalid(self, message: str, cause: BaseException | None) -> UsageError:
         """Return what a check of types, or the error that caused it, says, with the line."""
         where = _PLACE.search(message)
         field = _FIELD.search(message)
-        number, key = (where[1], where[2] or "") if where else (None, "")
-        if where is None or key == "claim":
+        kind, number, key = (where[1], where[2], where[3] or "") if where else (None, None, "")
+        if where is None or key in FORMS:
             return self._without_claims(field[2] if field else "claim")
-        claim = int(number) if number else None
+        at = (kind, int(number)) if kind and number else None
         if isinstance(cause, RuleError):
             return UsageError(
-                self.place(claim, cause.name, key), f"{WHAT.get(key, '')}{cause.why}", cause.fix
+                self.place(at, cause.name, key), f"{WHAT.get(key, '')}{cause.why}", cause.fix
             )
-        place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
+        place = self.place(at, field[2] if field and field[1] == "unknown" else key)
         if not field:
-            return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
-        what, kind = ("a document", Control) if key == "document" else ("a claim", Claim)
-        near = nearest(field[2], kind.__struct_fields__)
+            why = message[: where.start()].replace("`", "").lower()
+            fix = STATISTICS if key == "statistic" else ""
+            return UsageError(place, f"{key}: {why}", fix)
+        name = "document" if key == "document" else kind or "claim"
+        near = nearest(field[2], FORMS.get(name, Control).__struct_fields__)
         fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
-        return UsageError(place, f"{what} has no {field[2]!r}", fix)
+        return UsageError(place, f"a {name} has no {field[2]!r}", fix)
 
-    def place(self, number: int | None, *keys: str) -> str:
-        """Return the file and the line of the first of `keys` in claim `number`, else the claim's.
+    def place(self, table: Place | None, *keys: str) -> str:
+        """Return the file and the line of the first of `keys` in a table, else the table's.
 
-        Without a `number` the keys are the file's.
+        Without a table (its kind, and which of these) the keys are the file's.
         """
         first = 0
         last = len(self.lines)
-        if number is not None and number < len(self.begins):  # else an inline table
-            first = self.begins[number]
-            last = [*self.begins, last][number + 1]
+        kind, number = table or ("", 0)
+        ours = [place for place, (_, begun) in enumerate(self.begins) if begun == kind]
+        if number < len(ours):  # else an inline table
+            ends = [line for line, _ in self.begins] + [last]
+            first, last = ends[ours[number]], ends[ours[number] + 1]
         for key in keys:
             name = rf"""["']?{re.escape(key)}["']?"""
-            begins = re.compile(rf"\s*\[?\s*(?:claim\s*\.\s*)?{name}\s*[=.\]]")
+            begins = re.compile(rf"\s*\[?\s*(?:\w+\s*\.\s*)?{name}\s*[=.\]]")
             for line in range(first, last):
                 if begins.match(self.lines[line]):
                     return f"{self.name}, line {line + 1}"
         return f"{self.name}, line {first + 1}"
+
+
+def stated_in(file: File) -> Iterator[tuple[Place, Claim | Requirement]]:
+    """Yield a file's claims, then its requirements, each with its place."""
+    for number, claim in enumerate(file.claims):
+        yield ("claim", number), claim
+    for number, requirement in enumerate(file.requirements):
+        yield ("requirement", number), requirement
 
 
 def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:

@@ -17,8 +17,8 @@ from ipclab.claims.claim import SLACK
 from ipclab.claims.expression import Source, Values
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
-from ipclab.claims.rules import half_a_digit
 from ipclab.frames.address import Address, Points
+from ipclab.frames.language import half_a_digit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of

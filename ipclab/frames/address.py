@@ -19,7 +19,8 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing
 
-PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\]]*\](?:\.[\w.]+)?"
+# in a bracket stand levels, never quotes as after a notebook's variable
+PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]'\"]*\](?:\.[\w.]+)?"
 ADDRESS = re.compile(r"(text\.)?(\w+)\.([\w.|-]+)\[([^\]]*)\](?:\.([\w.]+))?")
 KNOWN = re.compile(r"\{(?:(\d+)\*)?(\w+)\}")
 USUAL = ("p50", "mean")

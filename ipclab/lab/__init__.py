@@ -20,6 +20,7 @@ MODULES = {
     "marks": ("drawable", "groups"),
     "lab": ("Lab", "lab_of"),
     "limits": ("about_limits", "beaten", "cpu_pairs", "impossible", "limited", "notice"),
+    "required": ("requirements", "requirements_table"),
     "signing": ("about_configuration", "is_preliminary", "page_marks", "title_block"),
     "tabulation": ("listed",),
     "trust": ("trusted",),

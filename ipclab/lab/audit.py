@@ -10,8 +10,9 @@ import pandas as pd
 from ipclab.claims.claim import OWN, Claim, Verdict, judge_all
 from ipclab.claims.expression import Source, Term
 from ipclab.claims.file import File
-from ipclab.claims.lines import Lines
+from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.published import texts
+from ipclab.claims.requirement import Requirement
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
 from ipclab.lab import labels, prose, verdicts
@@ -21,6 +22,7 @@ from ipclab.lab.data import Data
 from ipclab.lab.table import Table
 from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
+from ipclab.stats.quantity import Quantity
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
@@ -169,14 +171,19 @@ def claims_table(
     return tabulated(lab, frame, caption, notes=notes, name=name)
 
 
-def corrections(lab: Data) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's table (`own`) and `here`."""
+def corrections(lab: Data, of: Collection[str] | None = None) -> pd.DataFrame:
+    """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
+
+    `of` names the claims that need one, all when None; what no claim states is always corrected.
+    """
     text, run = values_of(lab)
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}
         for correction in file.corrections:
-            ids = correction.claims
+            ids = [id_ for id_ in correction.claims if of is None or id_ in of]
+            if correction.claims and not ids:
+                continue
             quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
             place = lab.say(N_("seed {seed}, {section}"), seed=file.seed, section=correction.source)
@@ -202,19 +209,24 @@ def _corrected(
     return lab.say(msgid, **filled) if msgid else DASH
 
 
-def _filled(lab: Data, text: str, claim: Claim) -> str:
-    """Return the words of a person's own claim with its figures."""
+def filled(lab: Data, text: str, figures: Mapping[str, Quantity]) -> str:
+    """Return the words of a person's own claim or requirement with its figures."""
     return prose.fill(
-        text, lambda name: lab._lookup(name, claim.figures), lab.words.numbers, markdown=False
+        text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
     )
+
+
+def in_language(lab: Data, stated: Claim | Requirement) -> str:
+    """Return the words of a claim or requirement in the reader's language where it has them."""
+    by_language = {**stated.translations, stated.language: stated.text}
+    return by_language.get(lab.words.lang, stated.text)
 
 
 def _meaning(lab: Data, file: File, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     lang = lab.words.lang
     if file.seed == OWN:
-        by_language = {**claim.translations, claim.language: claim.text}
-        return _filled(lab, by_language.get(lang, claim.text), claim)
+        return filled(lab, in_language(lab, claim), claim.figures)
     meaning = lab.say(claim.meaning, **claim.figures)
     if lang == claim.language != "en":
         return f"“{claim.text}”\u2002{meaning}"
@@ -226,18 +238,21 @@ def _title(lab: Data, file: File) -> str:
 
 
 def with_own(lab: AnyData, file: str) -> AnyData:
-    """Return the lab with a person's own claims; `UsageError` has the line of a bad one."""
+    """Return the lab with a person's own claims and requirements.
+
+    Raises `UsageError` with the line of a bad one.
+    """
     lines = Lines.read(Path(file))
     own = lines.parsed()
     lines.check(own, values_of(lab)[1])
-    for number, claim in enumerate(own.claims):
-        for lang, text in ((claim.language, claim.text), *claim.translations.items()):
-            place = lines.place(number, "text" if text == claim.text else "translations")
+    for table, stated in stated_in(own):
+        for lang, text in ((stated.language, stated.text), *stated.translations.items()):
+            place = lines.place(table, "text" if text == stated.text else "translations")
             if lang not in LANGUAGES:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                _filled(lab, text, claim)
+                filled(lab, text, stated.figures)
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)

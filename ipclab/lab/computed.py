@@ -4,14 +4,15 @@ from dataclasses import replace
 from functools import partial
 
 from ipclab.claims.claim import known_of
-from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.expression import MOST_WORK, Source, Term, Work
 from ipclab.claims.published import texts, worded
 from ipclab.claims.rules import read_names, read_sum
-from ipclab.claims.units import KINDS
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
 from ipclab.frames.judged import judged
+from ipclab.frames.language import RuleError
+from ipclab.frames.units import KINDS
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
 

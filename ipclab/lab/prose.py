@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markdown_it.token import Token
 
 from ipclab.errors import LabError
+from ipclab.lab.asked import nearest_name
 from ipclab.lab.markdown import parser
 from ipclab.lab.numbers import Formatter, plain
 from ipclab.lab.questions import (
@@ -20,7 +21,6 @@ from ipclab.lab.questions import (
     Variables,
     answered,
     edged,
-    nearest_name,
     texts,
     without_empty_tables,
     without_factor,

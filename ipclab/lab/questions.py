@@ -28,7 +28,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from ipclab.errors import LabError, nearest
+from ipclab.errors import LabError
+from ipclab.frames.language import RuleError
+from ipclab.lab.asked import computed
 from ipclab.lab.numbers import shown_decimals
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
@@ -50,12 +52,10 @@ _QUESTION = re.compile(
     r" (?P<name>\w+))?\s*"
 )
 _ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<marks>[><=~!]+)(?: (?P<text>.*))?")
-ADDRESS = re.compile(r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\w*(?:\.\d+)?)?")
-WRONG = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+WRONG = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 Variables = Mapping[str, Any]  # of the notebook, by name
 Lookup = Callable[[str], Quantity | str]  # gives the value at an address
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")  # below the head of a table
-_PERCENT = re.compile(r"([\d.]+)\s*%")
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ class Question:
 
     def limit(self, names: Variables, lookup: Lookup) -> float:
         """Return the bound as a number; raises `LabError` for one that cannot be computed."""
-        bound = _PERCENT.sub(r"(\1 / 100)", self.bound) or "0"
-        return float(of(_evaluated(bound, names, lookup)).value)
+        return float(of(_evaluated(self.bound or "0", names, lookup)).value)
 
     def side(self, value: Quantity, bound: float, margin: float) -> str:
         """Return what the judge says of `value`: `inside` only if it has an alternative.
@@ -234,27 +233,13 @@ def _check(question: Question) -> None:
         raise LabError(what, why, "add a line for it")
 
 
-def nearest_name(name: str, names: Variables) -> str:
-    """Return which of the notebook's variables looks most like `name`."""
-    public = [other for other in names if not other.startswith("_")]
-    return f"the nearest name is {nearest(name, public)!r}"
-
-
 def _evaluated(expression: str, names: Variables, lookup: Lookup) -> Any:
-    """Return what an expression gives; each address in it is a name that no notebook has."""
-    values = dict(names)
-
-    def named(address: re.Match[str]) -> str:
-        name = f"_at_{address.start()}"
-        values[name] = lookup(address[0])
-        return name
-
+    """Return what an expression gives, of the notebook's variables and of addresses."""
     what = f"the question {expression!r} in prose"
     try:
-        return eval(compile(ADDRESS.sub(named, expression), "prose", "eval"), values)
-    except NameError as error:
-        why = f"no value is named {error.name!r}"
-        raise LabError(what, why, nearest_name(str(error.name), names)) from error
+        return computed(expression, names, lookup)
+    except RuleError as error:
+        raise LabError(what, error.why, error.fix) from error
     except WRONG as error:
         fix = "ask for arithmetic with values of the notebook"
         raise LabError(what, str(error), fix) from error

@@ -150,6 +150,34 @@ def test_what_cannot_be_asked_is_named() -> None:
         question.value({"write": Quantity(1.0)}, str)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["__import__('os')", "a.__class__", "(lambda: 1)()", "[a for a in (1,)]", "a if a else a",
+     "open('x')", "a ** 9", "a[b for b in a]", "a := 2", "f'{a}'"],
+)  # fmt: skip
+def test_a_question_executes_nothing(asked: str) -> None:
+    with pytest.raises(LabError, match="the question"):
+        Question(asked, "1", {}).value({"a": Quantity(1.0)}, str)
+
+
+def test_a_question_is_in_the_language_of_claims_and_takes_parts_of_variables() -> None:
+    names = {
+        "gain": {"kept": Quantity(3e6, "ns")},
+        "payload": SimpleNamespace(improvement=2.0),
+        "many": [1, 2, 3],
+    }
+    for asked, bound, found, limit in (
+        ("gain['kept'] / 2", "1.5 ms", 1.5e6, 1.5e6),
+        ("gain['kept'] + 1 ms", "50 %", 4e6, 0.5),
+        ("payload.improvement * 2", "-1", 4.0, -1),
+        ("len(many)", "payload.improvement", 3, 2.0),
+        ("max(payload.improvement, 1)", "1 KiB", 2.0, 1024),
+    ):
+        question = Question(asked, bound, {})
+        assert question.value(names, str).value == found
+        assert question.limit(names, str) == limit
+
+
 def test_values_by_address_and_presence() -> None:
     asked = Question("payload.write[arm=mapping,size_bytes=max].p99.9 / base", "1", {})
     found = {"payload.write[arm=mapping,size_bytes=max].p99.9": Quantity(6.0)}

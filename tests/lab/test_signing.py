@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from ipclab.lab import budget, claims, smallest_found, with_own
+from ipclab.lab import budget, requirements, smallest_found, with_own
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.signing import (
     MIME,
@@ -195,8 +195,8 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
     ]
     assert sum(len(source.splitlines()) for source in code) <= 30
     lab = lab_of(reference(), checkout(), "ko")
-    own = claims(with_own(lab, str(example.with_suffix(".toml"))), "own")
-    assert list(own.here) == ["holds", "holds"]
+    own = requirements(with_own(lab, str(example.with_suffix(".toml"))))
+    assert list(own.word) == ["not shown", "holds"]
 
 
 def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_path: Path) -> None:

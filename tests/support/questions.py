@@ -10,9 +10,9 @@ from typing import Any
 
 import nbformat
 
-from ipclab.frames.address import Address
+from ipclab.frames.address import PATTERN, Address
 from ipclab.lab import prose
-from ipclab.lab.questions import ADDRESS, Question, parts
+from ipclab.lab.questions import Question, parts
 from ipclab.stats.quantity import Quantity
 from tests.support.commands import ROOT
 
@@ -69,6 +69,7 @@ def used(question: Question) -> set[str]:
     return names | {name.split(".")[0] for name in said if not Address.read(name)}
 
 
+ADDRESS = re.compile(PATTERN)
 PERCENT = re.compile(r"([\d.]+)\s*%")
 
 

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ipclab_answers.deadlines.tolerance import (
+from ipclab.stats.tolerance import (
     DRIFTS,
     ERROR,
     FAILED,

@@ -1,4 +1,4 @@
-"""Deadlines: one-sided tolerance limits of no assumed shape, and whether launches may have one.
+"""Tolerance: one-sided tolerance limits of no assumed shape, and whether launches may have one.
 
 With n values of one distribution, whatever its shape, the r-th largest lies above a share
 `coverage` of it with a probability that follows from n alone (Wilks, Ann. Math. Statist. 12, 1941,

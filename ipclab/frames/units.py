@@ -1,4 +1,4 @@
-"""Units of rules: what each is in seconds and bytes, and the powers of these that it stands for."""
+"""Units of expressions: what each is in seconds and bytes, and the powers of these that it stands for."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
