@@ -153,6 +153,36 @@ class Term:
             why = f"more than {DEEPEST} parts stand inside each other"
             raise RuleError(why, "say it with fewer")
 
+    def _with(self, combine: Operator, other: "Term | float", turned: bool = False) -> "Term":
+        """Return arithmetic of both, of which a number is exact."""
+        two = other if isinstance(other, Term) else constant(of(other))
+        first, last = (two, self) if turned else (self, two)
+        return Term(partial(joined, combine, first, last), [first, last])
+
+    def __add__(self, other: "Term | float") -> "Term":
+        return self._with(add, other)
+
+    def __sub__(self, other: "Term | float") -> "Term":
+        return self._with(sub, other)
+
+    def __mul__(self, other: "Term | float") -> "Term":
+        return self._with(mul, other)
+
+    def __truediv__(self, other: "Term | float") -> "Term":
+        return self._with(truediv, other)
+
+    def __radd__(self, other: float) -> "Term":
+        return self._with(add, other, turned=True)
+
+    def __rsub__(self, other: float) -> "Term":
+        return self._with(sub, other, turned=True)
+
+    def __rmul__(self, other: float) -> "Term":
+        return self._with(mul, other, turned=True)
+
+    def __rtruediv__(self, other: float) -> "Term":
+        return self._with(truediv, other, turned=True)
+
     @property
     def is_address(self) -> bool:
         """Whether it is an address and nothing else."""
@@ -164,6 +194,24 @@ class Term:
 
 
 NONE: Axes = frozenset()
+
+
+def looked_up(address: Address) -> Term:
+    """Return the values at an address."""
+    return Term(lambda source: source.values(address), addresses=[address])
+
+
+def constant(amount: Quantity) -> Term:
+    """Return an exact amount."""
+    step, dimension = UNITS[amount.unit]
+    value = Quantity(amount.value * step, kind="computed")
+    return Term(lambda _: Values({NONE: value}, dimension))
+
+
+def applied(name: str, *parts: Term | float, along: Sequence[str] = ()) -> Term:
+    """Return one of `FUNCTIONS` of terms; `along` is the factor of those that take steps."""
+    terms = [part if isinstance(part, Term) else constant(of(part)) for part in parts]
+    return Term(partial(call, name, terms, along), terms)
 
 
 def _each(*parts: Values) -> Values:

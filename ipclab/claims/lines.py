@@ -60,8 +60,16 @@ class Lines:
                 f"cannot read the claims in {file}", why, "name a file of text; see docs/claims.md"
             ) from error
 
-    def parsed(self) -> File:
-        """Return what they state; raises `UsageError` with the line."""
+    def parsed(
+        self,
+        rules: Mapping[str, Mapping[str, Any]] | None = None,
+        terms: Mapping[str, Term] | None = None,
+    ) -> File:
+        """Return what they state; raises `UsageError` with the line.
+
+        Of a published text `rules` are the fields of claims by id that stand in Python, `terms`
+        what its expressions may use by name.
+        """
         for number, line in enumerate(self.lines):
             others = [c for c in line if unicodedata.category(c)[0] == "C" and c != "\t"]
             for strange in others + _PICTURES.findall(line):
@@ -70,7 +78,9 @@ class Lines:
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
             content = tomllib.loads("\n".join(self.lines))
-            names = read_names(msgspec.convert(content, _Names).names)
+            names = {**(terms or {}), **read_names(msgspec.convert(content, _Names).names)}
+            for claim in content["claim"] if rules else ():
+                claim.update((rules or {})[claim["id"]])
             file = msgspec.convert(content, File, dec_hook=partial(_made, names))
         except (RecursionError, ValueError) as error:
             raise self._refused(error) from error
@@ -202,6 +212,8 @@ def stated_in(file: File) -> Iterator[tuple[Place, Claim | Requirement]]:
 def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
     """Return a rule, an expression or amounts out of what stands for it; raises `RuleError`."""
     if kind in (Rule, Term):
+        if isinstance(written, kind):  # of a text that states it in Python
+            return written
         return read_rule(written, names) if kind is Rule else read_sum(written, names)
     amounts = kind()
     for name, value in dict(written).items():

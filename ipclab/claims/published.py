@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ipclab.claims.claim import SLACK
-from ipclab.claims.expression import Source, Values
+from ipclab.claims.expression import Source, Term, Values
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
 from ipclab.frames.address import Address, Points
@@ -61,7 +62,14 @@ def texts(paths: Paths) -> dict[str, File]:
 
 @cache
 def _read(file: Path, _changed: int) -> File:
-    return Lines.read(file).parsed()
+    """Return a text's words, and what its module in `ipclab.claims.texts` says of its claims."""
+    module = import_module(f"ipclab.claims.texts.{file.stem[4:]}")
+    stated = {}
+    for name, function in module.claim.items():
+        rules = {key: made for key, made in function()._asdict().items() if made is not None}
+        stated[name] = {"text": function.__doc__, **rules}
+    terms = {name.lower(): term for name, term in vars(module).items() if isinstance(term, Term)}
+    return Lines.read(file).parsed(stated, terms)
 
 
 def worded(paths: Paths, study: str) -> pd.DataFrame:

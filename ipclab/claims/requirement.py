@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Amounts, Text, decide
-from ipclab.claims.expression import Source, Term
+from ipclab.claims.expression import Source, Term, looked_up
 from ipclab.claims.rules import Rule
 from ipclab.frames.address import Address
 from ipclab.frames.language import RuleError
@@ -79,8 +79,7 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
         """Return what the frames decide it by: the rule's own, or the quantile of its address."""
         if self.statistic != TAIL:
             return self.rule.term
-        tail = replace(self.address, metric=TAIL)
-        return Term(lambda source: source.values(tail), addresses=[tail])
+        return looked_up(replace(self.address, metric=TAIL))
 
     def _check_coverage(self) -> None:
         try:

@@ -16,13 +16,20 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 
-from ipclab.claims.expression import ALONG, FUNCTIONS, Source, Term, Values, call, joined
+from ipclab.claims.expression import (
+    ALONG,
+    FUNCTIONS,
+    Source,
+    Term,
+    applied,
+    constant,
+    joined,
+    looked_up,
+)
 from ipclab.errors import nearest
 from ipclab.frames import language
 from ipclab.frames.address import Address
 from ipclab.frames.language import Operator, Reader, RuleError, amount_and_half, names_in
-from ipclab.frames.units import UNITS
-from ipclab.stats.quantity import Quantity
 
 ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")
@@ -31,7 +38,7 @@ Ends = tuple[float, float]
 
 
 class Rule:
-    """A rule that was read: what it compares, its bounds, their unit, and how it is written.
+    """A rule that was read: what it compares, its bounds, their unit, and how these are written.
 
     A bound that is `open` is not included.
 
@@ -60,29 +67,36 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     parts = _RULE.fullmatch(text)
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-    bounds_text = parts[3].strip().removesuffix(ROUNDED)
+    bounds = parts[3].strip().removesuffix(ROUNDED)
+    rounded = parts[3].strip() != bounds
     term = read_sum(parts[1], names)
-    word = parts[2]
-    ends = re.split(r"\band\b", bounds_text)
-    rounded = parts[3].strip() != bounds_text
+    return bounded(term, parts[2], re.split(r"\band\b", bounds), rounded)
+
+
+def bounded(term: Term, word: str, ends: Sequence[str], rounded: bool) -> Rule:
+    """Return the rule that compares a term, by one of `COMPARISONS`, with one bound or with two.
+
+    Raises `RuleError` for other bounds.
+    """
     if len(ends) != (2 if word == "between" else 1):
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
         raise RuleError("it ends where a number should stand")
-    bounds = []
-    for end in ends:
-        bound, half = amount_and_half(end)
-        bounds.append((bound.value, half * rounded))
-    bounds.sort()
     if rounded and word in ("above", "below"):
         raise RuleError(
             f"{word} excludes its bound, which then stands for no others",
             "write at_least or at_most",
         )
+    bounds = []
+    for end in ends:
+        bound, half = amount_and_half(end)
+        bounds.append((bound.value, half * rounded))
+    bounds.sort()
     low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
     high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
     near = (low - below, high + above)
     unit = amount_and_half(ends[0])[0].unit
+    text = " ".join([word, " and ".join(map(str.strip, ends)), ROUNDED if rounded else ""]).strip()
     return Rule(text, term, near, unit, word in ("above", "below"), (low, high))
 
 
@@ -110,7 +124,7 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     known = names or {}
     called = partial(_called, known)
-    reader = Reader(_address, _amount, partial(_named, known), _joined, called)
+    reader = Reader(_address, constant, partial(_named, known), _joined, called)
     return language.read(text, reader)
 
 
@@ -118,13 +132,7 @@ def _address(text: str) -> Term:
     address = Address.read(text)
     if address is None:
         raise RuleError(f"{text!r} is no address", "write study.op[factor=level].metric")
-    return Term(lambda source: source.values(address), addresses=[address])
-
-
-def _amount(amount: Quantity) -> Term:
-    step, dimension = UNITS[amount.unit]
-    value = Quantity(amount.value * step, kind="computed")
-    return Term(lambda _: Values({frozenset(): value}, dimension))
+    return looked_up(address)
 
 
 def _named(names: Mapping[str, Term], name: str) -> Term:
@@ -150,4 +158,4 @@ def _called(
     last = [part.id for part in parts[-1:] if isinstance(part, ast.Name)]
     along = last if name in ALONG else []
     terms = [read(part) for part in parts[: len(parts) - len(along)]]
-    return Term(partial(call, name, terms, along), terms)
+    return applied(name, *terms, along=along)

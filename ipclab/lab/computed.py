@@ -5,8 +5,8 @@ from functools import partial
 
 from ipclab.claims.claim import known_of
 from ipclab.claims.expression import MOST_WORK, Source, Term, Work
-from ipclab.claims.published import texts, worded
-from ipclab.claims.rules import read_names, read_sum
+from ipclab.claims.published import worded
+from ipclab.claims.rules import read_sum
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
@@ -29,18 +29,15 @@ def values_of(lab: Data) -> tuple[Source, Source]:
     return Source(table, table, loose=True), run
 
 
-def compute(lab: Data, expression: str, study: str = "") -> Quantity:
+def compute(lab: Data, expression: str) -> Quantity:
     """Return what an expression in the language of rules gives (docs/claims.md).
-
-    `study` lends its text's names.
 
     >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
     >>> compute(lab, f"max({every}) / 1 us")
     """
     try:
-        names = read_names(texts(lab.paths)[study].names) if study else {}
         run = replace(values_of(lab)[1], work=Work(MOST_WORK))
-        return one_value(read_sum(expression, names), run)
+        return one_value(read_sum(expression), run)
     except MissingError:
         return missing()
     except RuleError as error:

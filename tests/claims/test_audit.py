@@ -5,6 +5,7 @@ them.
 import re
 from decimal import Decimal
 from functools import cache, partial
+from importlib import import_module
 from math import exp, inf
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,10 @@ from ipclab.backends.codecs import CODECS, dictionary
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim, decide
 from ipclab.claims.expression import Source
 from ipclab.claims.published import Outcome, _follows, published, recompute, rounded, texts, worded
+from ipclab.claims.rules import read_rule, read_sum
+from ipclab.claims.texts import shared_dict
+from ipclab.claims.told import above, at, between, each, exact, log
+from ipclab.frames.language import RuleError
 from ipclab.lab import prose
 from ipclab.lab.audit import claims, claims_table, corrections
 from ipclab.lab.computed import compute
@@ -119,6 +124,40 @@ def test_every_claim_is_there_once_in_the_order_of_the_texts() -> None:
     ids = [claim.id for claim in CLAIMS]
     assert len(ids) == len(set(ids)) == 73
     assert [file.seed for file in TEXTS.values()] == ["000", "001", "002", "003", "004"]
+
+
+@pytest.mark.parametrize("study", TEXTS)
+def test_every_claim_has_a_function_below_its_quotation(study: str) -> None:
+    stated = import_module(f"ipclab.claims.texts.{study}").claim
+    assert [*stated] == [claim.id for claim in TEXTS[study].claims]
+    assert [function.__doc__ for function in stated.values()] == [
+        claim.text for claim in TEXTS[study].claims
+    ]
+    names = [function.__name__ for function in stated.values()]
+    assert len(names) == len({*names})
+
+
+def test_arithmetic_of_terms_is_that_of_the_language() -> None:
+    write, read = "multiplexer.text[].indirection", "multiplexer.text[].threshold_check"
+    for made, told in (
+        (at(write) / at(read) - 1, f"{write} / {read} - 1"),
+        (1 - at(write) * 2, f"1 - {write} * 2"),
+        (1 / (1 + at(write)), f"1 / (1 + {write})"),
+        (each(at(write), 3) + exact("50 %"), f"each({write}, 3) + 50 %"),
+        (log(10) / at(read), f"log(10) / {read}"),
+    ):
+        assert made(TABLE) == read_sum(told)(TABLE)
+        assert made.addresses == read_sum(told).addresses
+    for made, told in (
+        (between(at(write), "9 %", "10 %", rounded=True), f"{write} between 9 % and 10 % rounded"),
+        (above(at(write), "1 %"), f"{write} above 1 %"),
+    ):
+        found = read_rule(told)
+        assert (made.low, made.high, made.unit, made.open, made.written) == (
+            *(found.low, found.high, found.unit, found.open, found.written),
+        )
+    with pytest.raises(RuleError, match="is no address"):
+        at("write / read")
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -255,9 +294,10 @@ def test_single_derivations(study, by, columns, stated, computed, follows) -> No
 
 
 def test_numbers_in_the_files_are_those_of_the_code() -> None:
-    entries = TEXTS["shared_dict"].names["entry_bytes"]
     sizes = [len(CODECS["pickle"].encode(dictionary(count))) for count in (10, 100, 1000, 10_000)]
-    assert re.findall(r"(\d+) B", entries) == list(map(str, sizes))
+    counted = zip(sizes, (10, 100, 1000, 10_000), strict=True)
+    per_entry = [cell.value for cell in shared_dict.ENTRY_BYTES(TABLE).cells.values()]
+    assert per_entry == [pytest.approx(size / count) for size, count in counted]
     sets = {name: file_sets("full")[name].size for name in ("exp-small", "exp-large")}
     for label, name in (("soon.exp-small", "exp-small"), ("soon.exp-large", "exp-large")):
         found = outcome("file_io", "expected size", label=label).computed
@@ -385,5 +425,8 @@ def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
     multiplexer = {row[0]: row[3] for row in claims_table(lab, "multiplexer").rows}
     assert multiplexer["2.10"] == "fails: 4,096\u00a0B (its code)"
     assert table.rows[7][3] == "not testable here (the text does not time the parts of a write)"
-    assert compute(lab, "moved", "payload").value == 1_384_120
+    assert (
+        compute(lab, "payload.write[arm=published,size_bytes=1384120].size_bytes").value
+        == 1_384_120
+    )
     assert compute(lab, "payload.write[arm=none]").value is None
