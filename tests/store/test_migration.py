@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine import FACTS, collect, digest_of
+from ipclab.machine import collect
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.facts import FACTS, digest_of
 from ipclab.store.samples import decode, encode
 from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.support.commands import ROOT
