@@ -132,6 +132,8 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions)
     for row in points[points.metric == "p50"].to_dict("records"):
         bound = questions.bound(str(row["study"]), row["op"], row)
         copies = bound.copies if bound and row.get("receive") != IN_PLACE else 0
+        if not copies:
+            continue
         shorter = fastest[fastest.index <= row["size_bytes"]]
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
