@@ -52,7 +52,7 @@ def check(out: Path | None) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what
     beat its limit.
     """
-    from ipclab.frames import derived, suspects
+    from ipclab.frames import suspects
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
 
@@ -60,8 +60,8 @@ def check(out: Path | None) -> None:
     causes = stale(checkout(), folder)
     for run in map(read, runs_of(folder)):
         try:
-            causes += [f"data: {name} was not what its points give" for name in derived.verify(run)]
-            say(suspects.beaten(run))
+            run.checked()
+            say(suspects.beaten(run))  # from frames, which follow from samples that can be
         except LabError as error:
             causes.append(f"data: {error}")
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs

@@ -14,16 +14,14 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.backends.installed import backends
 from ipclab.frames import derived, limits
 from ipclab.frames.address import narrowed
-from ipclab.frames.contests import SPINNING, again
+from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
 from ipclab.frames.stamps import stamp
 from ipclab.frames.suspects import LIMITS
 from ipclab.stats.compare import FASTER, SLOWER
 from ipclab.store.run import RunFolder, read
-from ipclab.studies.arms import Levels
 
 AGREE = 0.10  # the share by which medians of one state may differ
 LEAST_SIDE, LEAST_SHARE = 2, 0.25  # launches that make a state of their own
@@ -32,6 +30,7 @@ COLUMNS = ("fast", "slow", "why")
 UNSTEADY = "unsteady"  # the verdict on what the fastest beats in its faster state alone
 # whose ends wait for each other
 WAITING = ("round-trip", "intended", "received", "sent")
+Levels = Mapping[str, Any]
 Ends = tuple[float, float]  # the medians of the faster state and of the slower one
 
 
@@ -43,7 +42,7 @@ def states(
     """Return for each row of `medians` its states: `fast` and `slow` (ns), and `why`.
 
     `medians` are p50 rows of a study's point frame. `repeats` are what was measured again (see
-    `contests.again`), `below` by index the share of its limit that a row took. A row of one state
+    `Question.again`), `below` by index the share of its limit that a row took. A row of one state
     is its own `fast` and `slow`, and has no `why`: that names `ARMS`, `LAUNCHES` and `LIMIT`, apart
     by spaces. What beats its limit is as slow as that in its other state.
     """
@@ -104,7 +103,7 @@ def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
         return medians.assign(**dict.fromkeys(COLUMNS))
     bounds = derived.read(run, LIMITS, "launches")
     below = limits.beaten(limits.with_limits(medians, bounds)).lowest
-    return medians.join(states(medians, again(study), below.to_dict()))
+    return medians.join(states(medians, run.questions.of(study).again, below.to_dict()))
 
 
 def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
@@ -125,21 +124,23 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
     return rivals.assign(
         verdict=rivals.verdict.mask(shaken, UNSTEADY),
         slow=slow,
-        busy=pd.Series(map(needs_idle_cpu, best), rivals.index, dtype=bool),
-        other_busy=pd.Series(map(needs_idle_cpu, others), rivals.index, dtype=bool),
+        busy=pd.Series([needs_idle_cpu(run, row) for row in best], rivals.index, dtype=bool),
+        other_busy=pd.Series(
+            [needs_idle_cpu(run, row) for row in others], rivals.index, dtype=bool
+        ),
     )
 
 
-def needs_idle_cpu(levels: Mapping[Any, Any]) -> bool:
+def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
     """Tell whether the time of a point and op with `levels` needs a CPU that is otherwise idle.
 
     Who spins keeps its CPU busy; on one CPU, who `yields` it hands it to whoever else wants it.
     """
-    backend = backends().get(levels["backend"])
+    backend = run.questions.mechanisms.get(levels["backend"])
     if backend is None or levels["op"] not in WAITING:
         return False
     wait = levels.get("wait")
-    spins = (wait if isinstance(wait, str) else backend.waits[0]) in SPINNING
+    spins = wait in SPINNING if isinstance(wait, str) else backend.spins
     return spins or (backend.yields and levels["placement"] == "same")
 
 

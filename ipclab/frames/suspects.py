@@ -12,12 +12,11 @@ LIMITS = "limits"
 
 
 def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Check all files' digests, derive `studies` anew, and return the lines of `beaten`.
+    """Check all files' digests and `studies` (or all), and return the lines of `beaten`.
 
     Raises `LabError` for what was altered, and for results that cannot be.
     """
     run.checked()
-    derived.verify(run, studies)
     check(run, studies)
     return beaten(run, studies)
 
@@ -39,14 +38,14 @@ def faster(run: RunFolder, studies: Iterable[str] = ()) -> Iterator[pd.DataFrame
     for points, bounds in _bounded(run, studies):
         medians = points[points.metric == "p50"]
         if len(medians):
-            yield limits.beaten(limits.with_limits(medians, bounds))
+            yield limits.beaten(limits.with_limits(medians, bounds, run.questions))
 
 
 def impossible(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each result that is faster than its copies by memcpy can be."""
     lines = list[str]()
     for points, bounds in _bounded(run, studies):
-        lines += limits.impossible(points, bounds)
+        lines += limits.impossible(points, bounds, run.questions)
     return lines
 
 

@@ -4,13 +4,13 @@ import multiprocessing
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.frames import derived
 from ipclab.lab import quotes
 from ipclab.measure.progress import Progress
 from ipclab.store.files import write_whole
@@ -78,6 +78,9 @@ def run_jobs(
                         errors.append(rendered)
                     else:
                         made += rendered
+    except BrokenProcessPool as error:
+        why = "it was killed, or ran out of memory"
+        raise LabError("a process that renders has ended", why, "render again") from error
     finally:
         progress.end()
     return made, errors
@@ -91,10 +94,7 @@ def raise_failed(errors: Sequence[LabError], count: int) -> None:
 
 
 def _begin(parent: int, figures: Path) -> None:
-    """Give this process a kernel, which ends with it, as it ends with process `parent`.
-
-    The kernel need not derive once more what `parent` has.
-    """
+    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
 
     from ipclab.lab.canvas import FIGURES
@@ -103,7 +103,6 @@ def _begin(parent: int, figures: Path) -> None:
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
-    os.environ[derived.PROVED] = " ".join(derived.proved)
     global _kernel  # noqa: PLW0603
     _kernel = Kernel().__enter__()
     Finalize(_kernel, _kernel.end, exitpriority=100)

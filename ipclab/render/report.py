@@ -54,8 +54,6 @@ def report(
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
-    for name in derived.verify(run):
-        progress.say(f"{name} was not what its points give: it was derived again")
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab.spawn.exits import die_with_parent
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in, require_bundles
 from ipclab_answers.gather.reading import key_of, taken
@@ -143,7 +144,7 @@ def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:
         return
     cpus = len(os.sched_getaffinity(0))
     workers = min(len(names), cpus)
-    pool = ProcessPoolExecutor(workers, get_context("fork"), initializer=_alone)
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _alone, (os.getpid(),))
     files = [folder / name for name in names]
     read = partial(_rows, study=study)
     try:
@@ -158,8 +159,12 @@ def _read(folder: Path, names: Sequence[str], study: str) -> Iterator[pa.Table]:
         pool.shutdown(cancel_futures=True)
 
 
-def _alone() -> None:
-    """Prepare a process that has a CPU for itself: no threads, no look at what it inherits."""
+def _alone(parent: int) -> None:
+    """Prepare a process that has a CPU for itself: no threads, no look at what it inherits.
+
+    It ends with process `parent`.
+    """
+    die_with_parent(parent)
     pa.set_cpu_count(1)
     gc.freeze()
 

@@ -340,9 +340,12 @@ def test_whether_a_number_follows_changes_with_the_table(
 def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
     every = [each for file in TEXTS.values() for each in file.corrections]
     assert {name for each in every for name in each.claims} >= FAIL_ON_OWN_TABLE
-    for each in every:
-        assert each.own or each.here
-        for msgid, terms in ((each.own, each.own_values), (each.here, each.here_values)):
+    for correction in every:
+        assert correction.own or correction.here
+        for msgid, terms in (
+            (correction.own, correction.own_values),
+            (correction.here, correction.here_values),
+        ):
             assert not digits(msgid)
             assert {name for name, _ in prose.placeholders(msgid)} == terms.keys()
 

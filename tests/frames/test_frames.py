@@ -1,20 +1,23 @@
 """Frames of hand-made points: exact values, flags, what is kept on disk, and what is refused."""
 
 import datetime as dt
-import json
 import math
+import os
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived
+from ipclab.frames import derived, kept
 from ipclab.frames.address import narrowed
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
+from ipclab.frames.stamps import stamp
 from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.render import staleness
@@ -25,9 +28,8 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from tests.frames.test_ratios import DATA
-from tests.support.bundled import make_run
 from tests.support.commands import ROOT
-from tests.support.made import make_launch
+from tests.support.made import ASKED, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
@@ -40,6 +42,7 @@ ABOUT = {
     },
     "seed": 1,
     "machine": {"digest": "m", "facts": {}, "reasons": {}},
+    "questions": ASKED,
     "sessions": [],
     "points": {},
     "notes": {},
@@ -180,117 +183,93 @@ def test_launches_are_kept_one_by_one(measured: Measured) -> None:
     assert list(medians["flags"]) == ["", "steal"]
 
 
-def test_a_frame_is_kept_beside_its_run_and_follows_from_it(
-    run: RunFolder, measured: Measured
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of kept frames, a new one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(derived, "_in_memory", {})
+    return tmp_path / "cache" / "ipclab" / "frames"
+
+
+def forget(monkeypatch: pytest.MonkeyPatch, **replaced: object) -> None:
+    """Begin as a new process does, in which some functions must not be called."""
+    monkeypatch.setattr(derived, "_in_memory", {})
+    for name, value in replaced.items():
+        monkeypatch.setattr(derived, name, value)
+
+
+def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
+    run: RunFolder, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = sorted(run.path.rglob("*"))
     first = derived.read(run, "payload", "points")
     pd.testing.assert_frame_equal(first, tidy(measured), check_dtype=False)
-    kept = run.path / "frames" / "payload-points.parquet"
-    content = kept.read_bytes()
+    assert sorted(run.path.rglob("*")) == before
+    kept_files = sorted(cache.iterdir())
+    assert [file.name.split("-")[1] for file in kept_files] == ["contests", "launches", "points"]
+    assert {file.name.split("-")[0] for file in kept_files} == {stamp(run, "payload")}
+    modes = {oct(path.stat().st_mode & 0o777) for path in kept_files}
+    assert (oct(cache.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
+    forget(monkeypatch, _derived=None)
+    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), first)
     assert derived.read(run, "payload", "launches").shape[0] == len(list(launch_rows(measured)))
-    first.assign(value=7777.0).to_parquet(kept)  # edited by hand
+
+
+def test_a_kept_frame_that_is_not_whole_is_derived_again(
+    run: RunFolder, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = derived.read(run, "payload", "points")
+    (file,) = cache.glob("*-points-*")
+    content = file.read_bytes()
+    file.write_bytes(content[:100])
+    forget(monkeypatch)
+    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), first)
+    assert file.read_bytes() == content
+
+
+def test_other_points_or_other_code_make_other_frames(
+    run: RunFolder, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = derived.read(run, "payload", "points")
+    slower = make_launch(write=[80, 80], read=[9], write__copy=[1])
+    run.place([(measured.point, encode(Measured(measured.point, [slower], "budget")))])
+    assert row(derived.read(run, "payload", "points"), "write", "p50").value == 80
+    assert row(first, "write", "p50").value == 25
+    assert len(list(cache.iterdir())) == 6
+    monkeypatch.setattr("ipclab.frames.stamps._code", lambda: "other code")
+    derived.read(run, "payload", "points")
+    assert len(list(cache.iterdir())) == 9
+
+
+def test_the_frames_that_were_not_used_for_longest_make_room(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST_BYTES", 250)
+    for place, stamp_of in enumerate("abc"):
+        kept.write(stamp_of, {"points": bytes(100)})
+        for file in cache.glob(f"{stamp_of}-*"):
+            os.utime(file, (place, place))
+    assert [name for name in "abc" if kept.read(name, "points")] == ["b", "c"]
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o500])
+def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
+    run: RunFolder, measured: Measured, cache: Path, mode: int
+) -> None:
+    cache.mkdir(parents=True)
+    cache.chmod(mode)
+    first = derived.read(run, "payload", "points")
+    pd.testing.assert_frame_equal(first, tidy(measured), check_dtype=False)
+    if mode == 0o755:  # root writes into any folder
+        assert not list(cache.iterdir())
+
+
+def test_frames_in_the_folder_of_an_older_run_are_not_read(
+    run: RunFolder, measured: Measured, cache: Path
+) -> None:
+    (run.path / "frames").mkdir()
+    tidy(measured).assign(value=7777.0).to_parquet(run.path / "frames" / "payload-points.parquet")
     assert 7777.0 not in set(derived.read(run, "payload", "points").value)
-    assert kept.read_bytes() == content
-    kept.write_bytes(content[:100])
-    assert len(derived.read(run, "payload", "points")) == len(first)
-
-
-def altered(run: RunFolder, kind: str, frame: pd.DataFrame) -> Path:
-    """Put `frame` in the place of a kept one, its digest made to fit."""
-    file = run.path / "frames" / f"payload-{kind}.parquet"
-    frame.to_parquet(file)
-    note = json.loads(file.with_suffix(".json").read_text())
-    file.with_suffix(".json").write_text(json.dumps(note | {"sha256": sha256(file)}))
-    return file
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["points", "launches"])
-def test_an_altered_frame_is_never_shown_though_its_digest_fits(run: RunFolder, kind: str) -> None:
-    whole = derived.read(run, "payload", kind)
-    wrong = [
-        whole.assign(value=whole.value.where(whole.op != "read", 4166.0)),
-        whole.drop(index=3),
-        pd.concat([whole, whole.assign(point="another")]),
-        whole.assign(backend="shm-spin"),
-        whole.assign(more=1),
-        whole.drop(columns=["unit"]),
-        whole.iloc[:0],
-        pd.DataFrame({"x": ["2026-11-23"]}),
-    ]
-    for each in wrong:
-        altered(run, kind, each)
-        pd.testing.assert_frame_equal(derived.read(run, "payload", kind), whole)
-    assert derived.verify(run) == []
-    file = altered(run, kind, wrong[0])
-    assert derived.verify(run, ["payload"]) == [str(file.relative_to(run.path))]
-    assert derived.verify(run) == []
-
-
-def test_altered_frames_that_cannot_be_put_right_are_an_error(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = derived.read(run, "payload", "points")
-    altered(run, "points", whole.assign(value=1.0))
-
-    def full(*_: object) -> None:
-        raise LabError("cannot write")
-
-    monkeypatch.setattr(derived, "write_whole", full)
-    with pytest.raises(
-        LabError, match=r"payload-points.parquet is not what its points give: it cannot be written"
-    ):
-        derived.verify(run)
-
-
-def test_contests_follow_from_launches(tmp_path: Path) -> None:
-    run = make_run(tmp_path)
-    whole = derived.read(run, "round_trip", "contests")
-    assert len(whole) and set(whole.other) - {""}
-    file = run.path / "frames" / "round_trip-contests.parquet"
-    whole.assign(verdict="same", best=4.37).to_parquet(file, compression="zstd", index=False)
-    note = json.loads(file.with_suffix(".json").read_text())
-    file.with_suffix(".json").write_text(json.dumps(note | {"sha256": sha256(file)}))
-    pd.testing.assert_frame_equal(derived.read(run, "round_trip", "contests"), whole)
-
-
-def test_frames_that_agree_are_not_derived_again(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = derived.read(run, "payload", "points")
-    monkeypatch.setattr(derived, "_in_memory", {})
-    monkeypatch.setattr(derived, "_derived", None)
-    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
-
-
-def test_frames_that_a_report_has_derived_are_taken_as_they_are_and_no_others(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert derived.verify(run) == []
-    whole = derived.read(run, "payload", "points")
-    monkeypatch.setenv(derived.PROVED, " ".join(derived.proved))
-    with monkeypatch.context() as patch:
-        patch.setattr(derived, "_in_memory", {})
-        for unused in ("_agree", "_derived", "contests"):
-            patch.setattr(derived, unused, None)
-        pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
-    altered(run, "points", whole.assign(value=1.0))
-    monkeypatch.setattr(derived, "_in_memory", {})
-    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), whole)
-
-
-def test_a_check_does_not_approve_altered_frames(
-    run: RunFolder, paths: Paths, ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    staleness.write_manifest(paths, [run], tmp_path / "out", [])
-    assert ipclab("check", "--out", "out").returncode == 0
-    altered(run, "points", derived.read(run, "payload", "points").assign(value=1.0))
-    done = ipclab("check", "--out", "out")
-    assert (done.returncode, done.stdout) == (
-        1,
-        "data: frames/payload-points.parquet was not what its points give\n",
-    )
-    assert "make report" in done.stderr
 
 
 def test_a_run_without_a_study_has_an_empty_frame(run: RunFolder) -> None:
@@ -304,11 +283,29 @@ def test_a_run_without_a_study_has_an_empty_frame(run: RunFolder) -> None:
 
 def test_an_altered_sample_is_refused(run: RunFolder, measured: Measured) -> None:
     file = run.path / run.file(measured.point)
-    assert len(derived.read(run, "payload", "points"))  # frames are kept beside the samples
+    assert len(derived.read(run, "payload", "points"))  # frames are kept
     file.write_bytes(file.read_bytes()[:40])
-    for read in (derived.read, lambda *_: derived.verify(run)):
-        with pytest.raises(LabError, match="is not what was measured"):
-            read(run, "payload", "points")
+    with pytest.raises(LabError, match="is not what was measured"):
+        derived.read(run, "payload", "points")
+
+
+def test_a_check_refuses_samples_that_no_clock_gives_though_their_digests_fit(
+    run: RunFolder,
+    measured: Measured,
+    paths: Paths,
+    ipclab: Callable[..., "CompletedProcess[str]"],
+    tmp_path: Path,
+) -> None:
+    staleness.write_manifest(paths, [run], tmp_path / "out", [])
+    assert ipclab("check", "--out", "out").returncode == 0
+    file = run.path / run.file(measured.point)
+    table = pq.read_table(file)
+    pq.write_table(table.set_column(2, "ns", pa.array(-table["ns"].to_numpy())), file)
+    run.about["files"][run.file(measured.point)] = sha256(file)
+    run.save()
+    done = ipclab("check", "--out", "out")
+    assert done.returncode == 1
+    assert "is not a point's file" in done.stdout
 
 
 def test_an_interval_of_a_count_ends_at_nothing_at_the_latest() -> None:

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import states
-from ipclab.frames.contests import again
+from ipclab.paths import checkout
+from ipclab.store.bundle import opened
+from ipclab.studies.asked import questions
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)
@@ -88,10 +90,13 @@ def test_what_beats_its_limit_is_as_slow_as_that() -> None:
     ],
 )
 def test_who_spins_or_yields_needs_an_idle_cpu(levels: dict[str, Any], busy: bool) -> None:
-    assert states.needs_idle_cpu(levels | {"op": "round-trip"}) is busy
-    assert not states.needs_idle_cpu(levels | {"op": "write"})  # where nobody is waited for
+    run = opened(checkout(), checkout().reference)
+    assert states.needs_idle_cpu(run, levels | {"op": "round-trip"}) is busy
+    assert not states.needs_idle_cpu(run, levels | {"op": "write"})  # where nobody is waited for
 
 
-def test_arms_are_repeated_by_levels_that_their_study_has() -> None:
-    assert [{"arm": "main"}, {"arm": "boundary", "boundary": "none"}] in again("round_trip")
-    assert again("payload") == []
+def test_a_run_says_what_it_measured_again() -> None:
+    for asked in (opened(checkout(), checkout().reference).questions, questions()):
+        repeated = asked.of("round_trip").again
+        assert ({"arm": "main"}, {"arm": "boundary", "boundary": "none"}) in repeated
+        assert asked.of("payload").again == ()

@@ -1,0 +1,66 @@
+"""Frames that were derived before, in the user's cache folder: what they follow from names them.
+
+A file is `<stamp>-<kind>-<SHA-256 of its bytes>.parquet`. Whoever can write it can write the
+package: it is read when it is whole, and no more is proved. What cannot be kept is derived again.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from ipclab.errors import LabError
+from ipclab.store.files import whole
+
+MOST_BYTES = 256 << 20  # above which the frames that were not used for longest go
+SUFFIX = ".parquet"
+
+
+def read(stamp: str, kind: str) -> bytes | None:
+    """Return the Parquet file of the frame `kind` that follows from `stamp`, if it is kept."""
+    with suppress(OSError):
+        folder = _folder()
+        for file in folder.glob(f"{stamp}-{kind}-*{SUFFIX}"):
+            content = file.read_bytes()
+            if file.stem.endswith(hashlib.sha256(content).hexdigest()):
+                os.utime(file)
+                return content
+            file.unlink(missing_ok=True)
+    return None
+
+
+def write(stamp: str, content: Mapping[str, bytes]) -> None:
+    """Keep the Parquet files that follow from `stamp`, by kind, where that can be done."""
+    with suppress(OSError, LabError):
+        folder = _folder()
+        for kind, parquet in content.items():
+            digest = hashlib.sha256(parquet).hexdigest()
+            with whole(folder / f"{stamp}-{kind}-{digest}{SUFFIX}") as part:
+                part.touch(0o600)
+                part.write_bytes(parquet)
+        _make_room(folder)
+
+
+def _folder() -> Path:
+    """Return the folder of kept frames, made when missing; `PermissionError` for another's."""
+    folder = user_cache_path("ipclab", appauthor=False) / "frames"
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
+    if not private or status.st_uid != os.geteuid():
+        raise PermissionError(f"{folder} is not this user's alone")
+    return folder
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the files that were not used for longest, until the others are `MOST_BYTES` or less."""
+    room = MOST_BYTES
+    found = [(file.stat(), file) for file in folder.iterdir()]
+    for status, file in sorted(found, key=lambda each: each[0].st_mtime_ns, reverse=True):
+        room -= status.st_size
+        if room < 0:
+            file.unlink(missing_ok=True)
