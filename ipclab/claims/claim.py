@@ -121,7 +121,7 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
     contains a bound.
     """
     try:
-        quantities = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
+        quantities = term(source).shown(rule.unit)
     except MissingError as missing:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(quantities) or not quantities:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pandas as pd
 
 from ipclab.errors import UsageError
-from ipclab.frames.judged import judged as as_judged
 from ipclab.lab.computed import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
@@ -47,9 +46,7 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
         shown = None
         verdict = DASH
         if prediction:
-            value = replace(
-                as_judged(lab.run, compute(lab, RULES[name])), sources=()
-            )  # of two studies
+            value = replace(compute(lab, RULES[name]), sources=())  # of two studies
             shown = value or None
             verdict = lab.say(WORDS["verdicts"][judge.within(value, *_range(prediction))])
         rows.append(
