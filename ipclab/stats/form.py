@@ -249,6 +249,11 @@ def _independent(every: list[Ends]) -> Ends:
     return Ends(value, low, high)
 
 
+def inverse_of(ends: Ends) -> Ends:
+    """Return one over a value with its interval."""
+    return _raised(ends, -1)
+
+
 def _raised(ends: Ends, power: int) -> Ends:
     if power < 0 and ends.low <= 0 <= ends.high:
         return Ends(_power(ends.value, power), -inf, inf)

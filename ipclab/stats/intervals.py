@@ -62,6 +62,11 @@ def exp(x: float) -> float:
         return inf
 
 
+def growth(x: float) -> float:
+    """Return e to the power of `x`, less one: the share by which so large a log ratio grows."""
+    return exp(x) - 1 if x > 1 else math.expm1(x)
+
+
 def says_nothing(low: float, high: float) -> bool:
     """Tell whether an interval shows only that there were too few launches.
 

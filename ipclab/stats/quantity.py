@@ -77,6 +77,24 @@ class Quantity:
         """Return its values by heat (or launch), where all that it is made of shares these."""
         return form.by_launch(self.form)
 
+    @property
+    def quotient(self) -> float | None:
+        """Return what a reader would divide, where the interval of a ratio does not hold it.
+
+        It is the quotient of the two medians; their ratio is taken heat by heat, which gives
+        another number where launches have several states.
+        """
+        pairs = [pair for pair in self.form.items() if pair[0] != ONE]
+        if self.low is None or len(pairs) != 1 or self.says_nothing:
+            return None
+        ((term, factor),) = pairs
+        powers = {power: part.ends.value for part, power in term}
+        if len(term) != len(powers) or powers.keys() != {1, -1} or not powers[-1]:
+            return None
+        quotient = self.form.get(ONE, 0.0) + factor * powers[1] / powers[-1]
+        low, high = self.ends
+        return None if low <= quotient <= high else quotient
+
     def _as_ends(self) -> Ends:
         return Ends(float(self.value), *self.ends)
 
@@ -98,7 +116,7 @@ def measured(
 ) -> Quantity:
     """Return a quantity as the row `name` of a `run`, with its values by heat (or launch)."""
     part = Part(name, run, quantity._as_ends(), launches, TIME.get(quantity.unit, 0))
-    return with_form(quantity, _alone(part))
+    return with_form(replace(quantity), _alone(part))
 
 
 def of(value: Number) -> Quantity:
@@ -130,6 +148,25 @@ def made_of(made: Form, unit: str, *parts: Quantity) -> Quantity:
     else:
         quantity = Quantity(value, unit, low, high, fewest, "measured", sources)
     return with_form(quantity, made)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two times of which a contest of their own has judged the ratio."""
+
+    ends: Ends
+
+    def ratio(self, over: str, under: str) -> Ends:
+        """Return it, or its inverse."""
+        return self.ends if over > under else form.inverse_of(self.ends)
+
+
+def compared(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
+    """Return the ratio of two times as a contest of its own judged it: value and interval."""
+    pair = _Pair(ends)
+    one = measured(over, over.launches, "over", pair)
+    other = measured(under, under.launches, "below", pair)
+    return made_of(form.product(one.form, form.inverse(other.form)), "1", over, under)
 
 
 def with_form(quantity: Quantity, made: Form) -> Quantity:
