@@ -124,7 +124,7 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
     all lie inside needs no such care, since each of them has to.
     """
     try:
-        alone = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
+        alone = term(source).shown(rule.unit)
     except MissingError as missing:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(alone) or not alone:

@@ -39,8 +39,7 @@ class Source:
     """Where addresses are looked up: a run's frames, the texts' tables, or given amounts.
 
     `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a
-    quantity of a row, `judged` gives a result the interval that is judged. `work` is what computing
-    may still take.
+    quantity of a row. `work` is what computing may still take.
     """
 
     points: Points
@@ -49,7 +48,6 @@ class Source:
     given: Mapping[str, Quantity] | None = None
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
-    judged: Callable[[Quantity], Quantity] = of
     frames: dict[str, pd.DataFrame] = field(default_factory=dict)
     # by address, and by a name's term
     cached: dict[Any, "Values"] = field(default_factory=dict)

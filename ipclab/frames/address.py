@@ -9,15 +9,18 @@ the level itself.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
+from math import inf, isclose
+from statistics import median
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing
+from ipclab.stats.form import Run
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured, missing
 
 # in a bracket stand levels, never quotes as after a notebook's variable
 PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]'\"]*\](?:\.[\w.]+)?"
@@ -147,11 +150,11 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     return frame[kept]
 
 
-def quantity(row: Any) -> Quantity:
-    """Return a row of a point frame, or of a text's table, as a quantity.
+def quantity(row: Any, run: Run | None = None) -> Quantity:
+    """Return a row of a point frame of `run`, or of a text's table, as a quantity.
 
     A notebook may have put another value into the row, such as a rate: that is not the median of
-    the row's launches.
+    the row's launches. A bandwidth is the bytes over the median of the times.
     """
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
@@ -161,14 +164,33 @@ def quantity(row: Any) -> Quantity:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
     ends = float(row.low), float(row.high)
-    measured = Quantity(float(row.value), str(row.unit), *ends, n, sources=(source,))
-    if launches and not min(launches.values()) <= measured.value <= max(launches.values()):
-        return measured
-    return replace(measured, launches=launches, row=source)
+    value = Quantity(float(row.value), str(row.unit), *ends, n, sources=(source,))
+    if not launches:
+        return measured(value, launches, f"{source}={value.value!r}", run)
+    if str(row.metric) == "bandwidth":
+        return _bandwidth(value, launches, float(row.size_bytes), run)
+    if not isclose(median(launches.values()), value.value):
+        return value
+    return measured(value, launches, source, run)
 
 
-def at(words: str, points: Points, texts: Points) -> Quantity | None:
-    """Return the value at an address over the frames of `points` and `texts`, or None.
+def _bandwidth(
+    value: Quantity, rates: Mapping[int, float], size: float, run: Run | None
+) -> Quantity:
+    """Return a bandwidth as `size` bytes over the median of the times of which it is."""
+    per_ns = size * 1e9
+    times = {launch: per_ns / rate for launch, rate in rates.items()}
+    (source,) = value.sources
+    median_row = f"{source.removesuffix('bandwidth')}p50"
+    low, high = sorted(per_ns / end for end in value.ends) if value.ends[0] > 0 else (-inf, inf)
+    time = Quantity(per_ns / value.value, "ns", low, high, value.n, sources=value.sources)
+    if not isclose(median(times.values()), time.value):
+        return value
+    return (per_ns / measured(time, times, median_row, run).as_unit("1")).as_unit("B/s")
+
+
+def at(words: str, points: Points, texts: Points, run: Run | None = None) -> Quantity | None:
+    """Return the value at an address over the frames of `points` of `run`, and `texts`, or None.
 
     What is not there has no value; raises `LabError` when the address names several.
     """
@@ -184,7 +206,7 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
         raise LabError(
             f"{address} names {len(rows)} values", "a sentence states one", "name one level"
         )
-    return quantity(rows[0][1])
+    return quantity(rows[0][1], run)
 
 
 def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:

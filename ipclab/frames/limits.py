@@ -13,7 +13,7 @@ from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
 from ipclab.stats.compare import LEAST_HEATS
-from ipclab.stats.intervals import LEVEL
+from ipclab.stats.intervals import LEVEL, exp
 from ipclab.stats.quantity import Quantity
 from ipclab.store.questions import Questions
 
@@ -53,8 +53,8 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= LEAST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
-            value = float(np.exp(ratios.mean()))
-            return Quantity(value, "1", float(np.exp(low)), float(np.exp(high)), sources=sources)
+            value = exp(float(ratios.mean()))
+            return Quantity(value, "1", exp(low), exp(high), sources=sources)
     return Quantity(float(row["value"]) / floor.ns, sources=sources)
 
 

@@ -9,9 +9,9 @@ from ipclab.claims.published import worded
 from ipclab.claims.rules import read_sum
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import MissingError
-from ipclab.frames.judged import judged
+from ipclab.frames.address import MissingError, quantity
 from ipclab.frames.language import RuleError
+from ipclab.frames.ratios import Ratios
 from ipclab.frames.units import KINDS
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
@@ -24,7 +24,7 @@ def values_of(lab: Data) -> tuple[Source, Source]:
         lambda study: derived.read(lab.run, study, "points"),
         table,
         known_of(lab.run.about),
-        judged=partial(judged, lab.run),
+        value=partial(quantity, run=Ratios(lab.run)),
     )
     return Source(table, table, loose=True), run
 

@@ -11,8 +11,9 @@ import pandas as pd
 from ipclab.claims.file import File
 from ipclab.claims.published import published, worded
 from ipclab.errors import LabError
-from ipclab.frames import address, derived, judged
+from ipclab.frames import address, derived
 from ipclab.frames.points import VALUES
+from ipclab.frames.ratios import Ratios
 from ipclab.lab import prose, sentences
 from ipclab.lab.catalogue import N_
 from ipclab.lab.factors import check_levels
@@ -145,10 +146,21 @@ class Data:
         if len(rows) > 1:
             raise address.ambiguous(rows, levels)
         if len(rows) == 1:
-            return address.quantity(next(rows.itertuples()))
+            return address.quantity(next(rows.itertuples()), Ratios(self.run))
         alike = {name: levels[name] for name in levels if name in ("op", "metric") and name in of}
         units = list(address.narrowed(of, alike).get("unit", ()))
         return missing(str(units[0]) if units else "ns")
+
+    def ratio(self, over: Quantity | str, under: Quantity | str) -> Quantity:
+        """Return how many times `under` a value is: what `/` gives, of addresses too.
+
+        Of two medians of this run its value and its interval are those of the contest that holds
+        both, or of the heats that both took part in.
+
+        >>> gain = lab.ratio(reopened, kept)  # and {gain:x,interval} in prose
+        """
+        one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
+        return one / other
 
     def over(
         self,
@@ -172,9 +184,7 @@ class Data:
         )
         ratios = []
         for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
-            below = of(base)  # NaN stands where no row is below
-            itself = bool(below) and top.sources == below.sources
-            ratios.append(judged.judged(self.run, Quantity(1.0) if itself else top / below))
+            ratios.append(top / of(base))  # NaN stands where no row is below
         return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
     def cells(
@@ -189,7 +199,8 @@ class Data:
 
         >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
         """
-        quantities: list[Any] = [address.quantity(row) for row in points.itertuples()]
+        run = Ratios(self.run)
+        quantities: list[Any] = [address.quantity(row, run) for row in points.itertuples()]
         made = points.assign(cell=quantities)
         for name, wanted in more.items():
             op, metric = (None, wanted) if isinstance(wanted, str) else wanted
@@ -198,7 +209,7 @@ class Data:
                 rows = self.points(study)
                 rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
                 for row in rows.itertuples():
-                    values[row.point, row.op] = address.quantity(row)
+                    values[row.point, row.op] = address.quantity(row, run)
             keys = zip(points.point, points.op, strict=True)
             column = [values.get((point, op or own), np.nan) for point, own in keys]
             made[name] = pd.Series(column, made.index, dtype=object)
@@ -231,14 +242,15 @@ class Data:
 
     def _at(self, words: str) -> Quantity | None:
         """Return the value at an address of this run's frames or a text's table, or None."""
-        return address.at(words, self.points, lambda study: worded(self.paths, study))
+        texts = partial(worded, self.paths)
+        return address.at(words, self.points, texts, Ratios(self.run))
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
             value = prose.named(name, {**self._names(), **(more or {})})
-        return judged.judged(self.run, value) if isinstance(value, Quantity) else value
+        return value
 
 
 class Teller:
@@ -272,7 +284,7 @@ class Teller:
         """
         lab = self.lab
         names = self.lab._names()
-        asked = judged.judged(lab.run, question.value(names, lab._lookup))
+        asked = question.value(names, lab._lookup)
         bound = question.limit(names, lab._lookup)
         side = question.side(asked, bound, derived.bound(lab.run))
         factor = within(asked, bound)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames.derived import measured
+from ipclab.frames.ratios import Ratios
 from ipclab.lab import canvas, magic, quotes, tabulation
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
@@ -184,7 +185,7 @@ class Lab(Data):
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
         executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
-        return quotes.read(executed, notebook)
+        return quotes.read(executed, notebook, Ratios(self.run))
 
     def _say_origin(self) -> None:
         """Name machine and date of a run not measured here, before anything of it is shown."""

@@ -115,8 +115,6 @@ def _best(times: Sequence[float], row: Any) -> Quantity:
         low=best,
         high=second,
         n=str(len(times)),
-        launches={},
-        row="",
     )
     if row.backend != "memcpy":
         return limit

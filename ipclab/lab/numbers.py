@@ -34,7 +34,7 @@ _SYMBOL = {
     **dict.fromkeys(("1", "count", "text", "date", ""), ""),
 }
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
-_WRITTEN = r"배(95% 구간 \1~\2배)"
+_WRITTEN = r"배(구간 \1~\2배)"
 _USUAL = {"share": "pct", "points": "pp"}
 _FLAGS = {"interval", "span", "fine", "marked", "int", "scaled", "bare"}
 _MARKS = {
@@ -45,6 +45,8 @@ _MARKS = {
 _ABSENT = N_("not measured")
 _FEW_SAMPLES = N_("too few samples")
 _UNBOUNDED = N_("no interval: too few launches")
+_STATES = N_("{text} (quotient of the medians {quotient}: several states, {low} to {high})")
+_SCATTER = N_("{text} (quotient of the medians {quotient}: several states)")
 _SPAN = N_("{low} to {high}")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
@@ -73,13 +75,16 @@ class Formatter:
         if quantity.value is None:
             return self.translate(_FEW_SAMPLES if quantity.kind == FEW_SAMPLES else _ABSENT)
         words = set(spec.replace(" ", "").split(",")) - {""}
-        text = self._text(quantity, words, self._unit(quantity, words))
+        unit = self._unit(quantity, words)
+        text = self._text(quantity, words, unit)
+        if "form" in vars(quantity) and not words & {"bare", "span"}:
+            text = self._with_states(text, quantity, words - {"interval"}, unit)
         if "marked" in words and quantity.kind in _MARKS:
             text = self.translate(_MARKS[quantity.kind]).replace("{text}", text)
         return text
 
     def written_out(self, text: str) -> str:
-        """Return a sentence as its language writes intervals of ratios: "15.0배(95% 구간 10.3~16.5배)"."""
+        """Return a sentence as its language writes intervals of ratios: "15.0배(구간 10.3~16.5배)"."""
         return _RATIO.sub(_WRITTEN, text) if self.lang == "ko" else text
 
     def number(self, value: float, decimals: int | None = None) -> str:
@@ -137,9 +142,21 @@ class Formatter:
         if "span" in words:
             said = self.translate(_SPAN)
             return said.replace("{low}", ends[0]).replace("{high}", ends[1]) + symbol
-        if all(map(isfinite, quantity.ends)):
-            return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
-        return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
+        if quantity.says_nothing:
+            return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
+        return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
+
+    def _with_states(self, text: str, ratio: Quantity, words: set[str], unit: str) -> str:
+        """Return the text of a ratio; if the quotient of its medians lies apart, with that too."""
+        if ratio.quotient is None:
+            return text
+        launches = [*ratio.launches.values()] or [ratio.quotient]
+        told = {"quotient": ratio.quotient, "low": min(launches), "high": max(launches)}
+        said = self.translate(_STATES if ratio.launches else _SCATTER).replace("{text}", text)
+        for name, value in told.items():
+            shown = self._text(Quantity(value, ratio.unit), words, unit)
+            said = said.replace(f"{{{name}}}", shown)
+        return said
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(quantity.unit, {})

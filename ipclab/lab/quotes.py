@@ -13,10 +13,13 @@ from ipclab.lab import canvas, table
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen, part
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.form import Data as FormData
+from ipclab.stats.form import Run, as_data, of_data
+from ipclab.stats.quantity import Quantity, with_form
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 
+FORM = "form"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
 # what an executed notebook is made with
@@ -30,7 +33,13 @@ class Kept:
     values: Mapping[str, Quantity | str]
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {MIME: asdict(self)["values"]}
+        values: dict[str, Any] = {}
+        for name, value in self.values.items():
+            values[name] = value
+            if isinstance(value, Quantity):
+                form = as_data(value.form) if value.low is not None else None
+                values[name] = {**asdict(value), FORM: form}
+        return {MIME: values}
 
 
 class Quoted:
@@ -40,6 +49,7 @@ class Quoted:
         self,
         name: str,
         outputs: list[tuple[Any, Any]],
+        run: Run | None = None,
     ) -> None:
         self._name = name
         self._values: dict[str, Quantity | str] = {}
@@ -47,10 +57,7 @@ class Quoted:
         self._figures: dict[str, canvas.Figure] = {}
         for data, metadata in outputs:
             for kept, value in data.get(MIME, {}).items():
-                # JSON has made words of infinite ends and of the heats' numbers
-                is_quantity = isinstance(value, dict)
-                quantity = msgspec.convert(value, Quantity, strict=False) if is_quantity else value
-                self._values[kept] = quantity
+                self._values[kept] = _quantity(value, run) if isinstance(value, dict) else value
             if table.MIME in data:
                 made = table.Table.from_json(data[table.MIME])
                 self._tables[made.name or made.caption] = made
@@ -72,6 +79,18 @@ class Quoted:
                 f"{self._name} keeps no {name!r}; it keeps {', '.join(self._values)}"
             )
         return self._values[name]
+
+
+def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
+    """Return a kept quantity, made of what it was made of; its parts are of `run`.
+
+    JSON has made words of infinite ends and of the heats' numbers.
+    """
+    quantity = msgspec.convert(told, Quantity, strict=False)
+    if told.get(FORM) is None:
+        return quantity
+    form = of_data(msgspec.convert(told[FORM], FormData, strict=False), run)
+    return with_form(quantity, form)
 
 
 def notebooks(paths: Paths) -> dict[str, Path]:
@@ -111,11 +130,11 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     return file
 
 
-def read(file: Path, notebook: str) -> Quoted:
-    """Return what the executed `notebook` in a file holds; `LabError` when it shows nothing."""
+def read(file: Path, notebook: str, run: Run | None = None) -> Quoted:
+    """Return what the executed `notebook` about `run` holds; `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:
         raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")
     shown = [(output["data"], output.get("metadata", {})) for output in outputs]
-    return Quoted(notebook, shown)
+    return Quoted(notebook, shown, run)

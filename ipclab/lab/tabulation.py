@@ -11,7 +11,6 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames.address import quantity
-from ipclab.frames.judged import judged
 from ipclab.lab import labels
 from ipclab.lab.canvas import Names, named
 from ipclab.lab.catalogue import N_
@@ -130,12 +129,11 @@ def _value(lab: Data, value: Any) -> list[Any]:
     """Return value, low, high and unit of a numeric quantity (unknown ends are empty)."""
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
-    quantity = judged(lab.run, value)
     ends = []
-    for end in (quantity.low, quantity.high):
+    for end in (value.low, value.high):
         is_known = end is not None and np.isfinite(end)
         ends.append(end if is_known else "")
-    return [float(quantity.value), *ends, quantity.unit]
+    return [float(value.value), *ends, value.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
@@ -187,7 +185,7 @@ def _text(
     if isinstance(value, str) and value in names:
         return lab.say(names[value])
     if isinstance(value, Quantity):
-        return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
+        return lab.words.numbers.format(value, spec) if value else DASH
     if isinstance(value, float) and not isnan(value) and column not in labels.UNITS:
         words = spec.split(",")
         unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
 from ipclab.stats.family import ALPHA, heat_level, pair_level
-from ipclab.stats.intervals import WIDEST
+from ipclab.stats.intervals import exp, growth, says_nothing
 from ipclab.stats.looks import HEAT_LOOKS
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
@@ -109,15 +109,15 @@ def _by_heats(
         return why
     ratios = paired.log_ratios(first.heats, second.heats)
     count = len(ratios), len(ratios)
-    ratio = math.exp(float(ratios.mean()))
+    ratio = exp(float(ratios.mean()))
     if len(ratios) < LEAST_HEATS:
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
     level = heat_level(mechanisms, len(ratios), equivalence, alpha)
     low, high = paired.interval(ratios, level, scatter)
-    comparison = judged(ratio, math.exp(low), math.exp(high), equivalence)
-    step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
+    comparison = judged(ratio, exp(low), exp(high), equivalence)
+    step = _found(paired.detectable(ratios, level, scatter), equivalence)
     return replace(comparison, detectable=step, level=level, launches=count)
 
 
@@ -158,7 +158,7 @@ def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison |
 def _ratio(a: Medians, b: Medians) -> float:
     """Return the ratio of the times `b` over `a` (Hodges and Lehmann)."""
     differences = ranktest.differences(np.log(a), np.log(b))
-    return math.exp(float(np.median(differences)))
+    return exp(float(np.median(differences)))
 
 
 def power_step(low: float, high: float, level: float) -> float | None:
@@ -207,12 +207,17 @@ def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> floa
 
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:
     """Return what launches that share rounds show at `level`."""
-    low, high = map(math.exp, ranktest.interval(np.log(a), np.log(b), level))
+    low, high = map(exp, ranktest.interval(np.log(a), np.log(b), level))
     comparison = judged(_ratio(a, b), low, high, equivalence)
-    step = power_step(low, high, level)
-    if step is not None:
-        step = max(equivalence, math.expm1(step))
+    log_step = power_step(low, high, level)
+    step = None if log_step is None else _found(log_step, equivalence)
     return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
+
+
+def _found(log_step: float, equivalence: float) -> float | None:
+    """Return the slow-down (a share) of a log ratio that is found; None where it has no end."""
+    step = max(equivalence, growth(log_step))
+    return step if math.isfinite(step) else None
 
 
 def judged(
@@ -226,7 +231,7 @@ def judged(
     said = judge.of_interval(low, high, 1 / bound, bound)
     if said != judge.INSIDE and not apart:
         said = judge.of_interval(low, high, 1, 1, inside=False)
-    if said == judge.UNDECIDED and high > WIDEST * low:
+    if said == judge.UNDECIDED and (low == 0 or says_nothing(low, high)):
         said = judge.NOT_TESTED
     verdict = JUDGED.get(said, said)
     reason = REASONS.get(verdict) or (f"{said}-bound" if apart else f"interval-{said}-1")

@@ -4,11 +4,12 @@ Samples within a launch share its luck (page placement, the scheduler's choices)
 pooled as independent.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from math import comb, inf, sqrt
+from math import comb, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,28 @@ class Estimate:
         return replace(self, low=low, high=high)
 
 
+def exp(x: float) -> float:
+    """Return e to the power of `x`, infinite where that is beyond all floats."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return inf
+
+
+def growth(x: float) -> float:
+    """Return e to the power of `x`, less one: the share by which so large a log ratio grows."""
+    return exp(x) - 1 if x > 1 else math.expm1(x)
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Tell whether an interval shows only that there were too few launches.
+
+    It has no end, or is wider than a factor of `WIDEST`; what begins at 0 is left to who knows
+    whether the value can be 0.
+    """
+    return not (isfinite(low) and isfinite(high)) or (low > 0 and high > WIDEST * low)
+
+
 def rank(count: int, q: float) -> int:
     """Return the index of the `q` quantile among `count` sorted values.
 
@@ -82,7 +105,7 @@ def median_interval(values: Floats) -> tuple[float, float]:
         return -inf, inf
     if count in FEW and ordered[0] < ordered[-1]:
         low, high = _stretched(ordered, FEW[count])
-        return (low, high) if low <= 0 or high <= WIDEST * low else (-inf, inf)
+        return (-inf, inf) if says_nothing(low, high) else (low, high)
     place, share = _places(count)
     inner = min(place + 1, count - 1)
     low = (1 - share) * ordered[place] + share * ordered[inner]
@@ -112,7 +135,7 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
     low = middle - factor * (middle - values[0])
     high = middle + factor * (values[-1] - middle)
     if logs:
-        return float(np.exp(low)), float(np.exp(high))
+        return exp(low), exp(high)
     return float(low), float(high)
 
 

@@ -1,7 +1,7 @@
 """The judge: what an interval supports. Everything that is said or marked asks here.
 
-Undecided is what was tested and not shown; not tested is what so few launches cannot show, whatever
-the difference: their interval has no end.
+Undecided is what was tested and not shown; not tested is what so few launches cannot show: their
+interval has no end, or is so wide that it says nothing.
 """
 
 from math import inf
@@ -23,7 +23,10 @@ def within(quantity: Quantity, low: float, high: float, inside: bool = True) -> 
     Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked
     for.
     """
-    return of_interval(*quantity.ends, low, high, inside) if quantity else MISSING
+    if not quantity:
+        return MISSING
+    said = of_interval(*quantity.ends, low, high, inside)
+    return NOT_TESTED if said == UNDECIDED and quantity.says_nothing else said
 
 
 def of_interval(first: float, last: float, low: float, high: float, inside: bool = True) -> str:

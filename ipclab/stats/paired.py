@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtrit
 
-from ipclab.stats.intervals import Floats
+from ipclab.stats.intervals import Floats, exp
 
 # by the heat's number: the medians (ns) of a contestant's turns in it
 Heats = Mapping[int, Sequence[float]]
@@ -85,7 +85,7 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
     contestants = (1 + math.sqrt(1 + 8 * len(logs))) / 2
-    return Scatter(min(freedom, contestants - 1), math.exp(float(centred.mean()) + shift))
+    return Scatter(min(freedom, contestants - 1), exp(float(centred.mean()) + shift))
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -1,27 +1,25 @@
 """A quantity: a value with its interval and unit, and the only arithmetic of intervals here.
 
-What was measured in the same launches, or in launches of the same heats, is computed launch by
-launch: parts of one launch share its luck, so that a ratio of them varies far less than either. All
-else is taken for independent: sums and differences combine the distances to the interval's ends,
-products and ratios do so on the logarithmic scale: the method of variance estimates recovery (Zou
-and Donner, Statist. Med. 27, 2008, 1693-1702). It needs the ends alone and respects their
-asymmetry.
+What arithmetic gives follows from what it is made of (`form`), not from how it was written.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import exp, hypot, inf, isclose, isfinite, log
-from operator import add, mul, sub, truediv
+from functools import cached_property
+from itertools import count
 from typing import Any, Union
 
-from ipclab.stats.intervals import VARYING, statistic_estimate
+from ipclab.stats import form
+from ipclab.stats.form import ONE, Ends, Form, Part, Run
+from ipclab.stats.intervals import says_nothing
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
+MAY_BE_NOTHING = ("count", "share", "points", "B")  # units of what can be 0
+TIME = {"ns": 1, "1/s": -1, "B/s": -1}  # powers of time: what varies from session to session
 # The kind, and the flag, of a quantile that has no value, since too few samples lie beyond it
 FEW_SAMPLES = "few-samples"
-# Launches that two quantities share, so that what is made of them is made launch by launch
-LEAST_SHARED = 2
+_names = count()  # of parts that no run has a name for
 
 
 def _operator(
@@ -37,10 +35,9 @@ class Quantity:
     `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other
     symbol; `low` and `high` are the interval in the same unit (None: exact); `n` says of how many;
     `kind` is measured, published, estimate, computed or few-samples; `sources` are the rows that it
-    follows from, as study/point/op/metric. `launches` are its values by heat (or launch), `row` is
-    the source whose value it is, times `scale` (another unit), `quotient` the two rows of which it
-    is the ratio. Arithmetic takes quantities of one unit or plain numbers and raises `ValueError`
-    otherwise.
+    follows from, as study/point/op/metric. Arithmetic takes quantities of one unit or plain numbers
+    and raises `ValueError` otherwise. A changed copy (`dataclasses.replace`) is another value, that
+    shares nothing with the first; `as_unit` gives the same one.
     """
 
     value: Any
@@ -50,10 +47,6 @@ class Quantity:
     n: str = ""
     kind: str = "measured"
     sources: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    launches: Mapping[int, float] = field(default_factory=dict, compare=False, repr=False)
-    row: str = field(default="", compare=False, repr=False)
-    scale: float = field(default=1.0, compare=False, repr=False)
-    quotient: tuple[str, str] | None = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
         """Tell whether there is a value."""
@@ -65,6 +58,46 @@ class Quantity:
         value = float(self.value)
         return value if self.low is None else self.low, value if self.high is None else self.high
 
+    @property
+    def says_nothing(self) -> bool:
+        """Tell whether its interval shows only that there were too few launches."""
+        low, high = self.ends
+        reaches_nothing = low == 0 < self.value and self.unit not in MAY_BE_NOTHING
+        return says_nothing(low, high) or reaches_nothing
+
+    @cached_property
+    def form(self) -> Form:
+        """What it is made of: a part of its own, where it is exact a number."""
+        if self.low is None:
+            return {ONE: float(self.value)} if self.value else {}
+        return _alone(Part(f"#{next(_names)}", None, self._as_ends(), {}, TIME.get(self.unit, 0)))
+
+    @property
+    def launches(self) -> Mapping[int, float]:
+        """Return its values by heat (or launch), where all that it is made of shares these."""
+        return form.by_launch(self.form)
+
+    @property
+    def quotient(self) -> float | None:
+        """Return what a reader would divide, where the interval of a ratio does not hold it.
+
+        It is the quotient of the two medians; their ratio is taken heat by heat, which gives
+        another number where launches have several states.
+        """
+        pairs = [pair for pair in self.form.items() if pair[0] != ONE]
+        if self.low is None or len(pairs) != 1 or self.says_nothing:
+            return None
+        ((term, factor),) = pairs
+        powers = {power: part.ends.value for part, power in term}
+        if len(term) != len(powers) or powers.keys() != {1, -1} or not powers[-1]:
+            return None
+        quotient = self.form.get(ONE, 0.0) + factor * powers[1] / powers[-1]
+        low, high = self.ends
+        return None if low <= quotient <= high else quotient
+
+    def _as_ends(self) -> Ends:
+        return Ends(float(self.value), *self.ends)
+
     __add__ = __radd__ = _operator(lambda one, other: _linear(one, other, 1))
     __sub__ = _operator(lambda one, other: _linear(one, other, -1))
     __rsub__ = _operator(lambda one, other: _linear(other, one, -1))
@@ -74,7 +107,16 @@ class Quantity:
 
     def as_unit(self, unit: str) -> "Quantity":
         """Return the same numbers in another unit, such as a ratio as a share."""
-        return replace(self, unit=unit)
+        other = replace(self, unit=unit)
+        return other if self.low is None else with_form(other, self.form)
+
+
+def measured(
+    quantity: Quantity, launches: Mapping[int, float], name: str, run: Run | None = None
+) -> Quantity:
+    """Return a quantity as the row `name` of a `run`, with its values by heat (or launch)."""
+    part = Part(name, run, quantity._as_ends(), launches, TIME.get(quantity.unit, 0))
+    return with_form(replace(quantity), _alone(part))
 
 
 def of(value: Number) -> Quantity:
@@ -95,68 +137,76 @@ def total(parts: Iterable[Quantity]) -> Quantity:
     return sum(rest, first)
 
 
+def made_of(made: Form, unit: str, *parts: Quantity) -> Quantity:
+    """Return the quantity of a form; `parts` say of how many it is, and of which rows."""
+    value, low, high = form.ends_of(made)
+    counts = [part.n for part in parts if part.n]
+    fewest = min(counts, key=lambda n: int(n.split()[0]), default="")
+    sources = tuple(dict.fromkeys(source for part in parts for source in part.sources))
+    if made.keys() <= {ONE}:
+        quantity = Quantity(value, unit, n=fewest, kind="computed", sources=sources)
+    else:
+        quantity = Quantity(value, unit, low, high, fewest, "measured", sources)
+    return with_form(quantity, made)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two times of which a contest of their own has judged the ratio."""
+
+    ends: Ends
+
+    def ratio(self, over: str, under: str) -> Ends:
+        """Return it, or its inverse."""
+        return self.ends if over > under else form.inverse_of(self.ends)
+
+
+def compared(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
+    """Return the ratio of two times as a contest of its own judged it: value and interval."""
+    pair = _Pair(ends)
+    one = measured(over, over.launches, "over", pair)
+    other = measured(under, under.launches, "below", pair)
+    return made_of(form.product(one.form, form.inverse(other.form)), "1", over, under)
+
+
+def with_form(quantity: Quantity, made: Form) -> Quantity:
+    """Return a quantity that is made of `made`, which is noted in it."""
+    quantity.__dict__["form"] = made
+    return quantity
+
+
+def _alone(part: Part) -> Form:
+    return {frozenset({(part, 1)}): 1.0}
+
+
 def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
     if not (one and other):
         return missing(one.unit if one else other.unit)
     if one.unit != other.unit and not (one.unit in PLAIN and other.unit in PLAIN):
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
-    launches = _by_launch(one, other, add if sign > 0 else sub)
-    value = one.value + sign * other.value
-    low, high = one.ends
-    other_low, other_high = other.ends[::sign]  # by which end of the result they move
-    if _exact(one) != _exact(other):  # the interval is as wide as that of the measured one
-        first = low + sign * other_low
-        last = high + sign * other_high
-        made = _made(value, one.unit, first, last, one, other)
-        return replace(made, launches=launches)
-    if launches:
-        return _paired(launches, one.unit, one, other)
-    down = hypot(one.value - low, other.value - other_low)
-    up = hypot(high - one.value, other_high - other.value)
-    return _made(value, one.unit, value - down, value + up, one, other)
-
-
-def _exact(quantity: Quantity) -> bool:
-    return quantity.low is None and not quantity.launches
+    return made_of(form.sum_of(one.form, other.form, sign), one.unit, one, other)
 
 
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     if not (one and other):
         return missing()  # of whatever unit: what was not measured has none for certain
     unit = _unit(one.unit, other.unit, power)
-    alike = isclose(one.scale, other.scale, rel_tol=1e-12)
-    quotient = None
-    if power < 0 and one.row and other.row and alike:
-        quotient = one.row, other.row
-    combine = mul if power > 0 else truediv
-    launches = _by_launch(one, other, combine)
-    scaled = _exact(one) != _exact(other)
-    if launches and not scaled:
-        return replace(_paired(launches, unit, one, other), quotient=quotient)
-    low, high = one.ends
-    other_low, other_high = other.ends
-    if power < 0 and other_low <= 0 <= other_high:
-        value = one.value / other.value if other.value else inf
-        return _made(value, unit, -inf, inf, one, other)
-    value = combine(one.value, other.value)
-    finite = all(map(isfinite, (*one.ends, *other.ends)))
-    if min(low, other_low) <= 0 or not finite:  # the widest that the ends allow
-        corners = [combine(end, other_end) for end in one.ends for other_end in other.ends]
-        made = _made(value, unit, min(corners), max(corners), one, other)
-        return replace(made, quotient=quotient)
-    middle = log(one.value)
-    other_middle = log(other.value)
-    other_first, other_last = (log(other_low), log(other_high))[::power]
-    down = hypot(middle - log(low), other_middle - other_first)
-    up = hypot(log(high) - middle, other_last - other_middle)
-    made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
-    if scaled:
-        quotient = None
-    if scaled and _exact(other):  # the same in another unit
-        scale = combine(one.scale, float(other.value))
-        quotient = one.quotient if scale == one.scale else None
-        made = replace(made, row=one.row, scale=scale)
-    return replace(made, launches=launches, quotient=quotient)
+    first, second = one.form, other.form
+    if len(second) > 1 and (power < 0 or len(first) > 1):
+        second = _as_one(other)
+    if power < 0:
+        second = form.inverse(second)
+    return made_of(form.product(first, second), unit, one, other)
+
+
+def _as_one(several: Quantity) -> Form:
+    """Return a sum as one part, the same for all that have its form."""
+    term = next(iter(several.form))
+    run, time = None, 0
+    for part, power in term:
+        run, time = part.run, time + part.time * power
+    launches = several.launches
+    return _alone(Part(form.name_of(several.form), run, several._as_ends(), launches, time))
 
 
 def _unit(one: str, other: str, power: int) -> str:
@@ -168,43 +218,3 @@ def _unit(one: str, other: str, power: int) -> str:
     if power > 0 and one in PLAIN:
         return other
     raise ValueError(f"{one} and {other} cannot be combined")
-
-
-def _by_launch(
-    one: Quantity, other: Quantity, combine: Callable[[float, float], float]
-) -> dict[int, float]:
-    """Return both combined for each launch that they share; nothing where they share too few.
-
-    A number that is exact is the same for all launches.
-    """
-    mine = one.launches
-    theirs = other.launches
-    if mine and not theirs and other.low is None:
-        theirs = dict.fromkeys(mine, float(other.value))
-    elif theirs and not mine and one.low is None:
-        mine = dict.fromkeys(theirs, float(one.value))
-    shared = sorted(mine.keys() & theirs.keys())
-    by_zero = combine is truediv and not all(theirs[launch] for launch in shared)
-    if len(shared) < LEAST_SHARED or by_zero:
-        return {}
-    return {launch: combine(mine[launch], theirs[launch]) for launch in shared}
-
-
-def _paired(launches: Mapping[int, float], unit: str, one: Quantity, other: Quantity) -> Quantity:
-    """Return the median over `launches` with its interval."""
-    median = statistic_estimate(list(launches.values()), 0)
-    if unit in VARYING:
-        median = median.for_sessions()
-    made = _made(median.value, unit, median.low, median.high, one, other)
-    return replace(made, launches=launches)
-
-
-def _made(
-    value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity
-) -> Quantity:
-    counts = [part.n for part in (one, other) if part.n]
-    fewest = min(counts, key=lambda n: int(n.split()[0]), default="")
-    sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    if one.low is None and other.low is None and isfinite(low):
-        return Quantity(value, unit, n=fewest, kind="computed", sources=sources)
-    return Quantity(value, unit, low, high, fewest, "measured", sources)

@@ -22,6 +22,7 @@ from scipy.special import stdtr, stdtrit
 
 from ipclab.stats import paired
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, judged, refusal
+from ipclab.stats.intervals import exp, growth
 from ipclab.stats.paired import Scatter
 
 RUNS_ALPHA = 0.05  # of all points of two runs
@@ -49,9 +50,10 @@ class Difference(NamedTuple):
         """Return what it shows at `level`, and the slow-down found there with 95 % power."""
         tested = float(stdtrit(self.freedom, 1 - level / 2)) * self.error
         missed = float(stdtrit(self.freedom, paired.POWER)) * self.error
-        ends = math.exp(self.log_ratio - tested), math.exp(self.log_ratio + tested)
-        comparison = judged(math.exp(self.log_ratio), *ends, EQUIVALENCE, apart=True)
-        return replace(comparison, detectable=math.expm1(BOUND + tested + missed), level=level)
+        ends = exp(self.log_ratio - tested), exp(self.log_ratio + tested)
+        comparison = judged(exp(self.log_ratio), *ends, EQUIVALENCE, apart=True)
+        found = growth(BOUND + tested + missed)
+        return replace(comparison, detectable=found if math.isfinite(found) else None, level=level)
 
 
 def compare_runs(

@@ -23,7 +23,8 @@ from ipclab.stats.compare import (
 )
 from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.stats.family import launches_needed
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.form import Ends
+from ipclab.stats.quantity import Quantity, compared, missing
 from ipclab_answers.choose.candidates import (
     BEST,
     MEASURED_DEMANDS,
@@ -114,16 +115,25 @@ def _judge(measured: Sequence[Candidate], bound: float) -> None:
         if place == 0:
             candidate.ratio = Quantity(1.0, kind="computed")
             continue
-        compared = over_first[place]
-        candidate.compared = compared
-        candidate.verdict = compared.verdict
-        candidate.ratio = _ratio(compared)
-        if compared.verdict == SLOWER:
+        known = over_first[place]
+        candidate.compared = known
+        candidate.verdict = known.verdict
+        candidate.ratio = _ratio(known, candidate.value, measured[0].value)
+        if known.verdict == SLOWER:
             candidate.status = WORSE
 
 
-def _ratio(compared: Comparison) -> Quantity:
-    return Quantity(compared.ratio, "1", compared.low, compared.high)
+def _ratio(comparison: Comparison, over: Quantity, under: Quantity) -> Quantity:
+    """Return a ratio with the interval that its contest has, none where that has no end."""
+    if comparison.ratio is None:
+        return missing()
+    if comparison.low is None or comparison.high is None:
+        ends = Ends(comparison.ratio, -inf, inf)
+    else:
+        ends = Ends(comparison.ratio, comparison.low, comparison.high)
+    if not (over and under):
+        return Quantity(ends.value, "1", ends.low, ends.high)
+    return compared(over, under, ends)
 
 
 def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
@@ -165,10 +175,10 @@ def _changes(
     rows = []
     for other in candidates:
         if first.side and other.side and other.why:
-            compared = compare(first.side, other.side, 2, bound)
-            if compared.verdict == FASTER:
+            known = compare(first.side, other.side, 2, bound)
+            if known.verdict == FASTER:
                 demands = f"without:{','.join(other.why)}"
-                rows.append((demands, other.backend, _ratio(compared)))
+                rows.append((demands, other.backend, _ratio(known, other.value, first.value)))
     if (need.rate or need.way == ONE_WAY) and first.keeps_up:
         rows.append(("rate", first.backend, first.keeps_up))
     if need.deadline_us and first.quantile:

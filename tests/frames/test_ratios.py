@@ -1,6 +1,6 @@
 """Ratios of rows, rows as text, and levels in their usual order."""
 
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,9 +11,11 @@ from ipclab.lab.data import Data
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
+from ipclab.store.run import RunFolder
 from tests.support.commands import ROOT
 
-DATA = Data(cast(Any, None), Words("en"), Paths(ROOT))
+RUN = RunFolder(ROOT, {})
+DATA = Data(RUN, Words("en"), Paths(ROOT))
 
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
@@ -31,7 +33,7 @@ def test_each_row_is_divided_by_the_one_with_the_same_levels() -> None:
         .set_index(["backend", "size_bytes"])
         .cell
     )
-    assert found["tcp", 84] == Quantity(1.0)
+    assert found["tcp", 84] == Quantity(1.0, n="5 x 10", kind="computed")
     half = found["unix", 84]
     assert (half.value, half.unit) == (0.5, "1")
     assert half.low is not None and half.high is not None and half.low < 0.45 and half.high > 0.55

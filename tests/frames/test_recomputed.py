@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ipclab.frames import derived
-from ipclab.frames.judged import judged
+from ipclab.frames.ratios import Ratios
 from ipclab.lab import canvas, table
 from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import Formatter
@@ -173,7 +173,8 @@ def test_a_ratio_has_the_interval_that_a_contest_has_given_its_pair() -> None:
                 under = f"{study}/{row['point']}/{row['op']}/p50"
                 given.setdefault((over, under), set()).add((row["low"], row["high"]))
     for pair, intervals in given.items():
-        assert judged(run, Quantity(1.0, quotient=pair)).ends in intervals, pair
+        known = Ratios(run).ratio(*pair)
+        assert known and known[1:] in intervals, pair
     assert given
 
 
@@ -250,21 +251,28 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
     with page:
         quantities = list(page.quantities)
     for quantity in quantities:
-        if quantity.value is None or not (quantity.row or quantity.quotient):
-            continue
-        if not all(is_row(run, row) for row in quantity.quotient or (quantity.row,)):
+        parts, scale = made_of(quantity)
+        if not parts or not all(is_row(run, row) for row in parts.values()):
             continue
         # a count of times is another quantity
-        scaled = quantity.scale != 1 and quantity.unit != "count"
-        if quantity.row and not is_row(run, quantity.row, quantity.unit) and not scaled:
+        scaled = scale != 1 and quantity.unit != "count"
+        if len(parts) == 1 and not is_row(run, parts[1], quantity.unit) and not scaled:
             continue
-        if quantity.row:
-            value = raw.value(*quantity.row.split("/"))
-            told = None if value is None else value * quantity.scale
-        else:
-            over, under = (row.split("/") for row in quantity.quotient or ())
-            told = quotient(raw, over, under, contests)
+        over, *under = (row.split("/") for _, row in sorted(parts.items(), reverse=True))
+        told = quotient(raw, over, under[0], contests) if under else raw.value(*over)
         count += 1
-        if told is not None and not close(told, quantity.value):
-            wrong.append((quantity.row or quantity.quotient, told, quantity.value))
+        if told is not None and not close(told * scale, quantity.value):
+            wrong.append((parts, told * scale, quantity.value))
     assert wrong == []
+    assert count
+
+
+def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:
+    """Return the rows whose value or ratio a quantity is, by power, and the factor; none else."""
+    form = quantity.form if isinstance(quantity.value, int | float) else {}
+    if len(form) == 1:
+        ((term, factor),) = form.items()
+        rows = {power: part.name for part, power in term if part.run}
+        if len(rows) == len(term) and rows.keys() in ({1}, {1, -1}):
+            return rows, factor
+    return {}, 1.0

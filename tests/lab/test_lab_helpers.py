@@ -23,7 +23,7 @@ from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import trimmed
 from ipclab.lab.quotes import MIME, Kept, Quoted
 from ipclab.lab.tabulation import tabulated
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, measured
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.tellers import Plain
@@ -103,10 +103,10 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
         quoted.gained  # noqa: B018
 
 
-def test_a_lab_has_at_most_twenty_names_and_each_is_found_where_it_is_defined() -> None:
+def test_a_lab_has_at_most_21_names_and_each_is_found_where_it_is_defined() -> None:
     fields = {field.name for field in dataclasses.fields(Lab)}
     public = {name for name in fields | set(dir(Lab)) if not name.startswith("_")}
-    assert len(public) <= 20
+    assert len(public) <= 21
     source = "".join(file.read_text() for file in (ROOT / "ipclab" / "lab").glob("*.py"))
     assert [name for name in public - fields if f"    def {name}(" not in source] == []
 
@@ -220,16 +220,8 @@ def test_rows_and_columns_of_a_table_may_have_categories_that_no_row_has() -> No
 
 def test_a_quoted_quantity_is_what_was_kept() -> None:
     """JSON has no infinite numbers, and no keys that are numbers."""
-    kept = Quantity(
-        2.0,
-        "ns",
-        -np.inf,
-        np.inf,
-        "1 x 1",
-        sources=("a/b/c/p50",),
-        launches={3: 2.0},
-        row="a/b/c/p50",
-    )
+    value = Quantity(2.0, "ns", -np.inf, np.inf, "1 x 1", sources=("a/b/c/p50",))
+    kept = measured(value, {3: 2.0}, "a/b/c/p50")
     (bundle,) = Kept({"one": kept})._repr_mimebundle_().values()
     told = json.loads(
         json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf")
@@ -240,4 +232,7 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
         kept.ends,
         kept.launches,
         kept.sources,
+    )
+    assert quoted.form == kept.form and quoted / kept == Quantity(
+        1.0, n="1 x 1", kind="computed", sources=kept.sources
     )

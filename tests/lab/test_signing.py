@@ -28,7 +28,7 @@ from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.render.typeset import data
 from ipclab.stats.intervals import SESSION
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, measured
 from tests.support.commands import ROOT
 from tests.support.told import reference
 
@@ -111,7 +111,7 @@ def test_a_page_that_nobody_signs_bears_no_number() -> None:
 def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path: Path) -> None:
     lab = lab_with(tmp_path)
     launches = {heat: 1e6 + 1e4 * heat for heat in range(8)}
-    time = Quantity(1e6, "ns", 0.9e6, 1.1e6, launches=launches)
+    time = measured(Quantity(1e6, "ns", 0.9e6, 1.1e6), launches, "time")
     found = {name: share.value for name, share in budget(lab, time, time).items()}
     assert found["session"] == pytest.approx(SESSION / NORMAL)
     assert found["quantisation"] == LEAST  # 1 ns of a millisecond
@@ -122,9 +122,8 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)
     assert apart["session"].value == pytest.approx(sqrt(2) * SESSION / NORMAL)
     assert apart["launches"].value == pytest.approx(sqrt(2) * found["launches"])
-    together = budget(
-        lab, Quantity(1.0, "1", 0.9, 1.1, launches=dict.fromkeys(range(8), 1.0)), time, time
-    )
+    paired = measured(Quantity(1.0, "1", 0.9, 1.1), dict.fromkeys(range(8), 1.0), "ratio")
+    together = budget(lab, paired, time, time)
     assert together["session"].value == 0.0
     assert not any(budget(lab, Quantity(None, "ns")).values())
 

@@ -71,8 +71,6 @@ def test_an_interval_without_an_end_is_none() -> None:
 
 def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
     numbers = Formatter("en")
-    assert (
-        numbers.format(Quantity(0.771, "1", 0.034, 17.345), "x,interval") == "0.771× [0.034–17.3]"
-    )
+    assert numbers.format(Quantity(0.771, "1", 0.34, 17.345), "x,interval") == "0.771× [0.340–17.3]"
     shares = Quantity(-0.0322, "share", -0.2343, 6.9628)
     assert numbers.format(shares, "interval") == "−3.22% [−23.43–696]"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity, missing, of, total
+from ipclab.stats.quantity import Quantity, measured, missing, of, total
 
 A, B = Quantity(10.0, "ns", 9.0, 12.0, "5 x 100"), Quantity(4.0, "ns", 3.0, 5.0, "7 x 50")
 
@@ -70,20 +70,14 @@ def test_a_ratio_of_medians_is_covered_as_promised() -> None:
     assert 0.93 <= hits / 2_000 <= 0.98
 
 
-def measured(values: list[float], unit: str = "ns") -> Quantity:
+def in_heats(values: list[float], unit: str = "ns") -> Quantity:
     """Return a quantity with these values in heats 1, 2 and so on."""
-    return Quantity(
-        float(np.median(values)),
-        unit,
-        min(values) / 2,
-        max(values) * 2,
-        "4 x 1",
-        launches=dict(enumerate(values, 1)),
-    )
+    made = Quantity(float(np.median(values)), unit, min(values) / 2, max(values) * 2, "4 x 1")
+    return measured(made, dict(enumerate(values, 1)), str(values))
 
 
 def test_what_shares_launches_is_computed_launch_by_launch() -> None:
-    whole, part = measured([100, 200, 400, 300]), measured([61, 121, 245, 182])
+    whole, part = in_heats([100, 200, 400, 300]), in_heats([61, 121, 245, 182])
     share = part / whole
     assert share.value == pytest.approx(0.6083, abs=1e-3)
     assert share.low is not None and share.high is not None
@@ -95,6 +89,6 @@ def test_what_shares_launches_is_computed_launch_by_launch() -> None:
 
 
 def test_an_exact_number_only_shifts_what_was_measured() -> None:
-    found = Quantity(350.0, "ns", kind="computed") + measured([1.0, 1.1, 1.0, 1.2])
+    found = Quantity(350.0, "ns", kind="computed") + in_heats([1.0, 1.1, 1.0, 1.2])
     assert (found.value, found.ends) == (351.05, (350.5, 352.4))
     assert found.launches == {1: 351.0, 2: 351.1, 3: 351.0, 4: 351.2}

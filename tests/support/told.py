@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived, judged
+from ipclab.frames import derived, ratios
 from ipclab.lab import audit, magic, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
@@ -46,8 +46,7 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
-    judged._contests.cache_clear()
-    judged._medians.cache_clear()
+    ratios.forget()
 
 
 class NoFigures(ast.NodeTransformer):
