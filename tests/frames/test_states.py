@@ -8,6 +8,7 @@ import pytest
 
 from ipclab.frames import states
 from ipclab.frames.contests import again
+from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)
@@ -95,3 +96,29 @@ def test_who_spins_or_yields_needs_an_idle_cpu(levels: dict[str, Any], busy: boo
 def test_arms_are_repeated_by_levels_that_their_study_has() -> None:
     assert [{"arm": "main"}, {"arm": "boundary", "boundary": "none"}] in again("round_trip")
     assert again("payload") == []
+
+
+def test_a_pair_keeps_its_order_only_if_the_faster_one_does_in_its_slower_state() -> None:
+    points = {"a": (28, 49), "b": (34, 34), "c": (60, 60)}
+    medians = pd.DataFrame(
+        {"backend": name, "placement": "cross", "value": value, "slow": slow}
+        for name, (value, slow) in points.items()
+    )
+    pairs = [("a", "b", SLOWER), ("b", "a", FASTER), ("a", "c", SLOWER), ("b", "c", UNDECIDED)]
+    orders = pd.DataFrame(pairs, columns=["first", "other", "verdict"]).assign(placement="cross")
+    held = states.held(orders, medians, "placement")
+    assert list(held.verdict) == [states.UNSTEADY, states.UNSTEADY, SLOWER, UNDECIDED]
+
+
+def test_a_contest_heeds_the_states_of_its_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = pd.DataFrame(
+        {"point": name, "op": "round-trip", "backend": name, "placement": "same", "slow": slow}
+        for name, slow in (("unix", 49.0), ("posix-shm", 35.0), ("tcp", 50.0))
+    )
+    monkeypatch.setattr(states, "of_study", lambda *_: known)
+    rows = pd.DataFrame({"other": ["posix-shm", "tcp", ""], "value": [34.0, 50.0, float("nan")]})
+    rows = rows.assign(other_point=rows.other, point="unix", op="round-trip", verdict=SLOWER)
+    heeded = states.heeded(None, "round_trip", rows)  # type: ignore[arg-type]
+    assert list(heeded.verdict) == [states.UNSTEADY, SLOWER]
+    assert list(heeded.slow) == [49.0, 49.0]
+    assert (list(heeded.busy), list(heeded.other_busy)) == ([False, False], [True, False])
