@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived, ratios
+from ipclab.frames import derived, ratios, states
 from ipclab.lab import audit, magic, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
@@ -47,6 +47,7 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
     ratios.forget()
+    states._of_study.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
