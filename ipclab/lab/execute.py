@@ -11,6 +11,7 @@ from typing import IO, Any
 from ipclab.errors import LabError
 from ipclab.lab import parameters as parameter_cells
 from ipclab.lab.catalogue import SOURCE, Catalogue
+from ipclab.lab.magic import HINT
 from ipclab.lab.prose import translated
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
@@ -61,11 +62,13 @@ def normalise(notebook: Any) -> Any:
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
             cell.execution_count = None
-            shown = [output for output in cell.outputs if output.output_type != "stream"]
-            cell.outputs = [output for output in shown if _VIEW not in output.get("data", {})]
+            shown = [output for output in cell.outputs if HINT not in output.get("metadata", {})]
+            cell.outputs = shown
             for output in cell.outputs:
                 if "execution_count" in output:
                     output.execution_count = None
+                if _VIEW in output.get("data", {}):
+                    output.data[_VIEW] = {"model_id": ""}  # of a kernel that has ended
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {

@@ -141,6 +141,7 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
     exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
     notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     content, _ = exporter.from_notebook_node(
-        notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True}
+        notebook,
+        resources={"metadata": {"path": str(folder), "name": executed.stem}, "ipclab": True},
     )
     return content.encode() if isinstance(content, str) else bytes(content)

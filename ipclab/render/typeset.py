@@ -1,12 +1,17 @@
-"""A document as Typst sets it: the data that its template reads, and what it compiles to."""
+"""A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
 
-from dataclasses import replace
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from html import unescape
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unicodedata import east_asian_width
 
 import msgspec
-from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.errors import LabError
 from ipclab.lab import prose
@@ -14,14 +19,20 @@ from ipclab.lab.canvas import Figure
 from ipclab.lab.formats import print_fonts
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.table import Table
-from ipclab.render import svg
+from ipclab.render import outputs, pandoc, svg
 from ipclab.render.document import WORDS, Block, Document
+from ipclab.render.outputs import Lost, Markup, Picture, Printed, Prose
+from ipclab.render.pandoc import Tree, raw_inline
 
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 36  # of a table that stays on one page
 _LINE = 100  # narrow characters in a line of a table as wide as the page
-_CLOSED = ("strong", "em", "link", "code_inline")
+_CLOSED = ("Strong", "Emph", "Link", "Code")
 _WORD_JOINER = "\u2060"
+_SPAN = re.compile(r'<span class="([^"]*)">(.*?)</span>|([^<]+)', re.DOTALL)
+_DATA_URL = re.compile(r"data:(image/[\w.+-]+)(;base64)?,(.*)", re.DOTALL)
+_NOTE = "ipclab-note-"
+SUFFIXES = {kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)}
 
 
 def printed_date(document: Document) -> str:
@@ -29,81 +40,327 @@ def printed_date(document: Document) -> str:
     return Formatter(document.lang).date(document.date) if document.date else ""
 
 
+class Sheet:
+    """What Typst compiles for a document: `main`, its data, and files in a folder beside it."""
+
+    def __init__(self, document: Document, folder: Path) -> None:
+        self.document = document
+        self.folder = folder
+        self.files = 0
+        template = files("ipclab.render").joinpath("templates/report.typ").read_text("utf-8")
+        trees = list(self._trees())
+        front, *rest = pandoc.to_typst([_joined(trees[: document.front]), _joined(trees[document.front :])])
+        body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
+        # in our tables the first column begins at the left
+        self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
+        self.data = self._data()
+
+    def compiled(self, **options: Any) -> Any:
+        """Return what Typst makes of it: bytes, or a list of them for each page.
+
+        A letter that no font has is its number, and noted as lost.
+        """
+        import typst
+
+        while True:
+            inputs = {"document": msgspec.json.encode(self.data).decode()}
+            fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
+            try:
+                return typst.compile(
+                    self.main.encode(), root=self.folder, sys_inputs=inputs, **fonts, **options
+                )
+            except typst.TypstError as error:
+                if not (missing := _missing(error.diagnostic)):
+                    raise
+                self._replace(missing)
+
+    def _replace(self, missing: set[str]) -> None:
+        names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
+        self.document.lose(Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None)
+        table = str.maketrans(names)
+        before = self.main, msgspec.json.encode(self.data)
+        self.main = self.main.translate(table)
+        text = msgspec.json.encode(self.data).decode().translate(table)
+        self.data = msgspec.json.decode(text)
+        if before == (self.main, text.encode()):
+            raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
+
+    def _trees(self) -> Iterator[Tree]:
+        """Yield each block as a tree; what pandoc does not know is a call of the template."""
+        blocks = self.document.blocks
+        printed = _without_html([_html_of(block) for block in blocks])
+        for place, block in enumerate(blocks):
+            if isinstance(block, Prose | Markup):
+                yield self._settled(printed[place])
+            else:
+                yield [pandoc.raw("typst", f"#placed({place})")]
+
+    def _settled(self, tree: Tree) -> Tree:
+        """Return prose whose texts cannot become markup, with pictures and references."""
+        for node in pandoc.nodes(tree):
+            if node["t"] == "Image":  # what it shows, before it is Typst's
+                node["c"][2][1] = pandoc.text_of(node["c"][1])
+        made: Tree = pandoc.changed(tree, self._run)
+        return made
+
+    def _run(self, nodes: Tree) -> Tree:
+        """Return nodes side by side as Typst gets them."""
+        made: Tree = []
+        for place, node in enumerate(nodes):
+            before, after = nodes[place - 1 : place] or [{"t": ""}], nodes[place + 1 : place + 2]
+            match node:
+                case {"t": "Str", "c": str(text)}:
+                    # a Korean particle stays on the line of what it follows
+                    joined = self.document.lang == "ko" and before[0]["t"] in _CLOSED
+                    _say(made, _WORD_JOINER + text if joined else text)
+                case {"t": "Space"}:
+                    _say(made, " ")
+                case {"t": "SoftBreak"}:
+                    _say(made, _break(before[0], after))
+                case {"t": "Math", "c": [_, str(tex)]}:
+                    made += [raw_inline("typst", f"#spoken({_quoted(tex)})["), node, raw_inline("typst", "]")]
+                case {"t": "Image", "c": [_, _, [str(url), str(alt)]]}:
+                    made.append(raw_inline("typst", self._picture(url, alt)))
+                case {"t": "Link", "c": [_, words, [str(url), _]]} if url.startswith("#") or not url:
+                    known = url[1:] in self.document.labels
+                    opening = f"#link(label({_quoted(url[1:])}))[" if known else "#["
+                    made += [raw_inline("typst", opening), *words, raw_inline("typst", "];")]
+                case {"t": "Header", "c": [level, _, words]}:
+                    made.append({"t": "Header", "c": [level, ["", [], []], words]})
+                case {"t": "Div" | "Span" as kind, "c": [_, inner]}:  # ids and styles are HTML's
+                    made.append({"t": kind, "c": [["", [], []], inner]})
+                case _:
+                    made.append(node)
+        return made
+
+    def _picture(self, url: str, alt: str) -> str:
+        """Return the call that shows a picture of prose; nothing for one that is none."""
+        if parts := _DATA_URL.fullmatch(url):
+            kind, base64, content = parts.groups()
+            plain = content.encode() if base64 else _unquoted(content)
+            if kind == outputs.SVG:
+                plain = b64decode(content) if base64 else plain
+            found = outputs.picture(kind, plain, {"alt": alt} if alt else {})
+            if isinstance(found, Picture):
+                return f"#box(picture({_arguments(self._pictured(found))}))"
+            self.document.lose(found, None)
+        return _text(alt)
+
+    def _pictured(self, picture: Picture) -> dict[str, Any]:
+        """Return what the template's `picture` takes, whose content is a file in the folder."""
+        self.files += 1
+        name = f"{self.files}.{SUFFIXES[picture.kind]}"
+        (self.folder / name).write_bytes(picture.content)
+        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, _TEXT_WIDTH_PT)}
+
+    def _data(self) -> dict[str, Any]:
+        """Return what `report.typ` reads: its parameters, attached files, a dict for each block.
+
+        It is handed over as data, so that nothing of it can become markup.
+        """
+        document = self.document
+        date = [int(part) for part in document.date[:10].split("-")] if document.date else None
+        number = document.translate(WORDS["page"]["number"])
+        about = {
+            "title": document.title,
+            "lang": document.lang,
+            "date": date,
+            "date-text": printed_date(document),
+            "run": document.run,
+            "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
+            "fronted": document.front > 0,
+            "marks": document.marks and {"named": number, **asdict(document.marks)},
+        }
+        attached = {}
+        for name, path in document.attachments.items():
+            try:
+                attached[name] = path.read_text("utf-8")
+            except OSError as error:
+                raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
+        blocks = [self._block(place, block) for place, block in enumerate(document.blocks)]
+        in_place(document, blocks)
+        pages = document.translate(WORDS["numbered"]["page"])
+        return {
+            "about": about,
+            "attached": attached,
+            "blocks": blocks,
+            "labels": document.labels,
+            "pages": pages,
+        }
+
+    def _block(self, place: int, block: Block) -> dict[str, Any]:
+        match block:
+            case Table():
+                shown = _named(block, self.document) if place in self.document.unprinted else block
+                parts = replace(shown, values=()).to_json()
+                return {"type": "sheet", "name": "", **parts, "whole": _lines(shown) <= _WHOLE_LINES}
+            case Figure():
+                whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
+                words = {"alt": block.alt, "caption": block.caption, "name": block.name}
+                return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
+            case Picture():
+                return {"type": "picture", **self._pictured(block)}
+            case Printed():
+                return {"type": "printed", "lines": _coloured(block.text)}
+            case _:
+                return {"type": "prose"}
+
+
 def compiled(document: Document, **options: Any) -> Any:
     """Return what Typst makes of the document: bytes, or a list of them for each page.
 
-    Raises LabError when a glyph, an alt text or a title is missing.
+    Raises LabError when it cannot be set.
     """
     import typst
 
-    template = files("ipclab.render").joinpath("templates/report.typ").read_bytes()
-    inputs = {"document": msgspec.json.encode(data(document)).decode()}
-    fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
-    try:
-        return typst.compile(template, sys_inputs=inputs, **fonts, **options)
-    except typst.TypstError as error:
-        raise LabError(
-            "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
-        ) from error
+    with TemporaryDirectory() as folder:
+        try:
+            return Sheet(document, Path(folder)).compiled(**options)
+        except typst.TypstError as error:
+            raise LabError(
+                "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
+            ) from error
 
 
-def data(document: Document) -> dict[str, Any]:
-    """Return what `report.typ` reads: its parameters, attached files, and a dict a block.
+def in_place(document: Document, blocks: list[dict[str, Any]]) -> None:
+    """Tell which tables and figures do not float.
 
-    It is handed over as data, so that nothing of it can become markup.
+    They are those of the front, what has its section to itself, a table that is not printed, and
+    what comes before such a one, so that the numbers of figures and of tables go up.
     """
-    about = {
-        "title": document.title,
-        "lang": document.lang,
-        "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
-        "date-text": printed_date(document),
-        "run": document.run,
-        "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
-        "front": document.front,
-        "marks": document.marks
-        and {"named": document.translate(WORDS["page"]["number"]), **document.marks},
-    }
-    pages = document.translate(WORDS["numbered"]["page"])
-    attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
-    blocks = []
-    for place, block in enumerate(document.blocks):
-        printed = _named(block, document) if place in document.unprinted else block
-        blocks.append(_block(printed, document.lang))
-    return {
-        "about": about,
-        "attached": attached,
-        "blocks": blocks,
-        "labels": document.labels,
-        "pages": pages,
-    }
+    body = [place for place, block in enumerate(document.blocks) if place >= document.front]
+    anchored: dict[str, int] = {}  # by type, the last place that is
+    for at, place in enumerate(body):
+        before = document.blocks[body[at - 1]] if at else None
+        tree = before.tree if isinstance(before, Prose) else []
+        later = (document.blocks[other] for other in body[at + 1 :])
+        after = next((block.tree for block in later if isinstance(block, Prose)), [])
+        heading_above = bool(tree) and tree[-1]["t"] == "Header"
+        section_ends = not after or after[0]["t"] == "Header"
+        if (heading_above and section_ends) or place in document.unprinted:
+            anchored[blocks[place]["type"]] = place
+    for place, block in enumerate(blocks):
+        block["in-place"] = place < document.front or place <= anchored.get(block["type"], -1)
 
 
-def _named(block: Block, document: Document) -> Block:
+def _joined(trees: list[Tree]) -> Tree:
+    return [block for tree in trees for block in tree]
+
+
+def _html_of(block: Block) -> Tree | str:
+    """Return what of a block pandoc writes; HTML as text where it was written so."""
+    if isinstance(block, Markup):
+        return block.html
+    return block.tree if isinstance(block, Prose) else []
+
+
+def _without_html(shown: list[Tree | str]) -> list[Tree]:
+    """Return trees in which what was HTML has become prose, tables and pictures."""
+    notes: Tree = []
+
+    def marked(nodes: Tree) -> Tree:
+        made: Tree = []
+        for node in nodes:
+            if node["t"] == "Note":
+                made.append({"t": "Span", "c": [[f"{_NOTE}{len(notes)}", [], []], []]})
+                notes.append(node)
+            else:
+                made.append(node)
+        return made
+
+    def restored(nodes: Tree) -> Tree:
+        made: Tree = []
+        for node in nodes:
+            match node:
+                case {"t": "Span", "c": [[str(name), _, _], _]} if name.startswith(_NOTE):
+                    made += notes[int(name.removeprefix(_NOTE)) :][:1]
+                case _:
+                    made.append(node)
+        return made
+
+    mixed = [tree for tree in shown if not isinstance(tree, str) and pandoc.has_html(tree)]
+    pages, _ = pandoc.to_html([pandoc.changed(tree, marked) for tree in mixed], math="--mathjax")
+    with_math = f"{pandoc.HTML}+tex_math_single_backslash"
+    read = pandoc.read(with_math, pages[: len(mixed)])
+    of_prose = iter([pandoc.changed(tree, restored) for tree in read])
+    of_html = iter(pandoc.read(pandoc.HTML, [html for html in shown if isinstance(html, str)]))
+    trees = []
+    for each in shown:
+        if isinstance(each, str):
+            trees.append(next(of_html))
+        else:
+            trees.append(next(of_prose) if pandoc.has_html(each) else each)
+    return trees
+
+
+def _say(made: Tree, text: str) -> None:
+    """Add text, as a string, so that nothing of it is markup."""
+    quoted = _quoted(text)
+    if made and made[-1]["t"] == "RawInline" and made[-1]["c"][1].startswith('#"'):
+        quoted = made.pop()["c"][1][1:-2] + quoted[1:]
+    made.append(raw_inline("typst", f"#{quoted};"))
+
+
+def _text(text: str) -> str:
+    return f"#{_quoted(text)};"
+
+
+def _break(before: dict[str, Any], after: Tree) -> str:
+    """Return what a line break in Markdown is: nothing between two Chinese characters."""
+    one, other = pandoc.text_of(before)[-1:], pandoc.text_of(after)[:1]
+    joined = prose.join_lines(f"{one}\n{other}")
+    return "" if one and other and joined == one + other else " "
+
+
+def _quoted(text: str) -> str:
+    """Return text as a string of Typst's."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _arguments(named: dict[str, Any]) -> str:
+    words = []
+    for name, value in named.items():
+        words.append(f"{name}: {_quoted(value) if isinstance(value, str) else value}")
+    return ", ".join(words)
+
+
+def _unquoted(content: str) -> bytes:
+    from urllib.parse import unquote_to_bytes
+
+    return unquote_to_bytes(content)
+
+
+def _missing(diagnostic: str) -> set[str]:
+    """Return the letters that the compiler found in no font."""
+    found = re.findall(r'error: .*?the text `"(.+?)"` could not be displayed', diagnostic)
+    letters = set[str]()
+    for text in found:
+        plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
+        letters |= set(plain)
+    return letters
+
+
+def _coloured(text: str) -> list[list[dict[str, str]]]:
+    """Return printed lines as parts, each with the classes that nbconvert gives its colours."""
+    from nbconvert.filters import ansi2html
+
+    lines: list[list[dict[str, str]]] = [[]]
+    for match in _SPAN.finditer(str(ansi2html(text)).replace("\x1b", "")):
+        inner = unescape(match[2] if match[2] is not None else match[3])
+        first, *more = inner.expandtabs().split("\n")
+        lines[-1].append({"text": first, "look": match[1] or ""})
+        lines += [[{"text": line, "look": match[1] or ""}] for line in more]
+    while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
+        lines.pop()
+    return lines
+
+
+def _named(block: Table, document: Document) -> Table:
     """Return a table too long for print as its caption and a note on where it stands."""
-    assert isinstance(block, Table)  # noqa: S101  for the type checker
-    note = document.translate(WORDS["numbered"]["elsewhere"]).replace(
-        "{rows}", str(len(block.rows))
-    )
-    return replace(block, columns=[], rows=[], notes=[note])
-
-
-def _block(block: Block, lang: str) -> dict[str, Any]:
-    match block:
-        case list():
-            return {"type": "prose", "children": _nodes(SyntaxTreeNode(block), lang)}
-        case Table():
-            return {
-                "type": "sheet",
-                "name": "",
-                **replace(block, values=()).to_json(),
-                "whole": _lines(block) <= _WHOLE_LINES,
-            }
-        case Figure():
-            whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
-            words = {"alt": block.alt, "caption": block.caption, "name": block.name}
-            return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
-        case _:
-            return {"type": "code_block", "content": block}
+    note = document.translate(WORDS["numbered"]["elsewhere"])
+    rows = str(len(block.rows))
+    return replace(block, columns=[], rows=[], notes=[note.replace("{rows}", rows)])
 
 
 def _lines(table: Table) -> int:
@@ -114,30 +371,3 @@ def _lines(table: Table) -> int:
         return 1 + width * len(table.columns) // _LINE
 
     return sum(max(map(lines, row), default=1) for row in table.rows)
-
-
-def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
-    """Return a Markdown node's children as dicts, with their own; a footnote's is its text."""
-    nodes = []
-    for node in parent.children:
-        content = node.content
-        before = node.previous_sibling
-        if node.type == "softbreak":
-            after = node.next_sibling
-            text_before = before.content if before else ""
-            text_after = after.content if after else ""
-            joined = prose.join_lines(f"{text_before}\n{text_after}")
-            content = " " if joined != f"{text_before}{text_after}".strip() else ""
-        elif (
-            node.type == "text"
-            and lang == "ko"
-            and content[:1].strip()
-            and before
-            and before.type in _CLOSED
-        ):
-            # a Korean particle stays on the line of what it follows
-            content = _WORD_JOINER + content
-        inner = SyntaxTreeNode([node.meta["note"]]) if node.type == "footnote_reference" else node
-        about = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
-        nodes.append({**node.attrs, **about, "content": content, "children": _nodes(inner, lang)})
-    return nodes
