@@ -238,7 +238,7 @@ class Rendering:
         fails.
         """
         from ipclab.measure.progress import Progress
-        from ipclab.render.jobs import Job, Target, run_jobs
+        from ipclab.render.jobs import Job, Target, refuse, run_jobs
         from ipclab.render.report import DATA
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
@@ -260,7 +260,9 @@ class Rendering:
         for notebook, lang in product(notebooks, self.langs):
             executed = paths.executed / self.kind / lang / notebook.name
             jobs.append(Job(notebook, lang, executed, parameters, about))
-        made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Progress(shown=True))
+        target = Target(self.formats, out, out / "figures")
+        made, errors = run_jobs([jobs], target, Progress(shown=True))
+        refuse(errors)
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])
         return [*made, *tables]

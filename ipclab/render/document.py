@@ -20,6 +20,7 @@ from ipclab.render import narrative, outputs, pandoc
 from ipclab.render.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 
 FRONT = "front"
+INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
 WORDS = table_beside(__file__, "labels.toml")
@@ -74,8 +75,10 @@ class Document:
     def lose(self, lost: Lost, cell: Cell | None) -> str:
         """Note what cannot be shown; return the sentence that says so."""
         what = self.translate(WORDS["lost"][lost.what]).replace("{detail}", lost.detail)
-        where = self.translate(WORDS["lost"]["where"])
-        said = where.replace("{cell}", str(cell.number if cell else 0)).replace("{what}", what)
+        said = what
+        if cell:
+            where = self.translate(WORDS["lost"]["where"])
+            said = where.replace("{cell}", str(cell.number)).replace("{what}", what)
         self.lost.append(said)
         return said
 
@@ -122,8 +125,10 @@ def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
 def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     """Add what the cells show; return how many blocks stand in front."""
     found: list[tuple[Cell, list[str], outputs.Shown]] = []
-    for number, cell in enumerate(cells, 1):
+    number = 0
+    for cell in cells:
         tags = cell["metadata"].get("tags", [])
+        number += INJECTED not in tags
         if KEEP_IN_LAB not in tags:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
             found += [(origin, tags, shown) for shown in _shown(cell, document)]

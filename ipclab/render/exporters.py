@@ -93,7 +93,7 @@ class TypstPDFExporter(OfDocument):
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[bytes, dict[str, Any]]:
         """Return (content, resources)."""
-        nb, made = super().from_notebook_node(nb, resources, **kw)
+        made = self._init_resources(resources)
         with self.document(nb, made) as document:
             return self.convert(document), made
 

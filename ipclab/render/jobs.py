@@ -12,7 +12,9 @@ from typing import Any
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.lab import quotes
+from ipclab.lab.parameters import declared
 from ipclab.measure.progress import Progress
+from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
@@ -53,14 +55,14 @@ class Target:
         return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
-def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress) -> list[Path]:
-    """Execute and export the jobs of each stage, some at the same time; return the files.
-
-    Raises `LabError` with all errors once every job of a stage has ended.
-    """
+def run_jobs(
+    stages: Sequence[Sequence[Job]], target: Target, progress: Progress
+) -> tuple[list[Path], list[LabError]]:
+    """Execute and export the jobs of each stage, some at the same time; return files and errors."""
     os.environ.update(ENVIRONMENT)
     count = sum(map(len, stages))
     made: list[Path] = []
+    errors: list[LabError] = []
     progress.start("report", count)
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
@@ -69,20 +71,22 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
             workers, multiprocessing.get_context("fork"), initializer=begin
         ) as pool:
             for stage in stages:
-                errors = []
                 for rendered in pool.map(partial(_render, target), stage):
                     progress.step()
                     if isinstance(rendered, LabError):
                         errors.append(rendered)
                     else:
                         made += rendered
-                if errors:
-                    raise LabError(
-                        f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors))
-                    )
     finally:
         progress.end()
-    return made
+    return made, errors
+
+
+def refuse(errors: Sequence[LabError]) -> None:
+    """Raise `LabError` that names all errors, where there are any."""
+    if errors:
+        said = dict.fromkeys(map(str, errors))  # one that is alike in all languages once
+        raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
 def _begin(parent: int, figures: Path) -> None:
@@ -111,9 +115,10 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
     files = target.files(job.notebook, job.lang)
     language = {"lang": job.lang}
     try:
+        spoken = language if "lang" in declared(job.notebook) else {}
         execute(
             job.notebook,
-            {**job.parameters, **language},
+            {**job.parameters, **spoken},
             job.executed,
             timeout_s=quotes.TIMEOUT_S,
             metadata={**job.metadata, **language},
@@ -127,6 +132,9 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
             write_whole(file, export(job.executed, fmt, file.parent))
     except LabError as error:
         return error
+    finally:
+        if job.notebook.parent == checkout().own:
+            _kernel.end()  # what a person's own notebook changes reaches no other
     return files
 
 

@@ -4,6 +4,7 @@ A block is prose, a table or figure of ours, HTML, a picture, or text that was p
 """
 
 import io
+import json
 import re
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -18,7 +19,7 @@ from ipclab.lab.table import Table
 from ipclab.render import pandoc, svg
 
 MARKDOWN, HTML, LATEX, PLAIN = "text/markdown", "text/html", "text/latex", "text/plain"
-SVG = "image/svg+xml"
+SVG, JSON = "image/svg+xml", "application/json"
 RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
 ALT = "No description has been provided for this image"  # as nbconvert says it
@@ -119,6 +120,9 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         return
     elif pictures:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
+        return
+    elif JSON in data:
+        yield Printed(json.dumps(data[JSON], indent=2, ensure_ascii=False))
         return
     elif PLAIN not in data and data:
         yield Lost("kinds", ", ".join(sorted(data)))

@@ -72,7 +72,7 @@ class Page:
             case Picture():
                 return _of_picture(block)
             case Markup():
-                return _html(block.html)
+                return _html(f'<div class="scroll" tabindex="0">{block.html}</div>')
             case Table():
                 piece = self.document.settled(block).to_html()
             case Figure():

@@ -244,7 +244,11 @@ def in_place(document: Document, blocks: list[dict[str, Any]]) -> None:
 
 
 def _joined(trees: list[Tree]) -> Tree:
-    return [block for tree in trees for block in tree]
+    """Return the blocks of all trees, each of which begins anew."""
+    blocks: Tree = []
+    for block in (block for tree in trees for block in tree):
+        blocks.append({**block, "t": "Para"} if block["t"] == "Plain" else block)
+    return blocks
 
 
 def _html_of(block: Block) -> Tree | str:
@@ -283,7 +287,7 @@ def _without_html(shown: list[Tree | str]) -> list[Tree]:
     with_math = f"{pandoc.HTML}+tex_math_single_backslash"
     read = pandoc.read(with_math, pages[: len(mixed)])
     of_prose = iter([pandoc.changed(tree, restored) for tree in read])
-    of_html = iter(pandoc.read(pandoc.HTML, [html for html in shown if isinstance(html, str)]))
+    of_html = iter(pandoc.read(pandoc.HTML, [_mended(html) for html in shown if isinstance(html, str)]))
     trees = []
     for each in shown:
         if isinstance(each, str):
@@ -291,6 +295,16 @@ def _without_html(shown: list[Tree | str]) -> list[Tree]:
         else:
             trees.append(next(of_prose) if pandoc.has_html(each) else each)
     return trees
+
+
+def _mended(html: str) -> str:
+    """Return HTML as a browser mends it, without what it does not show."""
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(html, "html.parser")
+    for hidden in soup(["style", "script", "template"]):
+        hidden.decompose()
+    return str(soup)
 
 
 def _say(made: Tree, text: str) -> None:
@@ -333,7 +347,11 @@ def _unquoted(content: str) -> bytes:
 
 def _missing(diagnostic: str) -> set[str]:
     """Return the letters that the compiler found in no font."""
-    found = re.findall(r'error: .*?the text `"(.+?)"` could not be displayed', diagnostic)
+    found = re.findall(
+        r'error: .*?(?:the text|contains the codepoint) `"(.+?)"`(?: could not be displayed|$)',
+        diagnostic,
+        re.MULTILINE,
+    )
     letters = set[str]()
     for text in found:
         plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
