@@ -106,10 +106,11 @@ def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
     """
     metadata = notebook["metadata"]
     facts = metadata.get("ipclab") or _by_papermill(metadata.get("papermill", {}))
-    lang = facts.get("lang") if facts.get("lang") in LANGUAGES else SOURCE
+    lang = str(facts.get("lang"))
+    lang = lang if lang in LANGUAGES else SOURCE
     translate = Catalogue.load(lang, locale).translate
-    date = facts.get("date") or _today()
-    document = Document(lang, facts.get("title", ""), date, facts.get("run", ""), translate)
+    title, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
+    document = Document(lang, title, date or _today(), run, translate)
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
     document.links = facts.get("links", ())
@@ -197,7 +198,9 @@ def _blocks(
     match shown:
         case Marks():
             document.marks = shown
-        case Table() | Figure():
+        case Table():
+            yield labelled(shown, document)
+        case Figure():
             yield labelled(shown, document)
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))

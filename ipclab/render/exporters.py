@@ -17,7 +17,11 @@ from ipclab.render.document import Document, read
 from ipclab.render.outputs import Lost
 from ipclab.render.typeset import compiled
 
-STANDARDS = (["ua-1", "a-3a"], ["a-3b"], [])  # the first that a document can fulfil
+STANDARDS: tuple[list[str], ...] = (
+    ["ua-1", "a-3a"],
+    ["a-3b"],
+    [],
+)  # the first that a document can fulfil
 
 
 class OfDocument(Exporter):
@@ -93,7 +97,7 @@ class TypstPDFExporter(OfDocument):
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[bytes, dict[str, Any]]:
         """Return (content, resources)."""
-        made = self._init_resources(resources)
+        made = self._init_resources(resources)  # type: ignore[no-untyped-call]
         with self.document(nb, made) as document:
             return self.convert(document), made
 

@@ -5,7 +5,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from html import unescape
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CAPTION = re.compile(r"\s*: (.+?) \{#([\w-]+)\}\s*", re.DOTALL)
 _SOURCE = re.compile(r"""(<img\b[^>]*?\bsrc\s*=\s*)("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
 _HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
-ALIGNED = {"AlignRight": "right", "AlignCenter": "center"}
+ALIGNED: dict[str, table.Align] = {"AlignRight": "right", "AlignCenter": "center"}
 
 
 class Pictures:
@@ -88,21 +88,22 @@ def remark(text: str) -> Tree:
 def captioned(tree: Tree) -> Iterator[Prose | Table]:
     """Yield prose; a Markdown table before `: caption {#name}` becomes a `Table`."""
     begin = 0
-    for place, (node, after) in enumerate(zip(tree, tree[1:], strict=False)):
-        if node["t"] == "Table" and after["t"] == "Para":
-            if caption := _CAPTION.fullmatch(prose.join_lines(text_of(after))):
-                if place > begin:
-                    yield Prose(tree[begin:place])
-                yield _table(node["c"], *caption.groups())
-                begin = place + 2
+    for place, (node, after) in enumerate(pairwise(tree)):
+        said = text_of(after) if (node["t"], after["t"]) == ("Table", "Para") else ""
+        if caption := _CAPTION.fullmatch(prose.join_lines(said)):
+            if place > begin:
+                yield Prose(tree[begin:place])
+            yield _table(node["c"], *caption.groups())
+            begin = place + 2
     if tree[begin:]:
         yield Prose(tree[begin:])
 
 
 def _table(content: Any, caption: str, name: str) -> Table:
     _, _, columns, (_, head), bodies, _ = content
-    aligned = [ALIGNED.get(align["t"], "left") for align, _ in columns]
-    heads = [table.Column(label, align) for label, align in zip(_row(head[0]), aligned, strict=True)]  # type: ignore[arg-type]
+    heads = []
+    for label, (align, _) in zip(_row(head[0]), columns, strict=True):
+        heads.append(table.Column(label, ALIGNED.get(align["t"], "left")))
     rows = [_row(row) for _, _, _, body in bodies for row in body]
     return Table(caption, heads, rows, name=name)
 

@@ -1,8 +1,6 @@
 """A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
 
 import re
-from base64 import b64decode
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from html import unescape
 from importlib.resources import files
@@ -14,25 +12,23 @@ from unicodedata import east_asian_width
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.lab import prose
 from ipclab.lab.canvas import Figure
 from ipclab.lab.formats import print_fonts
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.table import Table
 from ipclab.render import outputs, pandoc, svg
 from ipclab.render.document import WORDS, Block, Document
-from ipclab.render.outputs import Lost, Markup, Picture, Printed, Prose
-from ipclab.render.pandoc import Tree, raw_inline
+from ipclab.render.markup import Typesetting, quoted
+from ipclab.render.outputs import Lost, Picture, Printed, Prose
+from ipclab.render.pandoc import Tree
 
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 36  # of a table that stays on one page
 _LINE = 100  # narrow characters in a line of a table as wide as the page
-_CLOSED = ("Strong", "Emph", "Link", "Code")
-_WORD_JOINER = "\u2060"
 _SPAN = re.compile(r'<span class="([^"]*)">(.*?)</span>|([^<]+)', re.DOTALL)
-_DATA_URL = re.compile(r"data:(image/[\w.+-]+)(;base64)?,(.*)", re.DOTALL)
-_NOTE = "ipclab-note-"
-SUFFIXES = {kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)}
+SUFFIXES = {
+    kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
+}
 
 
 def printed_date(document: Document) -> str:
@@ -48,8 +44,10 @@ class Sheet:
         self.folder = folder
         self.files = 0
         template = files("ipclab.render").joinpath("templates/report.typ").read_text("utf-8")
-        trees = list(self._trees())
-        front, *rest = pandoc.to_typst([_joined(trees[: document.front]), _joined(trees[document.front :])])
+        trees = [*Typesetting(document, self._inline).trees()]
+        front, *rest = pandoc.to_typst(
+            [_joined(trees[: document.front]), _joined(trees[document.front :])]
+        )
         body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
         # in our tables the first column begins at the left
         self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
@@ -76,7 +74,9 @@ class Sheet:
 
     def _replace(self, missing: set[str]) -> None:
         names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
-        self.document.lose(Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None)
+        self.document.lose(
+            Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
+        )
         table = str.maketrans(names)
         before = self.main, msgspec.json.encode(self.data)
         self.main = self.main.translate(table)
@@ -85,66 +85,11 @@ class Sheet:
         if before == (self.main, text.encode()):
             raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
 
-    def _trees(self) -> Iterator[Tree]:
-        """Yield each block as a tree; what pandoc does not know is a call of the template."""
-        blocks = self.document.blocks
-        printed = _without_html([_html_of(block) for block in blocks])
-        for place, block in enumerate(blocks):
-            if isinstance(block, Prose | Markup):
-                yield self._settled(printed[place])
-            else:
-                yield [pandoc.raw("typst", f"#placed({place})")]
-
-    def _settled(self, tree: Tree) -> Tree:
-        """Return prose whose texts cannot become markup, with pictures and references."""
-        for node in pandoc.nodes(tree):
-            if node["t"] == "Image":  # what it shows, before it is Typst's
-                node["c"][2][1] = pandoc.text_of(node["c"][1])
-        made: Tree = pandoc.changed(tree, self._run)
-        return made
-
-    def _run(self, nodes: Tree) -> Tree:
-        """Return nodes side by side as Typst gets them."""
-        made: Tree = []
-        for place, node in enumerate(nodes):
-            before, after = nodes[place - 1 : place] or [{"t": ""}], nodes[place + 1 : place + 2]
-            match node:
-                case {"t": "Str", "c": str(text)}:
-                    # a Korean particle stays on the line of what it follows
-                    joined = self.document.lang == "ko" and before[0]["t"] in _CLOSED
-                    _say(made, _WORD_JOINER + text if joined else text)
-                case {"t": "Space"}:
-                    _say(made, " ")
-                case {"t": "SoftBreak"}:
-                    _say(made, _break(before[0], after))
-                case {"t": "Math", "c": [_, str(tex)]}:
-                    made += [raw_inline("typst", f"#spoken({_quoted(tex)})["), node, raw_inline("typst", "]")]
-                case {"t": "Image", "c": [_, _, [str(url), str(alt)]]}:
-                    made.append(raw_inline("typst", self._picture(url, alt)))
-                case {"t": "Link", "c": [_, words, [str(url), _]]} if url.startswith("#") or not url:
-                    known = url[1:] in self.document.labels
-                    opening = f"#link(label({_quoted(url[1:])}))[" if known else "#["
-                    made += [raw_inline("typst", opening), *words, raw_inline("typst", "];")]
-                case {"t": "Header", "c": [level, _, words]}:
-                    made.append({"t": "Header", "c": [level, ["", [], []], words]})
-                case {"t": "Div" | "Span" as kind, "c": [_, inner]}:  # ids and styles are HTML's
-                    made.append({"t": kind, "c": [["", [], []], inner]})
-                case _:
-                    made.append(node)
-        return made
-
-    def _picture(self, url: str, alt: str) -> str:
-        """Return the call that shows a picture of prose; nothing for one that is none."""
-        if parts := _DATA_URL.fullmatch(url):
-            kind, base64, content = parts.groups()
-            plain = content.encode() if base64 else _unquoted(content)
-            if kind == outputs.SVG:
-                plain = b64decode(content) if base64 else plain
-            found = outputs.picture(kind, plain, {"alt": alt} if alt else {})
-            if isinstance(found, Picture):
-                return f"#box(picture({_arguments(self._pictured(found))}))"
-            self.document.lose(found, None)
-        return _text(alt)
+    def _inline(self, picture: Picture) -> str:
+        words = []
+        for name, value in self._pictured(picture).items():
+            words.append(f"{name}: {quoted(value) if isinstance(value, str) else value}")
+        return f"#box(picture({', '.join(words)}))"
 
     def _pictured(self, picture: Picture) -> dict[str, Any]:
         """Return what the template's `picture` takes, whose content is a file in the folder."""
@@ -193,7 +138,12 @@ class Sheet:
             case Table():
                 shown = _named(block, self.document) if place in self.document.unprinted else block
                 parts = replace(shown, values=()).to_json()
-                return {"type": "sheet", "name": "", **parts, "whole": _lines(shown) <= _WHOLE_LINES}
+                return {
+                    "type": "sheet",
+                    "name": "",
+                    **parts,
+                    "whole": _lines(shown) <= _WHOLE_LINES,
+                }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
                 words = {"alt": block.alt, "caption": block.caption, "name": block.name}
@@ -243,106 +193,29 @@ def in_place(document: Document, blocks: list[dict[str, Any]]) -> None:
         block["in-place"] = place < document.front or place <= anchored.get(block["type"], -1)
 
 
+def _named(block: Table, document: Document) -> Table:
+    """Return a table too long for print as its caption and a note on where it stands."""
+    note = document.translate(WORDS["numbered"]["elsewhere"])
+    rows = str(len(block.rows))
+    return replace(block, columns=[], rows=[], notes=[note.replace("{rows}", rows)])
+
+
+def _lines(table: Table) -> int:
+    """Return the most lines a table takes: equal columns, wide characters count twice."""
+
+    def lines(cell: str) -> int:
+        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
+        return 1 + width * len(table.columns) // _LINE
+
+    return sum(max(map(lines, row), default=1) for row in table.rows)
+
+
 def _joined(trees: list[Tree]) -> Tree:
     """Return the blocks of all trees, each of which begins anew."""
     blocks: Tree = []
     for block in (block for tree in trees for block in tree):
         blocks.append({**block, "t": "Para"} if block["t"] == "Plain" else block)
     return blocks
-
-
-def _html_of(block: Block) -> Tree | str:
-    """Return what of a block pandoc writes; HTML as text where it was written so."""
-    if isinstance(block, Markup):
-        return block.html
-    return block.tree if isinstance(block, Prose) else []
-
-
-def _without_html(shown: list[Tree | str]) -> list[Tree]:
-    """Return trees in which what was HTML has become prose, tables and pictures."""
-    notes: Tree = []
-
-    def marked(nodes: Tree) -> Tree:
-        made: Tree = []
-        for node in nodes:
-            if node["t"] == "Note":
-                made.append({"t": "Span", "c": [[f"{_NOTE}{len(notes)}", [], []], []]})
-                notes.append(node)
-            else:
-                made.append(node)
-        return made
-
-    def restored(nodes: Tree) -> Tree:
-        made: Tree = []
-        for node in nodes:
-            match node:
-                case {"t": "Span", "c": [[str(name), _, _], _]} if name.startswith(_NOTE):
-                    made += notes[int(name.removeprefix(_NOTE)) :][:1]
-                case _:
-                    made.append(node)
-        return made
-
-    mixed = [tree for tree in shown if not isinstance(tree, str) and pandoc.has_html(tree)]
-    pages, _ = pandoc.to_html([pandoc.changed(tree, marked) for tree in mixed], math="--mathjax")
-    with_math = f"{pandoc.HTML}+tex_math_single_backslash"
-    read = pandoc.read(with_math, pages[: len(mixed)])
-    of_prose = iter([pandoc.changed(tree, restored) for tree in read])
-    of_html = iter(pandoc.read(pandoc.HTML, [_mended(html) for html in shown if isinstance(html, str)]))
-    trees = []
-    for each in shown:
-        if isinstance(each, str):
-            trees.append(next(of_html))
-        else:
-            trees.append(next(of_prose) if pandoc.has_html(each) else each)
-    return trees
-
-
-def _mended(html: str) -> str:
-    """Return HTML as a browser mends it, without what it does not show."""
-    from bs4 import BeautifulSoup
-
-    soup = BeautifulSoup(html, "html.parser")
-    for hidden in soup(["style", "script", "template"]):
-        hidden.decompose()
-    return str(soup)
-
-
-def _say(made: Tree, text: str) -> None:
-    """Add text, as a string, so that nothing of it is markup."""
-    quoted = _quoted(text)
-    if made and made[-1]["t"] == "RawInline" and made[-1]["c"][1].startswith('#"'):
-        quoted = made.pop()["c"][1][1:-2] + quoted[1:]
-    made.append(raw_inline("typst", f"#{quoted};"))
-
-
-def _text(text: str) -> str:
-    return f"#{_quoted(text)};"
-
-
-def _break(before: dict[str, Any], after: Tree) -> str:
-    """Return what a line break in Markdown is: nothing between two Chinese characters."""
-    one, other = pandoc.text_of(before)[-1:], pandoc.text_of(after)[:1]
-    joined = prose.join_lines(f"{one}\n{other}")
-    return "" if one and other and joined == one + other else " "
-
-
-def _quoted(text: str) -> str:
-    """Return text as a string of Typst's."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
-
-
-def _arguments(named: dict[str, Any]) -> str:
-    words = []
-    for name, value in named.items():
-        words.append(f"{name}: {_quoted(value) if isinstance(value, str) else value}")
-    return ", ".join(words)
-
-
-def _unquoted(content: str) -> bytes:
-    from urllib.parse import unquote_to_bytes
-
-    return unquote_to_bytes(content)
 
 
 def _missing(diagnostic: str) -> set[str]:
@@ -363,8 +236,9 @@ def _coloured(text: str) -> list[list[dict[str, str]]]:
     """Return printed lines as parts, each with the classes that nbconvert gives its colours."""
     from nbconvert.filters import ansi2html
 
+    html = str(ansi2html(text))  # type: ignore[no-untyped-call]
     lines: list[list[dict[str, str]]] = [[]]
-    for match in _SPAN.finditer(str(ansi2html(text)).replace("\x1b", "")):
+    for match in _SPAN.finditer(html.replace("\x1b", "")):
         inner = unescape(match[2] if match[2] is not None else match[3])
         first, *more = inner.expandtabs().split("\n")
         lines[-1].append({"text": first, "look": match[1] or ""})
@@ -372,20 +246,3 @@ def _coloured(text: str) -> list[list[dict[str, str]]]:
     while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
         lines.pop()
     return lines
-
-
-def _named(block: Table, document: Document) -> Table:
-    """Return a table too long for print as its caption and a note on where it stands."""
-    note = document.translate(WORDS["numbered"]["elsewhere"])
-    rows = str(len(block.rows))
-    return replace(block, columns=[], rows=[], notes=[note.replace("{rows}", rows)])
-
-
-def _lines(table: Table) -> int:
-    """Return the most lines a table takes: equal columns, wide characters count twice."""
-
-    def lines(cell: str) -> int:
-        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
-        return 1 + width * len(table.columns) // _LINE
-
-    return sum(max(map(lines, row), default=1) for row in table.rows)
