@@ -73,16 +73,18 @@ class ReportHTMLExporter(OfDocument, HTMLExporter):
     ) -> tuple[str, dict[str, Any]]:
         """Return (page, resources)."""
         with self.document(nb, resources) as document:
-            return self.convert(document, resources)
+            return self._page(document, resources)
 
-    def convert(
-        self, document: Document, resources: dict[str, Any] | None = None
+    def convert(self, document: Document) -> str:
+        """Return the page, which loads nothing."""
+        return self._page(document, None)[0]
+
+    def _page(
+        self, document: Document, resources: dict[str, Any] | None
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page, which loads nothing, and resources."""
         made = page.Page(document)
-        shown, used = super().from_notebook_node(
-            made.notebook, {**(resources or {}), "ipclab_page": made.about}
-        )
+        asked = {**(resources or {}), "ipclab_page": made.about}
+        shown, used = super().from_notebook_node(made.notebook, asked)
         used.pop("ipclab_page")
         return made.finished(shown), used
 

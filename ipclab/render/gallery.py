@@ -72,7 +72,7 @@ def make(paths: Paths, progress: Any) -> list[Path]:
             pages = compiled(read, format="png", ppi=PAGE_PPI)
             files[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
             if lang == "en":
-                files["appendix.en.html"] = ReportHTMLExporter().convert(read)[0].encode()  # type: ignore[no-untyped-call]
+                files["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
             write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
         drawn: dict[str, Any] = {}

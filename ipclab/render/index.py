@@ -42,8 +42,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
         for block in _first(document, target):
             page.add(block)
     made = folder / NAME
-    content, _ = ReportHTMLExporter().convert(page)  # type: ignore[no-untyped-call]
-    write_whole(made, content.encode())
+    write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
     return made
 
 

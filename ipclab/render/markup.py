@@ -153,10 +153,10 @@ def _mended(html: str) -> str:
 
 def _say(made: Tree, text: str) -> None:
     """Add text, as a string, so that nothing of it is markup."""
-    quoted = quoted(text)
+    said = quoted(text)
     if made and made[-1]["t"] == "RawInline" and made[-1]["c"][1].startswith('#"'):
-        quoted = made.pop()["c"][1][1:-2] + quoted[1:]
-    made.append(raw_inline("typst", f"#{quoted};"))
+        said = made.pop()["c"][1][1:-2] + said[1:]
+    made.append(raw_inline("typst", f"#{said};"))
 
 
 def _text(text: str) -> str:

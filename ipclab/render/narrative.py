@@ -59,7 +59,8 @@ class Pictures:
 
         def inside(match: re.Match[str]) -> str:
             url = unescape(match[2].strip("\"'"))
-            return f'{match[1]}"{self._data(url) or url}"'
+            data = self._data(url)
+            return f'{match[1]}"{data}"' if data else re.sub(r"\bsrc\s*=\s*$", "", match[1])
 
         return _SOURCE.sub(inside, html)
 

@@ -25,7 +25,8 @@ from ipclab.render.pandoc import Tree
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 36  # of a table that stays on one page
 _LINE = 100  # narrow characters in a line of a table as wide as the page
-_SPAN = re.compile(r'<span class="([^"]*)">(.*?)</span>|([^<]+)', re.DOTALL)
+_SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
+_RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
     kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
 }
@@ -233,16 +234,18 @@ def _missing(diagnostic: str) -> set[str]:
 
 
 def _coloured(text: str) -> list[list[dict[str, str]]]:
-    """Return printed lines as parts, each with the classes that nbconvert gives its colours."""
+    """Return printed lines as parts: their text, the classes that nbconvert gives it, its colour."""
     from nbconvert.filters import ansi2html
 
     html = str(ansi2html(text))  # type: ignore[no-untyped-call]
     lines: list[list[dict[str, str]]] = [[]]
     for match in _SPAN.finditer(html.replace("\x1b", "")):
-        inner = unescape(match[2] if match[2] is not None else match[3])
-        first, *more = inner.expandtabs().split("\n")
-        lines[-1].append({"text": first, "look": match[1] or ""})
-        lines += [[{"text": line, "look": match[1] or ""}] for line in more]
+        look, coloured, plain = match.groups(default="")
+        colour = _RGB.search(look)
+        fill = "".join(f"{int(part):02x}" for part in colour.groups()) if colour else ""
+        first, *more = unescape(coloured or plain).expandtabs().split("\n")
+        lines[-1].append({"text": first, "look": look, "fill": fill})
+        lines += [[{"text": line, "look": look, "fill": fill}] for line in more]
     while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
         lines.pop()
     return lines
