@@ -26,10 +26,10 @@ from ipclab.lab.uncertainty import COVERAGE, LEAST, NORMAL, TYPES
 from ipclab.paths import Paths, checkout
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
-from tests.support.rendered import typeset
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.quantity import Quantity
 from tests.support.commands import ROOT
+from tests.support.rendered import typeset
 from tests.support.told import reference
 
 FILLED = """\

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import string
 import subprocess
 import sys
 import unicodedata
@@ -26,7 +27,7 @@ HIDDEN = ("style", "script", "annotation", "title", "nav", "header")
 # Letters of formulas, which stand as mathematical ones in print.
 MATH = {
     ord(unicodedata.lookup(f"MATHEMATICAL ITALIC SMALL {letter}")): letter.lower()
-    for letter in "ABCDEFGIJKLMNOPQRSTUVWXYZ"
+    for letter in string.ascii_uppercase.replace("H", "")
 }
 
 
@@ -43,7 +44,7 @@ class Shown(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.hidden += tag in HIDDEN
         self.pictures += tag in ("img", "svg")
-        assert tag != "img" or str(dict(attrs)["src"]).startswith("data:image/")
+        assert tag != "img" or str(dict(attrs).get("src", "data:image/")).startswith("data:image/")
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in HIDDEN

@@ -20,15 +20,6 @@ FRAME = """<div><style scoped>.dataframe tbody tr th { vertical-align: top; }</s
 <tbody><tr><th>0</th><td>84 &lt; 90</td></tr></tbody></table></div>"""
 
 
-def shown(**forms: Any) -> Any:
-    """Return a code cell that displays something in several forms."""
-    data = {
-        kind.replace("__", "+").replace("_", "/", 1).replace("_", "-"): form
-        for kind, form in forms.items()
-    }
-    return displayed(data)
-
-
 def displayed(data: dict[str, Any], **metadata: Any) -> Any:
     """Return a code cell that displays MIME types."""
     output = v4.new_output("display_data", data=data, metadata=metadata)
@@ -65,7 +56,11 @@ KINDS: dict[str, tuple[list[Any], str, int]] = {
         0,
     ),
     "progress": ([printed("10%\r", "100%\n", name="stderr")], "100%", 0),
-    "colours": ([shown(text_plain="\x1b[1;31mred\x1b[0m \x1b[38;5;33mdone\x1b[0m")], "red done", 0),
+    "colours": (
+        [displayed({"text/plain": "\x1b[1;31mred\x1b[0m \x1b[38;5;33mdone\x1b[0m"})],
+        "red done",
+        0,
+    ),
     "frame": ([displayed({"text/html": FRAME, "text/plain": "x"})], "size 0 84 < 90", 0),
     "styler": ([displayed({"text/html": STYLED, "text/plain": "<Styler>"})], "alpha row 12.5", 0),
     "html": (
