@@ -238,7 +238,7 @@ class Rendering:
         fails.
         """
         from ipclab.measure.progress import Progress
-        from ipclab.render.jobs import Job, Target, raise_failed, run_jobs
+        from ipclab.render.jobs import Job, Target, refuse, run_jobs
         from ipclab.render.report import DATA
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
@@ -262,7 +262,7 @@ class Rendering:
             jobs.append(Job(notebook, lang, executed, parameters, about))
         target = Target(self.formats, out, out / "figures")
         made, errors = run_jobs([jobs], target, Progress(shown=True))
-        raise_failed(errors, len(jobs))
+        refuse(errors)
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])
         return [*made, *tables]

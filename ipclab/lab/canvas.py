@@ -23,6 +23,7 @@ from ipclab.store.files import write_whole
 
 Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
 MIME = "image/svg+xml"
+TITLE = "ipclab-title"  # marks the title that is shown above a drawing
 LEGEND_COLUMNS = 6
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
 _HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
@@ -48,7 +49,7 @@ class Figure:
 
         title = f"<strong>{escape(self.caption)}</strong>"
         data, metadata = self._repr_mimebundle_()
-        display({"text/html": title}, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": title}, metadata={TITLE: True}, raw=True)  # type: ignore[no-untyped-call]
         display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:

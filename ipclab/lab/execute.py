@@ -3,7 +3,7 @@
 import io
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +11,7 @@ from typing import IO, Any
 from ipclab.errors import LabError
 from ipclab.lab import parameters as parameter_cells
 from ipclab.lab.catalogue import SOURCE, Catalogue
+from ipclab.lab.magic import HINT
 from ipclab.lab.prose import translated
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
@@ -44,7 +45,7 @@ def execute(
 
     values = parameter_cells.check(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
-        executed = normalise(used.run(notebook, values, timeout_s, say))
+        executed = normalise(used.run(notebook, values, timeout_s, say), _ids(notebook))
     words = Catalogue.load(values.get("lang", SOURCE))
     for cell in executed.cells:
         if cell.cell_type == "markdown":
@@ -53,19 +54,28 @@ def execute(
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
 
 
-def normalise(notebook: Any) -> Any:
-    """Return the executed notebook without what runs differ in: ids, times, paths, progress."""
+def _ids(notebook: Path) -> set[str]:
+    """Return the ids of a notebook's cells, as far as they have some."""
+    cells = parameter_cells.read_notebook(notebook)["cells"]
+    return {str(cell["id"]) for cell in cells if "id" in cell}
+
+
+def normalise(notebook: Any, ids: Set[str] = frozenset()) -> Any:
+    """Return the executed notebook without what runs differ in: made ids, times, paths."""
     for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number}"
+        if cell.get("id") not in ids:
+            cell.id = f"made-{number}"
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
             cell.execution_count = None
-            shown = [output for output in cell.outputs if output.output_type != "stream"]
-            cell.outputs = [output for output in shown if _VIEW not in output.get("data", {})]
+            shown = [output for output in cell.outputs if HINT not in output.get("metadata", {})]
+            cell.outputs = shown
             for output in cell.outputs:
                 if "execution_count" in output:
                     output.execution_count = None
+                if _VIEW in output.get("data", {}):
+                    output.data[_VIEW] = {"model_id": ""}  # of a kernel that has ended
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {

@@ -82,10 +82,12 @@ def pdf(svg_text: str) -> bytes:
 @cache
 def print_fonts() -> Any:
     """Return the fonts that PDF files are set in."""
+    import manimgx_fonts
     import manimgx_fonts_cjk
     from typst import Fonts
 
+    packages = (manimgx_fonts_cjk, manimgx_fonts)
     return Fonts(
         include_system_fonts=False,
-        font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)],
+        font_paths=[str(Path(package.__file__).parent) for package in packages],
     )

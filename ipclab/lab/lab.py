@@ -73,7 +73,7 @@ class Lab(Data):
             lab = with_own(lab, claims)
         magic.register(Teller(lab))
         lab._say_origin()
-        print(f"run {lab._hint(run, study)}")
+        magic.hint(f"run {lab._hint(run, study)}")
         return lab
 
     @classmethod

@@ -7,6 +7,8 @@ from ipclab.lab.data import Teller
 from ipclab.lab.prose import render
 from ipclab.lab.questions import Variables
 
+HINT = "ipclab-hint"  # marks what is said to who works in the notebook
+
 
 def namespace() -> Variables:
     """Return the variables of the notebook that calls; none outside one."""
@@ -39,6 +41,16 @@ def show(text: str) -> None:
     from IPython.display import Markdown, display
 
     display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
+
+
+def hint(text: str) -> None:
+    """Tell who works in the notebook what no report shows, else print it."""
+    if _shell() is None:
+        print(text)
+        return
+    from IPython.display import display
+
+    display({"text/plain": text}, metadata={HINT: True}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def _shell() -> Any:

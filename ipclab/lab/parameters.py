@@ -103,6 +103,16 @@ def fault(notebook: Path) -> str:
     return ""
 
 
+def declared(notebook: Path) -> dict[str, Parameter]:
+    """Return the parameters of a notebook by name; one without a cell of them has none.
+
+    Raises UsageError when the file is no notebook, or has several such cells.
+    """
+    cells = read_notebook(notebook)["cells"]
+    tagged = any(TAG in cell.get("metadata", {}).get("tags", []) for cell in cells)
+    return read(notebook) if tagged else {}
+
+
 def from_source(source: str) -> dict[str, Parameter]:
     """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare."""
     parameters = {}
@@ -137,9 +147,9 @@ def check(
 
     Raises UsageError for an unknown name or a value of the wrong type.
     """
-    declared = read(notebook)
+    known = read(notebook) if values else declared(notebook)
     where = f" of {notebook.name}"
     return {
-        name: chosen(f"parameter{where}", name, declared).checked(value, where)
+        name: chosen(f"parameter{where}", name, known).checked(value, where)
         for name, value in values.items()
     }

@@ -1,70 +1,86 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from markdown_it.token import Token
-from markdown_it.tree import SyntaxTreeNode
-
-from ipclab.errors import LabError, hint
-from ipclab.lab import canvas, prose, quotes, signing, table
+from ipclab.lab import prose
 from ipclab.lab.canvas import Figure
-from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab.lab.parameters import KEEP_IN_LAB
+from ipclab.lab.signing import Marks
 from ipclab.lab.table import Table
 from ipclab.paths import table_beside
+from ipclab.render import narrative, outputs, pandoc
+from ipclab.render.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 
 FRONT = "front"
+INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
-MARKDOWN = "text/markdown"
-_CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
 WORDS = table_beside(__file__, "labels.toml")
-# Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and
-# `meta["note"]`. Captions
-# of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
-Block = list[Token] | Table | Figure | str
-Shown = TypeVar("Shown", Table, Figure)
+# Captions of tables and figures begin with their label, such as "Table 1.".
+Block = Prose | Table | Figure | Markup | Picture | Printed
+Labelled = TypeVar("Labelled", Table, Figure)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Where a block comes from: the cell's number in the notebook (from 1), id and source."""
+
+    number: int
+    id: str
+    source: str
 
 
 @dataclass
 class Document:
-    """What a report shows: `date` is ISO 8601, `notes[n - 1]` the inline token of footnote n.
+    """What a report shows: `date` is ISO 8601, `cells` has for each block where it comes from.
 
     The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those
     of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
     it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
-    sign: its `number` and a `mark`, both may be empty. Tables at the places `unprinted` of the
-    blocks are too long for print, which only names them.
+    sign. Tables at the places `unprinted` of the blocks are too long for print, which only names
+    them. `lost` says what no report can show, and in which cell; `notebook` leads to the notebook.
     """
 
     lang: str
     title: str
     date: str
     run: str
-    attachments: dict[str, Path]
     translate: Callable[[str], str]
+    attachments: dict[str, Path] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    notebook: str = ""
     blocks: list[Block] = field(default_factory=list)
-    notes: list[Token] = field(default_factory=list)
+    cells: list[Cell | None] = field(default_factory=list)
     front: int = 0
     labels: dict[str, str] = field(default_factory=dict)
     links: Sequence[Mapping[str, str]] = ()
     headings: list[tuple[int, str, str]] = field(default_factory=list)
-    marks: Mapping[str, str] | None = None
+    marks: Marks | None = None
     unprinted: set[int] = field(default_factory=set)
+    lost: list[str] = field(default_factory=list)
 
-    def label(self, name: str) -> str:
-        """Return what figure or table `name` is called ("Table 3"); `LabError` if there is none."""
-        if name not in self.labels:
-            raise LabError(
-                "a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels)
-            )
-        return self.labels[name]
+    def add(self, block: Block, cell: Cell | None = None) -> None:
+        """Add a block that comes from a cell."""
+        self.blocks.append(block)
+        self.cells.append(cell)
+
+    def lose(self, lost: Lost, cell: Cell | None) -> str:
+        """Note what cannot be shown; return the sentence that says so."""
+        what = self.translate(WORDS["lost"][lost.what]).replace("{detail}", lost.detail)
+        said = what
+        if cell:
+            where = self.translate(WORDS["lost"]["where"])
+            said = where.replace("{cell}", str(cell.number)).replace("{what}", what)
+        self.lost.append(said)
+        return said
 
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of figures and tables that its cells name (`#name`)."""
@@ -75,100 +91,135 @@ class Document:
         return replace(shown, rows=rows)
 
     @property
-    def prose(self) -> list[list[Token]]:
-        """The blocks that are prose."""
-        return [block for block in self.blocks if isinstance(block, list)]
+    def prose(self) -> list[pandoc.Tree]:
+        """The trees of the blocks that are prose."""
+        return [block.tree for block in self.blocks if isinstance(block, Prose)]
 
 
-def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
+def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = "") -> Document:
     """Return the document of an executed notebook.
 
-    `notebook.metadata.ipclab` may hold lang, title, date, run, attachments (name to path, relative
-    to `folder`). The first level-1 heading is the title when it comes first, or after one block.
-    Code inputs, streams, widgets and cells tagged `lab` are left out. Raises LabError for what a
-    report cannot show.
+    `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
+    attachments (name to path, relative to `folder`, where pictures are found, too). The first
+    heading is the title when it is of level 1, else `name`. Code inputs and cells tagged `lab` are
+    left out. Raises LabError for attachments that are not there.
     """
     metadata = notebook["metadata"]
     facts = metadata.get("ipclab") or _by_papermill(metadata.get("papermill", {}))
-    lang = facts.get("lang", "en")
-    files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
-    title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
-    document = Document(lang, title, date, run, files, Catalogue.load(lang, locale).translate)
+    lang = str(facts.get("lang"))
+    lang = lang if lang in LANGUAGES else SOURCE
+    translate = Catalogue.load(lang, locale).translate
+    title, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
+    document = Document(lang, title, date or _today(), run, translate)
+    document.addresses = facts.get("attachments", {})
+    document.attachments = {key: folder / path for key, path in document.addresses.items()}
     document.links = facts.get("links", ())
-    for cell in notebook["cells"]:
-        tags = cell["metadata"].get("tags", [])
-        if KEEP_IN_LAB in tags:
-            continue
-        most = min((MOST_ROWS[tag] for tag in tags if tag in MOST_ROWS), default=math.inf)
-        for block in _blocks(cell, document):  # one by one: labels count the blocks before them
-            if isinstance(block, Table) and len(block.rows) > most:
-                document.unprinted.add(len(document.blocks))
-            document.blocks.append(block)
-        if FRONT in tags:
-            document.front = len(document.blocks)
-    _take_title(document)
-    _refer(document)
-    _settle_headings(document)
+    document.notebook = facts.get("notebook", "")
+    front = _fill(document, notebook["cells"], folder)
+    narrative.take_title(document, Path(document.notebook).stem or name or "notebook")
+    document.front = front
+    narrative.refer(document)
+    narrative.settle_headings(document)
     return document
 
 
-def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what papermill's own command noted in a notebook that no report has executed."""
-    parameters = tagged.get("parameters", {})
-    run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
-    return {
-        "lang": parameters.get("lang", "en"),
-        "date": str(tagged.get("start_time", ""))[:10],
-        "run": run,
-    }
+def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
+    """Add what the cells show; return how many blocks stand in front."""
+    found: list[tuple[Cell, list[str], outputs.Shown]] = []
+    number = 0
+    for cell in cells:
+        tags = cell["metadata"].get("tags", [])
+        number += INJECTED not in tags
+        if KEEP_IN_LAB not in tags:
+            origin = Cell(number, str(cell.get("id", "")), cell["source"])
+            found += [(origin, tags, shown) for shown in _shown(cell, document)]
+    prose_of = _trees([shown for _, _, shown in found], document)
+    front = 0
+    for origin, tags, shown in found:
+        most = min((MOST_ROWS[tag] for tag in tags if tag in MOST_ROWS), default=math.inf)
+        for block in _blocks(shown, origin, document, prose_of, folder):
+            if isinstance(block, Table) and len(block.rows) > most:
+                document.unprinted.add(len(document.blocks))
+            document.add(block, origin)
+        if FRONT in tags:
+            front = len(document.blocks)
+    return front
 
 
-def plain(inline: Token) -> str:
-    """Return the text of an inline token without markup."""
-    parts = []
-    for token in inline.children or []:
-        if token.type in ("softbreak", "hardbreak"):
-            parts.append("\n")
-        elif token.type != "footnote_reference":
-            parts.append(token.content)
-    return prose.join_lines("".join(parts))
-
-
-def _blocks(cell: Any, document: Document) -> Iterator[Block]:
+def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
+    source = cell["source"]
     if cell["cell_type"] == "markdown":
-        yield from _captioned(prose.translated(cell["source"], document.translate), document)
-    for output in cell.get("outputs", []):
-        if output["output_type"] == "error":
-            raise LabError(
-                "a cell of the notebook failed",
-                f"{output['ename']}: {output['evalue']}",
-                "run it again",
-            )
-        if output["output_type"] != "stream":
-            yield from _shown(output["data"], output["metadata"], document)
+        in_language = prose.translated(source, document.translate)
+        yield Unread(outputs.MARKDOWN, in_language, cell.get("attachments") or {})
+    elif cell["cell_type"] == "raw" and source:
+        about = cell["metadata"]
+        kind = str(about.get("raw_mimetype") or about.get("format") or "").lower()
+        if kind == outputs.HTML:
+            yield Markup(source)
+        elif kind in pandoc.READERS:
+            yield Unread(kind, source, cell.get("attachments") or {})
+        else:
+            yield Printed(source)
+    for output in _merged(cell.get("outputs", [])):
+        yield from outputs.shown(output)
 
 
-def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
-    """Yield the blocks of one display; widgets and empty displays have none."""
-    if signing.MIME in data:
-        document.marks = data[signing.MIME]
-    elif table.MIME in data:
-        yield _labelled(Table.from_json(data[table.MIME]), document)
-    elif canvas.MIME in data:
-        words = metadata.get(canvas.MIME, {})
-        alt, caption, name = (words.get(kind, "") for kind in ("alt", "caption", "name"))
-        yield _labelled(Figure(data[canvas.MIME], alt, caption, name), document)
-    elif MARKDOWN in data:
-        yield from _captioned(data[MARKDOWN], document)
-    elif (
-        "text/plain" in data
-        and quotes.MIME not in data
-        and not any("widget" in kind for kind in data)
-    ):
-        yield str(data["text/plain"])
+def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return outputs with what was printed one after the other in one piece."""
+    merged: list[dict[str, Any]] = []
+    for output in shown:
+        stream = output["output_type"] == "stream"
+        if stream and merged and merged[-1].get("name") == output["name"]:
+            merged[-1] = {**merged[-1], "text": merged[-1]["text"] + "".join(output["text"])}
+        else:
+            merged.append({**output, "text": "".join(output["text"])} if stream else {**output})
+    return merged
 
 
-def _labelled(shown: Shown, document: Document) -> Shown:
+def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pandoc.Tree]:
+    """Return what pandoc reads in texts: all of a kind at once."""
+    trees: dict[int, pandoc.Tree] = {}
+    unread = [shown for shown in every if isinstance(shown, Unread)]
+    for kind in dict.fromkeys(each.kind for each in unread):
+        mine = [each for each in unread if each.kind == kind]
+        read_ones = pandoc.read(pandoc.READERS[kind], [each.source for each in mine])
+        trees |= zip(map(id, mine), read_ones, strict=True)
+    return trees
+
+
+def _blocks(
+    shown: outputs.Shown,
+    cell: Cell,
+    document: Document,
+    trees: Mapping[int, pandoc.Tree],
+    folder: Path,
+) -> Iterator[Block]:
+    """Yield what is shown as blocks with their labels."""
+    match shown:
+        case Marks():
+            document.marks = shown
+        case Table():
+            yield labelled(shown, document)
+        case Figure():
+            yield labelled(shown, document)
+        case Lost():
+            yield Prose(narrative.remark(document.lose(shown, cell)))
+        case Unread():
+            pictures = narrative.Pictures(shown.attached, folder)
+            for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
+                yield labelled(block, document) if isinstance(block, Table) else block
+            for lost in pictures.lost:
+                yield Prose(narrative.remark(document.lose(lost, cell)))
+        case Markup():
+            pictures = narrative.Pictures({}, folder)
+            yield Markup(pictures.embedded_html(shown.html))
+            for lost in pictures.lost:
+                yield Prose(narrative.remark(document.lose(lost, cell)))
+        case _:
+            yield shown
+
+
+def labelled(shown: Labelled, document: Document) -> Labelled:
     """Return a figure or table with its number before its caption, if it has one."""
     if not shown.caption:
         return shown
@@ -182,110 +233,16 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     return replace(shown, caption=f"{label}{space}{shown.caption}")
 
 
-def _prose(source: str, document: Document) -> list[Token]:
-    definitions = dict[str, Token]()
-    kept = list[Token]()
-    tokens = iter(prose.parse(source))
-    for token in tokens:
-        if token.type == "footnote_open":
-            definitions[token.meta["label"]] = next(tokens)
-        elif token.type != "footnote_close":
-            kept.append(token)
-    children = chain.from_iterable(token.children or [] for token in kept)
-    for child in children:
-        if child.type == "image":
-            raise LabError(
-                "a picture is linked in prose", str(child.attrGet("src")), "show a Figure"
-            )
-        if child.type == "footnote_reference":
-            label = child.meta["label"]
-            if label not in definitions:
-                raise LabError(
-                    f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell"
-                )
-            document.notes.append(definitions[label])
-            child.meta["number"] = len(document.notes)
-            child.meta["note"] = definitions[label]
-    return kept
+def _today() -> str:
+    """Return the day, or that of `SOURCE_DATE_EPOCH`."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    return moment.date().isoformat()
 
 
-def _captioned(source: str, document: Document) -> Iterator[Block]:
-    """Yield prose; a Markdown table before `: caption {#name}` becomes a numbered `Table`."""
-    tokens = _prose(source, document)
-    begin = 0
-    opened = 0
-    for place, token in enumerate(tokens):
-        if token.type == "table_open":
-            opened = place
-        after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
-        if after_table and (caption := _CAPTION.fullmatch(plain(token))):
-            yield tokens[begin:opened]
-            yield _labelled(_table(tokens[opened : place - 1], *caption.groups()), document)
-            begin = place + 2
-    yield tokens[begin:]
-
-
-def _table(tokens: list[Token], caption: str, name: str) -> Table:
-    (node,) = SyntaxTreeNode(tokens).children
-    (head, *_), *bodies = [part.children for part in node.children]
-    columns = []
-    for cell in head.children:
-        right = str(cell.attrs.get("style")).endswith(":right")
-        columns.append(table.Column(_cell(cell), "right" if right else "left"))
-    rows = [[*map(_cell, row.children)] for body in bodies for row in body]
-    return Table(caption, columns, rows, name=name)
-
-
-def _cell(cell: SyntaxTreeNode) -> str:
-    return plain(cell.to_tokens()[1])
-
-
-def _refer(document: Document) -> None:
-    """Put labels into references in prose, `[](#name)`; `LabError` for a name of nothing."""
-    for inline in (token for tokens in document.prose for token in tokens if token.children):
-        children: list[Token] = []
-        for token in inline.children or []:
-            link = children[-1] if children else token
-            target = str(link.attrGet("href"))
-            if (link.type, token.type) == ("link_open", "link_close") and target.startswith("#"):
-                link.meta = {"ref": target[1:]}
-                # A label and its number stay on one line.
-                label = document.label(target[1:]).replace(" ", "\u00a0")
-                children.append(Token("text", "", 0, content=label))
-            children.append(token)
-        inline.children = children
-
-
-def _take_title(document: Document) -> None:
-    for place, first in enumerate(document.blocks[:2]):  # whose run it is may stand before it
-        if isinstance(first, list) and first and first[0].tag == "h1":
-            document.title = document.title or plain(first[1])
-            document.blocks[place] = first[3:]
-            break
-    if not document.title:
-        raise LabError(
-            "the report has no title", "the notebook does not begin with one", "add '# Title'"
-        )
-
-
-def _settle_headings(document: Document) -> None:
-    """Give headings ids, and levels that start at 1 and skip none."""
-    headings = []
-    for tokens in document.prose:
-        for place, token in enumerate(tokens):
-            if token.type == "heading_open":
-                headings.append(tokens[place : place + 3])
-    levels = [int(token.tag[1]) for token, _, _ in headings]
-    shift = min(levels, default=1) - 1
-    level = 0
-    seen = set[str]()
-    for token, inline, close in headings:
-        level = min(int(token.tag[1]) - shift, level + 1)
-        token.tag = close.tag = f"h{level}"
-        text = plain(inline)
-        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
-        name = next(name for name in names if name not in seen)
-        seen.add(name)
-        token.attrSet("id", name)
-        document.headings.append((level, name, text))
+def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what papermill's own command noted in a notebook that no report has executed."""
+    parameters = tagged.get("parameters", {})
+    run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
+    date = re.match(r"\d{4}-\d\d-\d\d", str(tagged.get("start_time", "")))
+    return {"lang": parameters.get("lang", SOURCE), "date": date and date[0], "run": run}

@@ -1,101 +1,123 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; reports' too."""
 
-from base64 import b64encode
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from markdown_it.token import Token
-from nbconvert.exporters import Exporter
-from nbconvert.exporters.exporter import FilenameExtension
-from traitlets import Unicode
+from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters.exporter import Exporter, FilenameExtension
+from traitlets import Bool, Unicode, default
 
 from ipclab.errors import LabError
-from ipclab.lab import prose
-from ipclab.render import svg
-from ipclab.render.document import WORDS, Document, read
-from ipclab.render.typeset import compiled, printed_date
+from ipclab.render import page
+from ipclab.render.document import Document, read
+from ipclab.render.outputs import Lost
+from ipclab.render.typeset import compiled
 
-EPOCH = "1970-01-01"  # of what no report has dated
+STANDARDS: tuple[list[str], ...] = (
+    ["ua-1", "a-3a"],
+    ["a-3b"],
+    [],
+)  # the first that a document can fulfil
 
 
-class DocumentExporter(Exporter):
-    """An exporter of an executed notebook, read as a `Document`; subclasses convert it."""
+class OfDocument(Exporter):
+    """What both exporters do: read a notebook as a `Document`, and say what it loses."""
 
-    locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
+    locale: Any = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
         config=True
     )
 
-    def convert(self, document: Document) -> str | bytes:
-        """Return the document in the exporter's format."""
-        raise NotImplementedError
+    @contextmanager
+    def document(self, nb: Any, resources: dict[str, Any] | None) -> Iterator[Document]:
+        """Give the document of a notebook, and say on stderr what of it was lost.
 
-    def from_notebook_node(  # type: ignore[override]  # nbconvert names another type
-        self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
-    ) -> tuple[str | bytes, dict[str, Any]]:
-        """Return (content, resources); what a report cannot show ends nbconvert with one line.
-
-        Raises LabError instead when `resources` say that a report asks (`ipclab`).
+        An error ends nbconvert with one line, unless `resources` say that a report asks (`ipclab`).
         """
-        nb, resources_made = super().from_notebook_node(nb, resources, **kw)
-        folder = Path(resources_made.get("metadata", {}).get("path", ".") or ".")
+        asked = resources or {}
+        about = asked.get("metadata", {})
         locale = Path(self.locale) if self.locale else None
         try:
-            return self.convert(read(nb, folder, locale)), resources_made
+            name = str(about.get("name", ""))
+            document = read(nb, Path(about.get("path", ".") or "."), locale, name)
+            yield document
         except LabError as error:
-            if resources_made.get("ipclab"):
+            if asked.get("ipclab"):
                 raise
             raise SystemExit(f"ipclab: {error}") from error
+        for lost in dict.fromkeys(document.lost):
+            print(f"ipclab: {document.title}: {lost}", file=sys.stderr)
 
 
-class ReportHTMLExporter(DocumentExporter):
+class ReportHTMLExporter(OfDocument, HTMLExporter):
     """A standalone page: contents, scrolling tables, inline drawings, dark mode and print."""
 
-    output_mimetype, export_from_notebook = "text/html", "HTML report"
-    file_extension = FilenameExtension(".html").tag(config=True)
+    export_from_notebook = "HTML report"
+
+    # A report has no code and no numbers of cells.
+    exclude_input = exclude_input_prompt = exclude_output_prompt = Bool(True).tag(config=True)
+
+    @default("template_name")
+    def _template_name_default(self) -> str:
+        return page.TEMPLATE
+
+    @default("extra_template_basedirs")
+    def _extra_template_basedirs_default(self) -> list[str]:
+        return [str(page.TEMPLATES)]
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Return (page, resources)."""
+        with self.document(nb, resources) as document:
+            return self._page(document, resources)
 
     def convert(self, document: Document) -> str:
-        """Return the page, which loads nothing; the template escapes what was not made here."""
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        """Return the page, which loads nothing."""
+        return self._page(document, None)[0]
 
-        environment = Environment(
-            loader=PackageLoader("ipclab.render"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-        )
-        script = files("ipclab.render").joinpath("templates/report.js").read_text("utf-8")
-        return environment.get_template("report.html").render(
-            document=document,
-            date=printed_date(document),
-            words={key: document.translate(word) for key, word in WORDS["page"].items()},
-            html=lambda tokens: prose.to_html([_lowered(token) for token in tokens]),
-            inline=svg.inline,
-            script=script,
-            digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
-        )
+    def _page(
+        self, document: Document, resources: dict[str, Any] | None
+    ) -> tuple[str, dict[str, Any]]:
+        made = page.Page(document)
+        asked = {**(resources or {}), "ipclab_page": made.about}
+        shown, used = super().from_notebook_node(made.notebook, asked)
+        used.pop("ipclab_page")
+        return made.finished(shown), used
 
 
-def _lowered(token: Token) -> Token:
-    """Return a heading one level lower, anything else as it is: the page's title is its h1."""
-    if not token.type.startswith("heading_"):
-        return token
-    level = min(6, int(token.tag[1]) + 1)
-    return token.copy(tag=f"h{level}")
-
-
-class TypstPDFExporter(DocumentExporter):
+class TypstPDFExporter(OfDocument):
     """An accessible, archivable PDF, by Typst."""
 
     output_mimetype, export_from_notebook = "application/pdf", "PDF via Typst"
     file_extension = FilenameExtension(".pdf").tag(config=True)
 
+    def from_notebook_node(  # type: ignore[override]  # nbconvert names another type
+        self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[bytes, dict[str, Any]]:
+        """Return (content, resources)."""
+        made = self._init_resources(resources)  # type: ignore[no-untyped-call]
+        with self.document(nb, made) as document:
+            return self.convert(document), made
+
     def convert(self, document: Document) -> bytes:
-        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default)."""
-        moment = datetime.fromisoformat(document.date or EPOCH)
+        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
+
+        What cannot be that, because of what somebody else made, is less, and says so.
+        """
+        moment = datetime.fromisoformat(document.date)
         stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-        return bytes(
-            compiled(document, format="pdf", pdf_standards=["ua-1", "a-3a"], timestamp=stamp)
-        )
+        for standards in STANDARDS:
+            try:
+                return bytes(
+                    compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp)
+                )
+            except LabError as error:
+                if not standards:
+                    raise
+                refusal = error
+                document.lose(Lost("standard", refusal.why), None)
+        raise refusal

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import filterfalse
 from pathlib import Path
 from typing import Any
-
-from markdown_it.token import Token
-from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.nb import nbformat
+from ipclab.render import pandoc
 from ipclab.render.document import WORDS, Block, Document, read
 from ipclab.render.exporters import ReportHTMLExporter
+from ipclab.render.outputs import Prose
+from ipclab.render.pandoc import Tree
 from ipclab.store.files import write_whole
 
 NAME = "index.html"
@@ -26,7 +25,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     """
     translate = Catalogue.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])
-    page = Document(about["lang"], title, about["date"], about["run"], {}, translate)
+    page = Document(about["lang"], title, about["date"], about["run"], translate)
     tongues = {}
     for name, target in about["links"][0].items():
         tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"
@@ -36,50 +35,47 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
         document = read(notebook, folder)
         target = f"{name}.html"
         if not page.blocks:
-            page.blocks += [block for block in document.prose[:1] if _is_origin(block)]
+            for tree in filter(_is_origin, document.prose[:1]):
+                page.add(Prose(tree))
         page.headings.append((1, f"s-{target}", document.title))
-        page.blocks += [_heading(document.title, target), *_first(document, target)]
+        page.add(Prose(_heading(document.title, target)))
+        for block in _first(document, target):
+            page.add(block)
     made = folder / NAME
     write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
     return made
 
 
-def _heading(title: str, target: str) -> list[Token]:
-    link = [
-        Token("link_open", "a", 1, attrs={"href": target}),
-        Token("text", "", 0, content=title),
-        Token("link_close", "a", -1),
-    ]
-    opening = Token("heading_open", "h1", 1, attrs={"id": f"s-{target}"})
-    return [
-        opening,
-        Token("inline", "", 0, content=title, children=link),
-        Token("heading_close", "h1", -1),
-    ]
+def _heading(title: str, target: str) -> Tree:
+    text = [{"t": "Str", "c": title}]
+    link = {"t": "Link", "c": [["", [], []], text, [target, ""]]}
+    return [{"t": "Header", "c": [1, [f"s-{target}", [], []], [link]]}]
 
 
 def _first(document: Document, target: str) -> list[Block]:
     """Return a report's findings (its front's list, else a paragraph) and first figure."""
-    front = [block for block in document.blocks[: document.front] if isinstance(block, list)]
-    said = _one(front, "ordered_list") or _one(document.prose, "paragraph")
+    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
+    said = _one(front, "OrderedList") or _one(document.prose, "Para")
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
-    for token in [child for block in said for child in block.children or []]:
-        href = str(token.attrGet("href") or "")
-        if token.type == "link_open" and href.startswith("#"):
-            token.attrSet("href", f"{target}{href}")
-    return [said, *([replace(figure, name="")] if figure else [])]
+    for node in pandoc.nodes(said):
+        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
+            node["c"][2][0] = f"{target}{node['c'][2][0]}"
+    return [Prose(said), *([replace(figure, name="")] if figure else [])]
 
 
-def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
-    """Return the tokens of the first block of a `kind` in prose, the run's name apart."""
-    for tokens in filterfalse(_is_origin, prose):
-        for node in SyntaxTreeNode(tokens).walk():
-            if node.type == kind:
-                return node.to_tokens()
+def _one(prose: Sequence[Tree], kind: str) -> Tree:
+    """Return the first block of a `kind` in prose, the run's name apart."""
+    for tree in prose:
+        for node in tree if not _is_origin(tree) else ():
+            for each in pandoc.nodes(node):
+                if each["t"] == kind:
+                    return [each]
     return []
 
 
-def _is_origin(tokens: Sequence[Token]) -> bool:
+def _is_origin(tree: Tree) -> bool:
     """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
-    texts = [token.content for token in tokens if token.type == "inline"]
-    return len(texts) == 1 and texts[0].startswith("**") and texts[0].endswith("**")
+    match tree:
+        case [{"t": "Para", "c": [{"t": "Strong"}]}]:
+            return True
+    return False

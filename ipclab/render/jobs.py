@@ -12,7 +12,9 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.lab import quotes
+from ipclab.lab.parameters import declared
 from ipclab.measure.progress import Progress
+from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
@@ -86,11 +88,11 @@ def run_jobs(
     return made, errors
 
 
-def raise_failed(errors: Sequence[LabError], count: int) -> None:
-    """Raise one `LabError` for all `errors` of `count` jobs, if there are any."""
+def refuse(errors: Sequence[LabError]) -> None:
+    """Raise `LabError` that names all errors, where there are any."""
     if errors:
-        why = " | ".join(map(str, errors))
-        raise LabError(f"{len(errors)} of {count} reports failed", why)
+        said = dict.fromkeys(map(str, errors))  # one that is alike in all languages once
+        raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
 def _begin(parent: int, figures: Path) -> None:
@@ -115,9 +117,10 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
     files = target.files(job.notebook, job.lang)
     language = {"lang": job.lang}
     try:
+        spoken = language if "lang" in declared(job.notebook) else {}
         execute(
             job.notebook,
-            {**job.parameters, **language},
+            {**job.parameters, **spoken},
             job.executed,
             timeout_s=quotes.TIMEOUT_S,
             metadata={**job.metadata, **language},
@@ -131,6 +134,9 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
             write_whole(file, export(job.executed, fmt, file.parent))
     except LabError as error:
         return error
+    finally:
+        if job.notebook.parent == checkout().own:
+            _kernel.end()  # what a person's own notebook changes reaches no other
     return files
 
 
@@ -145,6 +151,7 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
     exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
     notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     content, _ = exporter.from_notebook_node(
-        notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True}
+        notebook,
+        resources={"metadata": {"path": str(folder), "name": executed.stem}, "ipclab": True},
     )
     return content.encode() if isinstance(content, str) else bytes(content)

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.lab import quotes
 from ipclab.lab.catalogue import LANGUAGES, Catalogue
-from ipclab.lab.parameters import TAG, fault
-from ipclab.lab.parameters import read as parameters_of
+from ipclab.lab.parameters import TAG, declared, fault
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import index, words
 from ipclab.render.document import WORDS
-from ipclab.render.jobs import Job, Target, raise_failed, run_jobs
+from ipclab.render.jobs import Job, Target, refuse, run_jobs
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
@@ -26,6 +25,8 @@ from ipclab.store.run import RunFolder
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
 DATA = "data"  # beside the reports: the frames as CSV
+SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask for
+NOTEBOOKS = "notebooks"  # beside the reports, too
 
 
 def report(
@@ -39,15 +40,16 @@ def report(
 ) -> list[Path]:
     """Render `run` in `langs` as `formats` below `out`/<lang> where stale; return the files.
 
-    `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no
-    file is then half-written and every other one is, and `UsageError` for claims that cannot be
-    judged, before a notebook runs. What is no notebook of ours is named and passed over.
+    `claims` is a TOML file of a person's own claims. Raises `LabError` that names the notebooks
+    that failed, or are none, once all others are rendered, and `UsageError` for claims that cannot
+    be judged, before a notebook runs. A stray notebook is named and passed over.
     """
     for line in strays(paths):
         progress.say(f"no page is made of a stray notebook: {line}")
     claims = claims.resolve() if claims else None
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
-    pages, absent = held_by(run, notebooks_of(paths))
+    held, absent = held_by(run, notebooks_of(paths))
+    pages, errors = _readable(held)
     wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
     wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
     if current(paths, [run], out, wanted, claims):
@@ -63,14 +65,18 @@ def report(
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
     quoted = [job for job in jobs if not quoting[job.notebook]]
     last = [job for job in jobs if quoting[job.notebook]]
-    made, errors = run_jobs([quoted, last], target, progress)
+    made, failed = run_jobs([quoted, last], target, progress)
+    errors += failed
+    for page in pages:
+        made.append(out / NOTEBOOKS / page.name)
+        write_whole(made[-1], page.read_bytes())
     for lang in langs if "html" in formats else ():
         mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
         executed = {name: job.executed for name, job in mine.items() if job.executed.is_file()}
         about = next(iter(mine.values())).metadata
         made.append(index.write(executed, out / lang, {**about, "lang": lang}))
-    raise_failed(errors, len(jobs))
     write_manifest(paths, [run], out, [*made, *tables], claims)
+    refuse(errors)
     return made
 
 
@@ -99,16 +105,40 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
-    """Return the report's notebooks by name, own ones last: with `lang`, `run` or `runs`."""
+    """Return the notebooks of a report by name, own ones last: with `lang`, `run` or `runs`.
+
+    Of a report on one run is each own notebook that asks for nothing else.
+    """
     tools = ("index", "measure", "explore", "choose")
-    files = quotes.notebooks(paths).values()
-    others = [file for file in files if file.stem not in tools and not fault(file)]
-    return [file for file in others if {parameter, "lang"} <= parameters_of(file).keys()]
+    every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
+    return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
+
+
+def _asks(notebook: Path, parameter: str, own: bool) -> bool:
+    try:
+        known = declared(notebook).keys()
+    except UsageError:  # an own one is named with those that failed, another one is a stray
+        return own and parameter == "run"
+    return {parameter, "lang"} <= known or (own and parameter == "run" and not SEVERAL & known)
+
+
+def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
+    """Return the notebooks that can be executed, and what is wrong with others."""
+    readable, errors = list[Path](), list[LabError]()
+    for page in pages:
+        try:
+            declared(page)
+        except UsageError as error:
+            errors.append(LabError(error.what, error.why, error.fix))
+        else:
+            readable.append(page)
+    return readable, errors
 
 
 def strays(paths: Paths) -> list[str]:
-    """Return a line for each file among the notebooks that is none, or has no parameters cell."""
-    return list(filter(None, map(fault, quotes.notebooks(paths).values())))
+    """Return a line for each file among ours that is no notebook, or has no parameters cell."""
+    ours = (file for file in quotes.notebooks(paths).values() if file.parent != paths.own)
+    return list(filter(None, map(fault, ours)))
 
 
 def check_strays(paths: Paths) -> None:
@@ -173,8 +203,11 @@ def _jobs(
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         about = {"date": run.about["begun"], "run": run.id, "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
-        parameters = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
-        if claims and "claims" in parameters_of(notebook):
-            parameters["claims"] = str(claims)
+        about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
+        given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
+        if claims:
+            given["claims"] = str(claims)
+        known = declared(notebook)
+        parameters = {name: value for name, value in given.items() if name in known}
         executed = quotes.executed(paths, run, lang, notebook.stem)
         yield Job(notebook, lang, executed, parameters, about)

@@ -26,10 +26,10 @@ from ipclab.lab.uncertainty import COVERAGE, LEAST, NORMAL, TYPES
 from ipclab.paths import Paths, checkout
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab.render.typeset import data
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.quantity import Quantity, measured
 from tests.support.commands import ROOT
+from tests.support.rendered import typeset
 from tests.support.told import reference
 
 FILLED = """\
@@ -92,8 +92,9 @@ def test_every_page_bears_number_and_mark(number: str) -> None:
     ]
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
     read = document.read(told, Path())
-    assert shown[MIME] == read.marks == {"number": number, "mark": "PRELIMINARY"}
-    assert data(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
+    assert shown[MIME] == {"number": number, "mark": "PRELIMINARY"}
+    assert read.marks == Marks(number, "PRELIMINARY")
+    assert typeset(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
     html = ReportHTMLExporter().convert(read)
     assert '<p class="mark">PRELIMINARY</p>' in html
     assert f"No. {number or '________'}" in html
@@ -105,7 +106,7 @@ def test_a_page_that_nobody_signs_bears_no_number() -> None:
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
     read = document.read(told, Path())
     assert read.marks is None
-    assert data(read)["about"]["marks"] is None
+    assert typeset(read)["about"]["marks"] is None
 
 
 def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path: Path) -> None:

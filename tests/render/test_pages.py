@@ -14,10 +14,11 @@ from ipclab.lab.table import MIME, Column, Table
 from ipclab.paths import Paths
 from ipclab.render.document import read
 from ipclab.render.exporters import ReportHTMLExporter
-from ipclab.render.typeset import compiled, data
+from ipclab.render.typeset import Sheet, compiled
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from tests.support.commands import ROOT
+from tests.support.rendered import typeset
 
 
 def long_page(rows: int, tags: list[str]) -> object:
@@ -38,7 +39,7 @@ def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
         (3, ["html"], 0),
     ):
         document = read(long_page(rows, tags), Path())
-        (sheet,) = (block for block in data(document)["blocks"] if block["type"] == "sheet")
+        (sheet,) = (block for block in typeset(document)["blocks"] if block["type"] == "sheet")
         assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
         assert bool(printed) or sheet["notes"] == [
             f"{rows} rows: in the HTML report, and from there as CSV."
@@ -77,7 +78,9 @@ def test_a_form_is_no_table_of_data() -> None:
     assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
 
 
-def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_in_place() -> None:
+def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_in_place(
+    tmp_path: Path,
+) -> None:
     def cell(caption: str, rows: int, tags: list[str]) -> object:
         table = Table(caption, [Column("A")], [["b"]] * rows, name="")
         output = v4.new_output("display_data", {MIME: table.to_json()})
@@ -98,9 +101,9 @@ def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_
     ]
     about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
     document = read(v4.new_notebook(cells=cells, metadata=about), Path())
-    template = (ROOT / "ipclab/render/templates/report.typ").read_bytes()
-    inputs = {"document": json.dumps(data(document))}
-    figures = json.loads(typst.query(template, "figure", sys_inputs=inputs))
+    sheet = Sheet(document, tmp_path)
+    inputs = {"document": json.dumps(sheet.data)}
+    figures = json.loads(typst.query(sheet.main.encode(), "figure", sys_inputs=inputs))
     floating = []
     for figure in figures:
         if figure["placement"] == "bottom":

@@ -68,8 +68,9 @@ def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
     text = path.read_text("utf-8")
     path.write_text(text.replace('"parameters"', '"other"'), "utf-8")
+    assert parameters.check(path, {}) == parameters.declared(path) == {}  # it asks for nothing
     with pytest.raises(UsageError, match="has 0 cells tagged 'parameters'"):
-        parameters.check(path, {})
+        parameters.check(path, {"sizes": [1]})
     path.write_text(text.replace('"lab"', '"parameters"').replace("markdown", "code"), "utf-8")
     with pytest.raises(UsageError, match="has 2 cells tagged"):
         parameters.check(path, {})

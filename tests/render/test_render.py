@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from nbformat import v4
 
-from ipclab.errors import LabError
 from ipclab.lab.table import MIME, Column, Table
 from ipclab.render import document
 from ipclab.render.exporters import TypstPDFExporter
 from ipclab.render.jobs import EXPORTERS
-from ipclab.render.typeset import data
 from ipclab.render.words import Sources
 from tests.render.conftest import LANGUAGES
 from tests.support.commands import ROOT
@@ -84,7 +82,8 @@ def test_a_page_is_whole_and_loads_nothing(
     (drawing,) = page.all("svg")
     assert (drawing["role"], drawing["aria-labelledby"] in ids) == ("img", True)
     assert "&lt;b&gt;&amp;0&lt;/b&gt; #x" in html
-    assert not any(word in html for word in ("<b>", "alert(", "noise", "%%prose", "How to use"))
+    assert not any(word in html for word in ("<b>", "alert(", "%%prose", "How to use"))
+    assert "printed, and so shown" in html
     assert len(page.all("tr")) == 2 + 61
 
 
@@ -133,20 +132,6 @@ def test_two_processes_write_the_same_bytes(
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("no title", "the report has no title"),
-        ("# T\n\n![a](b.png)", "a picture is linked in prose: b.png"),
-        ("# T\n\na[^x]", r"footnote \[\^x\] has no text"),
-        ("# T\n\n\ue000", "the PDF compiler refuses"),
-    ],
-)
-def test_what_a_report_cannot_show_is_refused(text: str, words: str) -> None:
-    with pytest.raises(LabError, match=words):
-        TypstPDFExporter().convert(read(text))
-
-
 def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
     found = read("# T\n\n### a\n\n### a\n\n##### b\n\n## c")
     assert found.headings == [(1, "s-a", "a"), (2, "s-a-1", "a"), (3, "s-b", "b"), (1, "s-c", "c")]
@@ -173,24 +158,10 @@ def test_a_table_without_columns_is_printed_as_its_notes() -> None:
 
 
 def test_prose_cannot_become_typst_markup() -> None:
-    hostile = '# T\n\n#read("x") $a$ @b <c> ~ // \\\\ "q" `#x` *[#y](z"q)*'
-    found = read(hostile)
-    (prose,) = data(found)["blocks"]
-    texts = [node["content"] for node in prose["children"][0]["children"][0]["children"]]
-    assert "".join(texts[:2]) == '#read("x") $a$ @b <c> ~ // \\ "q" #x'
     # as markup it would read a file that is not there
+    hostile = '# T\n\n#read("x") @b <c> ~ // \\\\ "q" `#x` *[#y](z"q)* ]#panic()['
+    found = read(hostile)
     assert TypstPDFExporter().convert(found).startswith(b"%PDF")
-
-
-@pytest.mark.slow
-def test_nbconvert_on_a_notebook_that_it_cannot_show_says_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "n.ipynb"
-    path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")
-    command = [sys.executable, "-m", "nbconvert", "--to", "typstpdf", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "ipclab: the report has no title" in done.stderr and "Traceback" not in done.stderr
-    assert [p.name for p in tmp_path.rglob("*")] == ["n.ipynb"]
 
 
 def test_what_papermill_executed_alone_is_exported_too() -> None:

@@ -5,8 +5,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from ipclab.paths import checkout
+from ipclab.render.document import Document
+from ipclab.render.typeset import Sheet
 from tests.support.commands import ROOT
 
 DATA = "data-of-test"  # beside the reports
@@ -20,6 +24,12 @@ few = sys.argv.pop(1).split(",")
 report.notebooks_of = lambda paths: [path for path in every(paths) if path.stem in few]
 main()
 """
+
+
+def typeset(document: Document) -> dict[str, Any]:
+    """Return the data that a document is set from."""
+    with TemporaryDirectory() as folder:
+        return Sheet(document, Path(folder)).data
 
 
 def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.CompletedProcess[str]:

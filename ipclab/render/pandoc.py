@@ -1,0 +1,198 @@
+"""Pandoc: Markdown, HTML, LaTeX and reStructuredText as trees, and trees as HTML and as Typst.
+
+A tree is the JSON of pandoc's blocks: a list of `{"t": kind, "c": content}`. One call takes many
+texts, each read for itself: an unclosed fence ends with its text.
+"""
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from ipclab.errors import LabError
+
+Tree = list[dict[str, Any]]
+TIMEOUT_S = 60
+HTML = "html"
+# As JupyterLab reads Markdown, and footnotes: a rule at the top of a cell opens no metadata.
+MARKDOWN = "gfm-emoji-alerts-yaml_metadata_block-tex_math_gfm"
+READERS = {
+    "text/markdown": MARKDOWN,
+    "text/html": HTML,
+    "text/latex": "latex",
+    "text/restructuredtext": "rst",
+    "text/x-rst": "rst",
+}
+_API = {"pandoc-api-version": [1, 23, 1], "meta": {}}
+_SAME = ("--wrap=none", "--columns=10000", "--syntax-highlighting=none")
+_PART = "ipclab-part"
+_SCOPED = re.compile(r"\d+__")  # what pandoc puts before the ids of each of several texts
+_UNTOLD = re.compile(r"Could not convert TeX math (.+), rendering as TeX")
+_FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1|\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
+_ENVIRONMENT = re.compile(r"^\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.MULTILINE | re.DOTALL)
+
+
+def read(reader: str, sources: Sequence[str]) -> list[Tree]:
+    """Return the tree of each text; `LabError` when pandoc refuses."""
+    if not sources:
+        return []
+    with TemporaryDirectory() as folder:
+        for place, source in enumerate(sources):
+            text = _with_math(source) if reader == MARKDOWN else source
+            begin = f'<div data-part="{_PART}"></div>\n\n' if reader in (MARKDOWN, HTML) else ""
+            Path(folder, str(place)).write_text(begin + text, "utf-8")
+        names = [str(place) for place in range(len(sources))]
+        if not begin:  # these have no mark for where a text begins
+            return [_tree(_run([*_from(reader), name], cwd=folder)[0]) for name in names]
+        blocks = _tree(_run([*_from(reader), "--file-scope", *names], cwd=folder)[0])
+    trees: list[Tree] = []
+    for block in blocks:
+        if _begins(block):
+            trees.append([])
+        else:
+            trees[-1].append(block)
+    return trees
+
+
+def to_html(trees: Sequence[Tree], math: str = "--mathml") -> tuple[list[str], list[str]]:
+    """Return the HTML of each tree, the notes of all as one more, and the math that was not read.
+
+    Notes are numbered through.
+    """
+    mark = f"<!--{_PART}-->"
+    joined: Tree = []
+    for tree in trees:
+        joined += [*tree, raw("html", mark)]
+    content, said = _run(["-f", "json", "-t", "html", math, *_SAME], _document(joined))
+    return content.split(mark), _UNTOLD.findall(said)
+
+
+def to_typst(trees: Sequence[Tree]) -> list[str]:
+    """Return the Typst markup of each tree."""
+    mark = f"// {_PART}"
+    joined: Tree = []
+    for tree in trees:
+        joined += [*tree, raw("typst", mark)]
+    content, _ = _run(["-f", "json", "-t", "typst", *_SAME], _document(joined))
+    return content.split(mark)[:-1]
+
+
+def raw(form: str, text: str) -> dict[str, Any]:
+    """Return a block of text that is already in a format."""
+    return {"t": "RawBlock", "c": [form, text]}
+
+
+def raw_inline(form: str, text: str) -> dict[str, Any]:
+    """Return text within a line that is already in a format."""
+    return {"t": "RawInline", "c": [form, text]}
+
+
+def changed(node: Any, change: Callable[[Tree], Tree]) -> Any:
+    """Return a tree whose lists of nodes are what `change` makes of them, the innermost first."""
+    if isinstance(node, dict):
+        return {key: changed(value, change) for key, value in node.items()}
+    if not isinstance(node, list):
+        return node
+    inner = [changed(each, change) for each in node]
+    if inner and all(isinstance(each, dict) and "t" in each for each in inner):
+        return change(inner)
+    return inner
+
+
+def text_of(node: Any) -> str:
+    """Return the text of a tree, or of a part of one, without markup, math and notes."""
+    match node:
+        case {"t": "Str" | "CodeBlock" | "Code" | "Math", "c": str(text) | [_, str(text)]}:
+            return text
+        case {"t": "Space" | "SoftBreak" | "LineBreak"}:
+            return " "
+        case {"t": "Note" | "RawInline" | "RawBlock"}:
+            return ""
+        case {"c": inner}:
+            return text_of(inner)
+        case list():
+            return "".join(text_of(each) for each in node)
+    return ""
+
+
+def nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every node of a tree, the outermost first."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from nodes(each)
+    elif isinstance(tree, dict) and "t" in tree:
+        yield tree
+        yield from nodes(tree.get("c"))
+
+
+def has_html(tree: Tree) -> bool:
+    """Tell whether HTML stands in a tree as it was written."""
+    return any(node["t"] in ("RawBlock", "RawInline") for node in nodes(tree))
+
+
+def _with_math(source: str) -> str:
+    """Put a LaTeX environment that stands alone, as Jupyter shows it, between dollar signs."""
+    parts = []
+    end = 0
+    for kept in _FENCED.finditer(source):
+        parts += [_ENVIRONMENT.sub(r"$$\g<0>$$", source[end : kept.start()]), kept[0]]
+        end = kept.end()
+    return "".join([*parts, _ENVIRONMENT.sub(r"$$\g<0>$$", source[end:])])
+
+
+def _begins(block: dict[str, Any]) -> bool:
+    match block:
+        case {"t": "RawBlock", "c": [_, text]}:
+            return f'data-part="{_PART}"' in text
+        case {"t": "Div", "c": [[_, _, pairs], _]}:
+            return ["part", _PART] in pairs
+    return False
+
+
+def _from(reader: str) -> list[str]:
+    return ["-f", reader, "-t", "json"]
+
+
+def _document(tree: Tree) -> bytes:
+    return msgspec.json.encode({**_API, "blocks": tree})
+
+
+def _tree(content: str) -> Tree:
+    """Return the blocks of pandoc's JSON, with ids and links as they were written."""
+    blocks: Tree = msgspec.json.decode(content)["blocks"]
+
+    for node in nodes(blocks):
+        match node:
+            case {"t": "Link" | "Image", "c": [_, _, [str(url), _] as target]}:
+                target[0] = re.sub(r"^#\d+__", "#", url)
+            case {"t": "Header", "c": [_, [str(name), *_] as about, _]}:
+                about[0] = _SCOPED.sub("", name, count=1)
+    return blocks
+
+
+@cache
+def _program() -> str:
+    import pypandoc
+
+    return str(pypandoc.get_pandoc_path())
+
+
+def _run(words: Sequence[str], content: bytes = b"", cwd: str | None = None) -> tuple[str, str]:
+    """Return what pandoc writes to stdout and to stderr."""
+    done = subprocess.run(
+        [_program(), "--sandbox", *words],  # nothing is read that is not named here
+        input=content,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        cwd=cwd,
+    )
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode:
+        raise LabError("pandoc refuses", said.strip().split("\n")[0], "")
+    return done.stdout.decode("utf-8"), said
