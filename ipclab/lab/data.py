@@ -279,8 +279,7 @@ class Teller:
     def answer(self, question: Question) -> tuple[str | None, Variables]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell.
 
-        What was not tested is said as undecided, with why. None is said of what was not measured,
-        unless the question has words for it.
+        What was not tested is undecided, with why; what is missing is None, if no words are for it.
         """
         lab = self.lab
         names = self.lab._names()

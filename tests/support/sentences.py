@@ -134,7 +134,8 @@ CROWD = (
     f" {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
 )
 _UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
-STREAM = f"{_UPDATE.format('zmq-push')} / {_UPDATE.format('posix-shm')}"
+_SENT, _KEPT_THERE = "mpi-bcast|zmq-pub|zmq-push", "lmdb|mpi-window|posix-shm|shared-memory"
+STREAM = f"min({_UPDATE.format(_SENT)}) / min({_UPDATE.format(_KEPT_THERE)})"
 SHARED_DICT = {
     # What names values, or says within which factor these are alike.
     "Of what was compared, take": PLAIN,
