@@ -92,11 +92,10 @@ def finished(canvas: Any, name: str, title: str, alt: str) -> Figure:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         svg = complete(canvas)
-        png = formats.png(canvas)
     nothing = canvas.bare and not canvas.drawn
     alt_text = lab.say(ABSENT if nothing else alt)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
-    contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
+    contents = {"svg": svg.encode(), "png": formats.png(svg), "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
     return Figure(svg, alt_text, lab.say(title), name, canvas.drawn)
