@@ -86,13 +86,12 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         svg = complete(canvas)
-        png = formats.png(canvas)
     nothing = sketch.empty and not sketch.rows
     alt_text = lab.say(ABSENT if nothing else alt)
     if alt_text == DASH:
         alt_text = lab.say(title)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
-    contents = {"svg": svg.encode(), "png": png, "pdf": formats.pdf(svg)}
+    contents = {"svg": svg.encode(), "png": formats.png(svg), "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
     return Figure(svg, alt_text, lab.say(title), name, sketch.rows)

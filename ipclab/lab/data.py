@@ -89,15 +89,20 @@ class Data:
         if op:
             levels["op"] = op
         points = self.points(study, metric="p50", **levels)
-        frames = []
-        for row in points.drop(columns=NO_LEVELS, errors="ignore").to_dict("records"):
-            measured = decode(self.run.path / "points" / study / f"{row['point']}.parquet")
+        rows = points.drop(columns=NO_LEVELS, errors="ignore").reset_index(drop=True)
+        times, numbers, places = [], [], []  # of each launch: its samples, number and row
+        for place, (point, of_what) in enumerate(zip(rows.point, rows.op, strict=True)):
+            measured = decode(self.run.path / "points" / study / f"{point}.parquet")
             for number, launch in enumerate(measured.launches):
-                times = pd.DataFrame({"ns": launch.times(row["op"]), "launch": number})
-                frames.append(times.assign(**{str(name): level for name, level in row.items()}))
-        if not frames:
+                times.append(launch.times(of_what))
+                numbers.append(number)
+                places.append(place)
+        if not times:
             return points.assign(ns=0, launch=0)
-        return pd.concat(frames, ignore_index=True)
+        counts = [len(each) for each in times]
+        samples = pd.DataFrame({"ns": np.concatenate(times), "launch": np.repeat(numbers, counts)})
+        levels_of_each = rows.iloc[np.repeat(places, counts)].reset_index(drop=True)
+        return pd.concat([samples, levels_of_each], axis="columns")
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the numbers that the text of `study` prints (SI units, and as printed).

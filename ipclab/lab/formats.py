@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
 Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
 PNG_DPI = 150
 NO_DATE = {"Date": None, "Creator": None}
-NO_SOFTWARE = {"Software": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 
@@ -53,16 +51,17 @@ def _saved(drawn: Canvas) -> str:
     return text.getvalue()
 
 
-def png(drawn: Canvas) -> bytes:
-    """Return as PNG what has its layout; equal drawings give equal bytes."""
-    content = io.BytesIO()
-    drawn.set_dpi(PNG_DPI)
-    FigureCanvasAgg(drawn).print_png(content, metadata=NO_SOFTWARE)  # type: ignore[no-untyped-call]
-    return content.getvalue()
+def png(svg_text: str) -> bytes:
+    """Return a drawing as a PNG picture; equal drawings give equal bytes."""
+    return _page(svg_text, format="png", ppi=PNG_DPI)
 
 
 def pdf(svg_text: str) -> bytes:
     """Return a drawing as a PDF page of its own size; equal drawings give equal bytes."""
+    return _page(svg_text, format="pdf", timestamp=0)
+
+
+def _page(svg_text: str, **options: Any) -> bytes:
     import typst
 
     quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
@@ -71,10 +70,9 @@ def pdf(svg_text: str) -> bytes:
     return bytes(
         typst.compile(
             source.encode(),
-            format="pdf",
-            timestamp=0,
             font_paths=print_fonts(),
             ignore_system_fonts=True,
+            **options,
         )
     )
 

@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ def run_jobs(
             workers, multiprocessing.get_context("fork"), initializer=begin
         ) as pool:
             for stage in stages:
-                for rendered in pool.map(partial(_render, target), stage):
+                together = _together(stage, workers)
+                for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):
                     progress.step()
                     if isinstance(rendered, LabError):
                         errors.append(rendered)
@@ -95,6 +97,14 @@ def refuse(errors: Sequence[LabError]) -> None:
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
+def _together(stage: Sequence[Job], workers: int) -> list[list[Job]]:
+    """Return jobs that one kernel does: those of a notebook, whose data it then reads once."""
+    by_notebook: dict[Path, list[Job]] = {}
+    for job in stage:
+        by_notebook.setdefault(job.notebook, []).append(job)
+    return [*by_notebook.values()] if len(by_notebook) > workers else [[job] for job in stage]
+
+
 def _begin(parent: int, figures: Path) -> None:
     """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
@@ -110,7 +120,11 @@ def _begin(parent: int, figures: Path) -> None:
     Finalize(_kernel, _kernel.end, exitpriority=100)
 
 
-def _render(target: Target, job: Job) -> list[Path] | LabError:
+def _render(target: Target, jobs: Sequence[Job]) -> list[list[Path] | LabError]:
+    return [_rendered(target, job) for job in jobs]
+
+
+def _rendered(target: Target, job: Job) -> list[Path] | LabError:
     """Execute a job's notebook and export it; an error of ours is returned."""
     from ipclab.lab.execute import execute
 
