@@ -28,6 +28,8 @@ from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
 from ipclab.store.samples import Measured, encode
+from ipclab.studies.asked import asked
+from ipclab.studies.profile import PROFILES
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_MEMORY, MOST_GROWTH = 2 << 30, 1.5
@@ -79,6 +81,7 @@ def make(data: Path, samples: int, launches: int, each: int) -> Path:
         },
         "seed": 1,
         "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
+        "questions": asked(PROFILES["quick"]).plain(),
         "sessions": [],
         "points": {},
     }

@@ -168,7 +168,7 @@ def report(
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.machine import origin
+    from ipclab.store import origin
 
     if run is not None and profile is not None:
         raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
@@ -209,8 +209,8 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     from ipclab.compare import shared
     from ipclab.compare.held import chosen, held
     from ipclab.frames import suspects
-    from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
+    from ipclab.store import origin
 
     die_with_make()
     compared = chosen(checkout(), [str(run) for run in runs])

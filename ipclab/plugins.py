@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 from inspect import isclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ipclab.errors import UsageError, hint
+from ipclab.paths import typed
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+PARTS = "ipclab.parts"  # the group of what `ipclab` calls of the packages around it
+LACKING = {  # what cannot be done without one, and the package
+    "sweep": ("nothing can be measured", "ipclab_measure"),
+    "facts": ("the machine cannot be asked", "ipclab_measure"),
+    "execute": ("no notebook can be executed", "ipclab_report"),
+}
 
 
 def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
@@ -36,6 +43,19 @@ def one(group: str, noun: str, name: str, kind: type[T]) -> T:
     from importlib.metadata import entry_points
 
     return _loaded(entry_points(group=group)[name], noun, kind)
+
+
+def part(name: str) -> Any:
+    """Return the function that another package offers under `name` in the group `PARTS`.
+
+    Raises `UsageError` where none is installed that does.
+    """
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PARTS, name=name):
+        return entry.load()
+    what, package = LACKING[name]
+    raise UsageError(f"{what} here", f"{package} is not installed", typed("setup"))
 
 
 def _loaded(entry: "EntryPoint", noun: str, kind: type[T]) -> T:

@@ -75,9 +75,7 @@ def choose(
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.frames import derived, suspects
     from ipclab.lab.runs import called
-    from ipclab.machine import origin
-    from ipclab.measure.progress import Progress
-    from ipclab.measure.session import measure
+    from ipclab.store import origin
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
     from ipclab_answers.choose.runs import runs_for
@@ -86,6 +84,9 @@ def choose(
     if reporting:
         to.check()  # before anything is measured
     if measuring:
+        from ipclab.measure.progress import Progress
+        from ipclab.measure.session import measure
+
         request = asked.request(need, profile or "quick")
         runs = [measure(paths, request, Progress(shown=True))]
     else:
@@ -152,8 +153,8 @@ def history(
     to.check()
     from ipclab.compare.held import held
     from ipclab.frames import suspects
-    from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
+    from ipclab.store import origin
     from ipclab_answers.history.steps import History, lines, listed
 
     say(origin.lines(checkout(), folders))

@@ -33,3 +33,9 @@ def backend(name: str) -> Backend:
     Raises `UsageError` with the nearest name when there is none.
     """
     return chosen("backend", name, backends())
+
+
+def keeps(name: str) -> bool:
+    """Tell whether what is written into a backend stays to be read: state, not a message."""
+    registered = backends().get(name)
+    return bool(registered and registered.store and registered.store.keeps)

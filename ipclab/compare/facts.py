@@ -7,7 +7,7 @@ import pandas as pd
 
 from ipclab.compare.held import ComparedRun
 from ipclab.compare.shared import names
-from ipclab.machine import FACTS, REASONS, TOPICS, Value
+from ipclab.store.facts import FACTS, REASONS, TOPICS, Value
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 

@@ -8,15 +8,15 @@ import pandas as pd
 
 from ipclab.compare import LIMITS
 from ipclab.errors import UsageError
-from ipclab.frames import derived, tails
+from ipclab.frames import cpu_pairs, derived, tails
 from ipclab.frames.calibration import STUDY
 from ipclab.frames.limits import with_limits
 from ipclab.frames.points import KEY, TURNS
 from ipclab.lab.runs import choose
 from ipclab.paths import Paths
 from ipclab.quantile import MEDIAN, check
+from ipclab.store.questions import Questions, told
 from ipclab.store.run import RunFolder
-from ipclab.studies.limits import pairs
 
 LEAST = 2
 MEASURED = derived.LAUNCH_VALUES
@@ -39,6 +39,7 @@ class ComparedRun:
     about: Mapping[str, Any]
     launches: Mapping[str, pd.DataFrame]
     points: pd.DataFrame
+    questions: Questions
 
     @classmethod
     def of(
@@ -52,8 +53,9 @@ class ComparedRun:
             rows += _points(whole)
             medians[study] = whole[whole.value.notna()]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS))
-        return cls(name, about, medians, points)
+        questions = told(about)
+        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS), questions)
+        return cls(name, about, medians, points, questions)
 
 
 def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
@@ -69,7 +71,7 @@ def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     launches = {study: tails.by_launch(run, study, quantile) for study in studies}
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]
-        launches[LIMITS] = limits[limits.backend != pairs.NAME]
+        launches[LIMITS] = limits[limits.backend != cpu_pairs.NAME]
     compared = ComparedRun.of(run.id, run.about, launches)
     if quantile == MEDIAN:
         return compared
@@ -106,12 +108,14 @@ def _points(launches: pd.DataFrame) -> list[dict[Any, Any]]:
     return rows
 
 
-def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
+def _bounded(
+    points: pd.DataFrame, limits: pd.DataFrame | None, questions: Questions
+) -> pd.DataFrame:
     if limits is None:
         return points.assign(**UNBOUNDED)
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     once = points.drop_duplicates(keys)
-    best = with_limits(once, limits).limit
-    second = with_limits(once, limits, 1).limit
+    best = with_limits(once, limits, questions).limit
+    second = with_limits(once, limits, questions, 1).limit
     once = once.assign(bound=best, bound_low=best, bound_high=second)
     return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")

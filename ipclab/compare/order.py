@@ -9,7 +9,7 @@ import pandas as pd
 
 from ipclab.compare.held import ComparedRun
 from ipclab.compare.shared import pairs
-from ipclab.frames.contests import ALL, CONTEST, fields, races
+from ipclab.frames.contests import ALL, CONTEST, fields
 from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
@@ -57,7 +57,7 @@ def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[A
 def _contests(run: ComparedRun) -> dict[tuple[Any, ...], Field]:
     contests = {}
     for study, launches in run.launches.items():
-        for race in races(study):
+        for race in run.questions.of(study).races:
             for head, entrants in fields(race, launches):
                 if head["among"] == ALL:
                     key = study, *map(head.get, CONTEST)

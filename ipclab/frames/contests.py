@@ -1,25 +1,18 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
-import inspect
-import tomllib
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-import msgspec
 import pandas as pd
 
-from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
 from ipclab.stats.contest import against_fastest, common_scatter, of_all_pairs
-from ipclab.studies.installed import study as study_of
+from ipclab.store.questions import Question, Race
 
-FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
@@ -42,57 +35,21 @@ VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
 
-class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which points of a study are compared by which op, as its `contests.toml` says.
-
-    `op` is one or several; `levels` are what the points share (a list of levels means any of them),
-    `either` holds further levels, of which one group suffices; `per` are the factors by whose
-    values contests are kept apart, beside placement and size; `names` is what tells two entrants
-    apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
-    of what is compared. With `state` only shared state takes part: who reads the message that it
-    holds already moves nothing. Points with the levels `scatters` take part once they have
-    `LEAST_SCATTERED` launches.
-    """
-
-    op: str | tuple[str, ...]
-    levels: dict[str, Any] = {}
-    either: tuple[dict[str, Any], ...] = ({},)
-    per: tuple[str, ...] = ()
-    names: tuple[str, ...] = ("backend",)
-    sleeping: bool = False
-    sized: bool = True
-    state: bool = False
-    scatters: dict[str, Any] = {}
-
-
-@cache
-def races(study: str) -> tuple[Race, ...]:
-    """Return the races of a study; none when it has no `contests.toml` beside its module."""
-    file = Path(inspect.getfile(type(study_of(study)))).with_name(FILE)
-    if not file.is_file():
-        return ()
-    return msgspec.convert(tomllib.loads(file.read_text("utf-8"))["race"], tuple[Race, ...])
-
-
-def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
+def contests(
+    question: Question, launches: pd.DataFrame, bound: float = EQUIVALENCE
+) -> pd.DataFrame:
     """Return one row for each contest and mechanism compared with its fastest: `VALUES`.
 
-    `launches` is the launch frame of the study; the medians of launches are compared, by round.
+    `launches` is the launch frame of the study of `question`; the medians of launches are compared, by round.
     `bound` (a share) is what counts as the same. `low` to `high` is the interval that was judged,
     at `level`; `best` and `value` are the medians of the fastest and of the other one, `point` and
     `other_point` what they are of.
     """
     rows: list[dict[str, Any]] = []
-    for race in races(study) if len(launches) else ():
+    for race in question.races if len(launches) else ():
         for head, sides in fields(race, launches):
             rows += _compared(sides, head, bound)
-    return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
-
-
-def keeps(backend: str) -> bool:
-    """Tell whether what is written into `backend` stays to be read: state, not a message."""
-    registered = backends().get(backend)
-    return bool(registered and registered.store and registered.store.keeps)
+    return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=question.name)
 
 
 def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
@@ -160,7 +117,7 @@ def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
         scattered = narrowed(wanted, race.scatters)
         counts = scattered.groupby(["point", "op"])["value"].transform("size")
         wanted = wanted.drop(scattered.index[counts < LEAST_SCATTERED])
-    return wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
+    return wanted
 
 
 def _sides(entrants: pd.DataFrame) -> Sides:

@@ -24,12 +24,11 @@ from ipclab.frames.points import (
     point_rows,
 )
 from ipclab.frames.stamps import stamp
+from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
-from ipclab.studies.installed import studies
-from ipclab.studies.installed import study as study_of
-from ipclab.studies.profile import profile
 
+STUDIES = "ipclab.studies"  # the group of entry points
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
 MOST_IN_MEMORY = 48  # frames that stay in memory
 LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
@@ -59,7 +58,7 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     Kept frames that follow from today's samples and code are taken, others derived and kept. Raises
     `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
     """
-    study_of(study)
+    check_study(run, study)
     state = _state(run, study)
     place = run.path, study, kind
     if place not in _in_memory or _in_memory[place][0] != state:
@@ -102,13 +101,21 @@ def _cells(cell: Any) -> tuple[Any, ...]:
 
 def bound(run: RunFolder) -> float:
     """Return what counts as the same in `run` (a share): what its profile can resolve."""
-    return profile(run.about["parameters"]["profile"]).same
+    return run.questions.same
 
 
 def measured(run: RunFolder) -> list[str]:
-    """Return the studies that `run` holds points of, in the order of the registered ones."""
+    """Return the studies that `run` holds points of, in the order of its questions."""
     there = {name.split("/")[1] for name in run.points()}
-    return [name for name in studies() if name in there]
+    asked = [question.name for question in run.questions.studies if question.name in there]
+    return asked + sorted(there.difference(asked))
+
+
+def check_study(run: RunFolder, study: str) -> None:
+    """Raise `UsageError` for a study that neither `run` nor what is installed knows."""
+    known = {question.name: question for question in run.questions.studies}
+    if study not in known and not run.points(study) and study not in names(STUDIES):
+        chosen("study", study, known)
 
 
 def _derived(run: RunFolder, study: str, files: list[Path]) -> Mapping[str, bytes]:
@@ -126,6 +133,6 @@ def _derived(run: RunFolder, study: str, files: list[Path]) -> Mapping[str, byte
     frames = {
         "points": frame(points, VALUES),
         "launches": of_launches,
-        "contests": contests(study, of_launches, bound(run)),
+        "contests": contests(run.questions.of(study), of_launches, bound(run)),
     }
     return {kind: part.to_parquet(**WRITTEN) for kind, part in frames.items()}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.frames.contests import fields, races, side_of
+from ipclab.frames.contests import fields, side_of
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import against_fastest, common_scatter
@@ -109,7 +109,7 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     launches = derived.read(run, study, "launches")
     bound = derived.bound(run)
     contests: dict[str, list[Contest]] = {}
-    for race in races(study) if len(launches) else ():
+    for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
             medians = {point: median(side.medians) for point, side in sides.items()}

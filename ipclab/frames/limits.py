@@ -7,30 +7,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.frames import cpu_pairs
+from ipclab.frames.floors import IN_PLACE, Floor, Floors, Key, called
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
 from ipclab.stats.compare import LEAST_HEATS
 from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
-from ipclab.studies.installed import study as study_of
-from ipclab.studies.limits import pairs
-from ipclab.studies.limits.floors import IN_PLACE, Floor, Floors, Key, called
+from ipclab.store.questions import Questions
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
-def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> pd.DataFrame:
+def with_limits(
+    points: pd.DataFrame, limits: pd.DataFrame, questions: Questions, place: int = 0
+) -> pd.DataFrame:
     """Return p50 rows of one study with `limit` (ns), `over_limit` and `over`, or empty ones.
 
-    `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its
-    best launch (`place` 0) or of the second best (1): what disturbed the others must not make a
-    mechanism look better. `over` is the ratio with its interval (a quantity): to the limit's turns
-    in the same heats where it took some there.
+    `limits` is the launch frame of the study `limits` in the same run, which asks `questions`. A
+    limit is the median of its best launch (`place` 0) or of the second best (1): what disturbed the
+    others must not make a mechanism look better. `over` is the ratio with its interval (a
+    quantity): to the limit's turns in the same heats where it took some there.
     """
-    known_floors = floors(limits)
-    heats = _by_heat(limits)
+    known_floors = floors(limits, questions)
+    heats = _by_heat(limits, questions)
     times = (points.metric == "p50") & (points.unit == "ns")
     limit = np.full(len(points), np.nan)
     over = np.full(len(points), np.nan, dtype=object)
@@ -56,25 +58,25 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
     return Quantity(float(row["value"]) / floor.ns, sources=sources)
 
 
-def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
+def _by_heat(limits: pd.DataFrame, questions: Questions) -> dict[Key, paired.Heats]:
     """Return the medians of each limit by heat, as lists of one."""
     by_limit: dict[Key, dict[int, list[float]]] = defaultdict(dict)
-    for key, heat, median in _medians(limits):
+    for key, heat, median in _medians(limits, questions):
         if heat != NO_HEAT:
             by_limit[key][int(heat)] = [median]
     return {**by_limit}
 
 
-def floors(limits: pd.DataFrame) -> Floors:
+def floors(limits: pd.DataFrame, questions: Questions) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
     medians: dict[Key, list[float]] = defaultdict(list)
-    bounding = limits[limits.backend != pairs.NAME]  # which bound nothing
-    for key, _, median in _medians(bounding):
+    bounding = limits[limits.backend != cpu_pairs.NAME]  # which bound nothing
+    for key, _, median in _medians(bounding, questions):
         medians[key].append(median)
-    return Floors(dict(medians))
+    return Floors(dict(medians), questions)
 
 
-def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, Any, float]]:
+def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, Any, float]]:
     """Yield the limit of each launch, its heat and its median."""
     rows = limits.loc[limits.metric == "p50"]
     heats = rows[HEAT].tolist() if HEAT in rows else [NO_HEAT] * len(rows)
@@ -82,7 +84,7 @@ def _medians(limits: pd.DataFrame) -> Iterator[tuple[Key, Any, float]]:
         rows[name].tolist() for name in ("backend", "op", "size_bytes", "placement", "value")
     )
     for backend, op, size, placement, median, heat in zip(*columns, heats, strict=True):
-        yield (called(backend, op), size, placement), heat, median
+        yield (called(questions, backend, op), size, placement), heat, median
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +118,7 @@ def lines(beaten_rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
+def impossible(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
     """Return one line for each median shorter than its passes of memcpy can be.
 
     The fastest sample of memcpy counts.
@@ -128,8 +130,10 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     fastest = copies_of_all.groupby("size_bytes").value.min()
     lines = []
     for row in points[points.metric == "p50"].to_dict("records"):
-        bound = study_of(str(row["study"])).bound(row["op"], row)
+        bound = questions.bound(str(row["study"]), row["op"], row)
         copies = bound.copies if bound and row.get("receive") != IN_PLACE else 0
+        if not copies:
+            continue
         shorter = fastest[fastest.index <= row["size_bytes"]]
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:

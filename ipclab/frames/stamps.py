@@ -1,4 +1,4 @@
-"""What the frames of a run follow from: its samples, and the code that derives them."""
+"""What the frames of a run follow from: its samples, what it asks, and the code that derives them."""
 
 import hashlib
 from functools import cache
@@ -18,22 +18,23 @@ CODE = [
     "frames/derived.py",
     "frames/contests.py",
     "frames/address.py",
-    "backends/interface.py",
     "stats",
     "store/launch.py",
     "store/point.py",
     "store/samples.py",
+    "store/questions.py",
     "store/schema.py",
     "store/validity.py",
-    "studies",
 ]
 
 
 def stamp(run: RunFolder, study: str) -> str:
-    """Return a digest of what the frames of `study` follow from: samples and code."""
+    """Return a digest of what the frames of `study` follow from: samples, contests and code."""
     digests = run.about["files"]
     samples = sorted(f"{name} {digests[name]}" for name in run.points(study))
-    return hashlib.sha256("\n".join([_code(), *samples]).encode()).hexdigest()
+    questions = run.questions
+    asked = f"{study} {questions.same} {questions.of(study).races}"
+    return hashlib.sha256("\n".join([_code(), asked, *samples]).encode()).hexdigest()
 
 
 @cache

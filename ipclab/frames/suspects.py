@@ -38,14 +38,14 @@ def faster(run: RunFolder, studies: Iterable[str] = ()) -> Iterator[pd.DataFrame
     for points, bounds in _bounded(run, studies):
         medians = points[points.metric == "p50"]
         if len(medians):
-            yield limits.beaten(limits.with_limits(medians, bounds))
+            yield limits.beaten(limits.with_limits(medians, bounds, run.questions))
 
 
 def impossible(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each result that is faster than its copies by memcpy can be."""
     lines = list[str]()
     for points, bounds in _bounded(run, studies):
-        lines += limits.impossible(points, bounds)
+        lines += limits.impossible(points, bounds, run.questions)
     return lines
 
 

@@ -10,10 +10,8 @@ from ipclab.frames.thin import THINNED
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.words import DASH
-from ipclab.machine import shown
 from ipclab.stats.quantity import Quantity, of
-from ipclab.studies.installed import study
-from ipclab.studies.profile import profile
+from ipclab.store.facts import shown
 
 GIB = 1 << 30
 
@@ -60,10 +58,8 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 def _short(lab: Data, launches: pd.DataFrame) -> int:
     """Return how many points have fewer undisturbed launches than their profile asks for."""
-    asked = profile(lab.run.profile)
-    least = {name: study(name).effort(asked).least_launches for name in measured(lab.run)}
     undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
-    wanted = undisturbed.index.get_level_values("study").map(least)
+    wanted = undisturbed.index.get_level_values("study").map(lab.run.questions.least_launches)
     return int((undisturbed < wanted).sum())
 
 

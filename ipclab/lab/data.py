@@ -14,7 +14,7 @@ from ipclab.frames import address, derived, judged
 from ipclab.frames.points import VALUES
 from ipclab.lab import prose
 from ipclab.lab.catalogue import N_
-from ipclab.lab.factors import check_levels, levels_of
+from ipclab.lab.factors import check_levels
 from ipclab.lab.questions import MOST_WITHIN, Question, Variables, within, without_factor
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
@@ -107,8 +107,8 @@ class Data:
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows of a study's frame (points, launches, contests) with `levels`."""
         frame = derived.read(self.run, study, kind)
-        factors = levels_of(study)
-        check_levels(study, frame, levels)
+        factors = self.run.questions.of(study).levels
+        check_levels(self.run, study, frame, levels)
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:

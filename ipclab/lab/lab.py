@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,10 @@ from ipclab.lab.numbers import plain
 from ipclab.lab.parameters import Parameter
 from ipclab.lab.runs import best, called, choose, full, newest_full
 from ipclab.lab.words import Words
-from ipclab.machine.origin import elsewhere, processor
 from ipclab.paths import Paths, checkout
+from ipclab.plugins import part
 from ipclab.stats.quantity import Quantity
+from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
@@ -120,20 +120,9 @@ class Lab(Data):
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.measure.session.measure` raises.
         """
-        from ipclab.measure.progress import Progress
-        from ipclab.measure.request import Request
-        from ipclab.measure.session import measure
-        from ipclab.studies.interface import Sweep
-
-        swept = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
-        request = Request(
-            tuple(studies),
-            profile,
-            Path(run) if run else None,
-            None if seed < 0 else seed,
-            Sweep(tuple(sizes) or None, tuple(backends) or None, swept),
-        )
-        return cls.open(str(measure(checkout(), request, Progress(shown=True)).path))
+        asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
+        swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)
+        return cls.open(str(swept.path))
 
     @contextmanager
     def figure(

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from ipclab.paths import table_beside
-from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
 WORDS = table_beside(__file__, "labels.toml")
@@ -25,7 +24,7 @@ KNOWN = {  # levels, operations and metrics that some run has
     *LEVEL_TABLES["known"]["metric"].split(),
 }
 # The usual order of levels by factor; other levels are in the order of their frame.
-ORDER = LEVEL_TABLES["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
+ORDER = LEVEL_TABLES["order"]
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:

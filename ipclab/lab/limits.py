@@ -9,14 +9,14 @@ from IPython.display import Markdown
 
 from ipclab.frames import suspects
 from ipclab.frames.address import quantity
+from ipclab.frames.cpu_pairs import NAME, pair_of
+from ipclab.frames.floors import COPIED, called
 from ipclab.frames.limits import floors, with_limits
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
-from ipclab.studies.limits import MEMCPY_SIZES, pairs
-from ipclab.studies.limits.floors import called
 
 MOST_TOLD = 3  # results that a notice names
 NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
@@ -32,7 +32,7 @@ def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
     """
     if points.empty:
         return points.assign(limit=0.0, over_limit=0.0, over=None)
-    return with_limits(points, lab.launches("limits"))
+    return with_limits(points, lab.launches("limits"), lab.run.questions)
 
 
 def beaten(lab: Data, *studies: str) -> pd.DataFrame:
@@ -53,9 +53,9 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     or more.
     """
     trips = lab.points("limits", metric="p50")
-    trips = trips[trips.backend == pairs.NAME]
+    trips = trips[trips.backend == NAME]
     ends = pd.DataFrame(
-        map(pairs.pair_of, trips.op),
+        map(pair_of, trips.op),
         trips.index,
         ["cpu", "other"],
         dtype="int64",
@@ -76,9 +76,11 @@ def about_limits(lab: Data) -> pd.DataFrame:
     their least.
     """
     points = lab.points("limits", metric="p50")
-    names = [called(backend, op) for backend, op in zip(points.backend, points.op, strict=True)]
+    questions = lab.run.questions
+    ops = zip(points.backend, points.op, strict=True)
+    names = [called(questions, backend, op) for backend, op in ops]
     points = points.assign(limit=pd.Series(names, points.index, dtype=object))
-    medians = floors(lab.launches("limits")).medians
+    medians = floors(lab.launches("limits"), questions).medians
     cells = []
     for row in _rows_shown(points):
         best = _best(medians[row.limit, row.size_bytes, row.placement], row)
@@ -95,7 +97,7 @@ def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
         part = points[points.limit == name].sort_values("size_bytes", kind="stable")
         sizes: Collection[int] = part.size_bytes
         if name == "memcpy":
-            sizes = MEMCPY_SIZES
+            sizes = COPIED
         elif name.startswith("echo-"):
             sizes = echoed.min(), echoed.max()
         elif name.startswith(TWINS):

@@ -12,7 +12,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas, table
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
-from ipclab.plugins import chosen
+from ipclab.plugins import chosen, part
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
@@ -104,7 +104,7 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` lies, and execute it when that was not done yet."""
     file = executed(paths, run, lang, notebook)
     if not file.is_file():
-        from ipclab.lab.execute import execute
+        execute = part("execute")
 
         given = {"run": str(run.path), "lang": lang}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)

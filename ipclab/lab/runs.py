@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ipclab.errors import UsageError
-from ipclab.machine.origin import elsewhere
+from ipclab.frames.derived import STUDIES
 from ipclab.paths import Paths, typed
+from ipclab.plugins import chosen, names
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.origin import elsewhere
+from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
-from ipclab.studies.calibration import CalibrationStudy
-from ipclab.studies.installed import ORDER
-from ipclab.studies.installed import study as study_of
-from ipclab.studies.profile import PROFILES
 
 # A profile to try things with: it never stands for a measurement that was not asked for.
 COARSE = "smoke"
 Answers: TypeAlias = Callable[[RunFolder], int]  # how many points of a run answer what is asked
-SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
+# calibration is part of every run, and no parameter of one
+SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "stream"}
 
 
 def find(paths: Paths, name: str) -> Path:
@@ -40,8 +40,9 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
         path = find(paths, name)
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
-        study_of(study)
         run = next(iter(best(paths, study)), None)
+        if run is None and (known := names(STUDIES)):
+            chosen("study", study, dict.fromkeys(known))
     else:
         run = newest_full(paths) or newest_full(paths, COARSE)
     if run is None and paths.reference.is_file():
@@ -66,7 +67,7 @@ def best(
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
-        place = list(PROFILES).index(run.profile) if run.profile in PROFILES else -1
+        place = PROFILES.index(run.profile) if run.profile in PROFILES else -1
         ours = not elsewhere(paths, run)
         count = len(run.points(study))
         return ours, run.profile != COARSE, asked(run), count, place, run.date

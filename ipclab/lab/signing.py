@@ -16,7 +16,7 @@ from ipclab.lab.data import Data
 from ipclab.lab.table import Table
 from ipclab.lab.tabulation import tabulated
 from ipclab.lab.words import DASH
-from ipclab.studies.profile import PROFILES
+from ipclab.store.questions import PROFILES
 
 MIME = "application/vnd.ipclab.page+json"
 LEAST = "standard"  # the profile from which on values are not preliminary
@@ -60,8 +60,7 @@ class Marks:
 
 def is_preliminary(lab: Data) -> bool:
     """Tell whether the run's profile is below `standard`."""
-    names = list(PROFILES)
-    return names.index(lab.run.profile) < names.index(LEAST)
+    return PROFILES.index(lab.run.profile) < PROFILES.index(LEAST)
 
 
 def signed_by(lab: Data) -> Control:

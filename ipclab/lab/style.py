@@ -1,6 +1,6 @@
 """One visual language for all figures: fonts by language, colours and markers by mechanism."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
-from ipclab.backends.installed import backends
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import table_beside
+from ipclab.store.questions import Mechanism
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
@@ -65,6 +65,11 @@ def settings(lang: str) -> dict[str, Any]:
     return {**ours, "font.family": [LANGUAGES[lang]["font"]], "axes.prop_cycle": cycle}
 
 
+def know(mechanisms: Mapping[str, Mechanism]) -> None:
+    """Draw the mechanisms of a run as it says."""
+    LOOKS.update({name: [*known.look] for name, known in mechanisms.items() if known.look[0]})
+
+
 def look(level: object, place: int) -> tuple[str, str]:
     """Return a mechanism's colour and marker, or those of a factor's `place`-th level."""
     return _own_look(level) or SERIES[place % len(SERIES)]
@@ -111,6 +116,5 @@ def near(one: Any, other: Any) -> bool:
 
 
 def _own_look(level: object) -> tuple[str, str] | None:
-    backend = backends().get(str(level))
-    own = backend.look if backend and backend.look[0] else LOOKS.get(str(level))
+    own = LOOKS.get(str(level))
     return own and (own[0], own[1])

@@ -9,6 +9,7 @@ from ipclab.errors import LabError
 from ipclab.frames import calibration
 from ipclab.frames import limits as frame_limits
 from ipclab.frames.derived import measured
+from ipclab.frames.floors import WIDE
 from ipclab.lab import labels, limits
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
@@ -18,7 +19,6 @@ from ipclab.paths import typed
 from ipclab.stats.quantity import Quantity
 from ipclab.store import referees
 from ipclab.store.archive import CALIBRATION
-from ipclab.studies.limits.floors import WIDE
 
 DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
 WIDE_MOST = 0.10  # of the limits
@@ -152,7 +152,7 @@ def unfit(lab: Data) -> list[str]:
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
-    best = frame_limits.floors(lab.launches("limits"))
+    best = frame_limits.floors(lab.launches("limits"), lab.run.questions)
     wide = len(best.wide())
     count = len(best.medians)
     faults = frame_limits.lines(limits.beaten(lab))

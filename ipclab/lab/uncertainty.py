@@ -11,7 +11,6 @@ from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
-from ipclab.studies.calibration import EXCHANGES
 
 # Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
 TYPES = {
@@ -97,7 +96,7 @@ def _of_twins(lab: Data, sides: int) -> float | None:
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None
-    twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
+    twins = contests[contests.other.astype(str).str.endswith(f" {calibration.EXCHANGES}")]
     logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
     if not logs:
         return None

@@ -1,22 +1,10 @@
 """The facts that identify a machine, those that merely vary, and its topology."""
 
 from ipclab.machine.conditions import Conditions, conditions, disturbance
-from ipclab.machine.facts import (
-    FACTS,
-    REASONS,
-    TOPICS,
-    Fact,
-    Machine,
-    affects,
-    collect,
-    digest_of,
-    shown,
-)
-from ipclab.machine.readers import Value
+from ipclab.machine.facts import Machine, collect
 from ipclab.machine.source import AbsentError, Source, System
 from ipclab.machine.topology import Topology
 
 __all__ = [
-    "FACTS", "REASONS", "TOPICS", "AbsentError", "Conditions", "Fact", "Machine", "Source", "System", "Topology",
-    "Value", "affects", "collect", "conditions", "digest_of", "disturbance", "shown",
+    "AbsentError", "Conditions", "Machine", "Source", "System", "Topology", "collect", "conditions", "disturbance",
 ]  # fmt: skip

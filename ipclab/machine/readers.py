@@ -6,7 +6,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from ipclab import __version__
 from ipclab.machine import answers, cgroup, mounts
@@ -14,8 +14,6 @@ from ipclab.machine.answers import cache, limit, tool, topology
 from ipclab.machine.mounts import mount, space
 from ipclab.machine.parse import cpu_list
 from ipclab.machine.source import Source, present
-
-Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
 
 def _built_with(option: str) -> bool:

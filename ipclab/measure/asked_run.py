@@ -11,6 +11,8 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import asked
+from ipclab.studies.profile import profile
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
@@ -36,6 +38,7 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> RunFolder:
     """Make the folder of a new run; raises `LabError` where the clock was set back."""
     about = {
         "parameters": request.parameters(),
+        "questions": asked(profile(request.profile)).plain(),
         "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
         "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
     }

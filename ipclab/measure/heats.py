@@ -11,10 +11,12 @@ from typing import Any
 import pandas as pd
 from msgspec import structs
 
-from ipclab.frames.contests import Race, fields, races
+from ipclab.frames.contests import fields
 from ipclab.frames.metrics import ROUND
 from ipclab.frames.points import head
 from ipclab.store.point import Point
+from ipclab.store.questions import Race
+from ipclab.studies.asked import question
 
 MOST = 32  # contestants of a heat
 
@@ -56,7 +58,7 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
     A group is a list of its contests, each without the names that stand in one before.
     """
     group_of: dict[str, list[list[str]]] = {}
-    for race in races(study):
+    for race in question(study).races:
         # each point stands for all launches that it will have
         planned = structs.replace(race, scatters={})
         for _, sides in fields(planned, _as_frame(race, points)):

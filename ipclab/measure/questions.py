@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames.contests import contests
+from ipclab.frames.floors import Floors, Key, called
 from ipclab.frames.points import medians
 from ipclab.measure.rounds import OpenPair
 from ipclab.measure.state import State
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, factor, look_needed, room_of
+from ipclab.studies.asked import question, questions
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
-from ipclab.studies.limits.floors import Floors, Key, called
 
 
 def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
@@ -30,7 +31,7 @@ def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
 
 
 def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
-    compared = contests(study, frame, bound)
+    compared = contests(question(study), frame, bound)
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         need = _needed(row, launches, bound)
@@ -62,11 +63,12 @@ def doubtful(states: Iterable[State]) -> list[str]:
             others.append(state)
         elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
             for op in state.point.primary:
-                key = called(state.point.backend, op), state.point.size_bytes, state.point.placement
+                name = called(questions(), state.point.backend, op)
+                key = name, state.point.size_bytes, state.point.placement
                 limits[key], limit_medians[key] = state, _medians(state, op)
     if not limits:
         return []
-    floors = Floors(limit_medians)
+    floors = Floors(limit_medians, questions())
     limits_in_doubt = dict[Key, None]()
     for state in others:
         if state.lost or not state.taken:

@@ -31,6 +31,7 @@ from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import renewed
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
@@ -126,6 +127,7 @@ class _Measuring:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
+        about["questions"] = renewed(run.questions, profile(self.request.profile)).plain()
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
         preloads = {study.preload for study, points in possible if points and study.preload}

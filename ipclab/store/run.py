@@ -12,6 +12,7 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
+from ipclab.store.questions import Questions, told
 from ipclab.store.schema import SCHEMA, parse_run
 
 INDEX = "run.json"
@@ -44,6 +45,11 @@ class RunFolder:
     def facts(self) -> dict[str, Any]:
         """Return the facts of the machine that it was measured on, by name."""
         return dict(self.about["machine"]["facts"])
+
+    @property
+    def questions(self) -> Questions:
+        """Return what the run asks: its levels, contests and bounds."""
+        return told(self.about)
 
     @property
     def date(self) -> dt.datetime:

@@ -6,6 +6,7 @@ JSON. A change of schema adds a step to each chain and a stored run of the schem
 `tests/data`; a run on disk is never rewritten.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -17,8 +18,9 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, UsageError
 from ipclab.store.files import unsealed
+from ipclab.store.questions import Questions
 
-SCHEMA = 3
+SCHEMA = 4
 SEALED = 3  # the first schema whose run.json has a digest of its own
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 # `tables` and facts.json: what runs of schema 1 and 2 may hold
@@ -85,6 +87,7 @@ class About(Struct):
     failures: dict[str, str]
     points: dict[str, str]
     notes: dict[str, Any]
+    questions: Questions
 
     def __post_init__(self) -> None:
         """Refuse what only one of two readers of dates takes, such as a small z."""
@@ -98,6 +101,13 @@ def check_label(label: str) -> None:
         raise UsageError(
             f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07"
         )
+
+
+def _before_4(profile: str) -> dict[str, Any]:
+    """Return what a run of `profile` asked when its `run.json` did not say so."""
+    file = Path(__file__).with_name("questions_before_4.json")
+    known = json.loads(file.read_text("utf-8"))
+    return {**known["questions"], **known["profiles"][profile]}
 
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
@@ -114,6 +124,8 @@ RUN_STEPS: Mapping[int, Step] = {
         },
         "parameters": {**about["parameters"], "levels": {}},
     },
+    # Schema 4 says what the run asks; before, the installed studies were asked whenever it was read.
+    3: lambda about: {"questions": _before_4(about["parameters"]["profile"]), **about},
 }
 POINT_STEPS: Mapping[int, Step] = {
     # Schema 2 says with each launch for how many operations a sample stands; before, it was one.
@@ -122,6 +134,7 @@ POINT_STEPS: Mapping[int, Step] = {
         "launches": [{"per": {}, **each} for each in about["launches"]],
     },
     2: lambda about: about,
+    3: lambda about: about,
 }
 
 

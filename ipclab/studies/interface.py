@@ -20,6 +20,7 @@ from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
+from ipclab.store.questions import Bound, Limit
 from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
@@ -82,23 +83,6 @@ class Sweep:
         if wrong := [level for level in levels if not isinstance(level, int)]:
             raise UsageError(f"{factor}={wrong[0]} is not possible", "", "give whole numbers")
         return tuple(sorted(map(int, set(levels))))
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What one op of a study cannot beat.
-
-    `native` names the limit that does just what the op cannot avoid, by arm where arms differ: in
-    it `{factor}` stands for a level, `{mechanism}` and `{flow}` for what the point's backend says
-    of its round trips and its streams. A run without that limit is read against `older`: of
-    "memcpy" that is `copies` passes over the data, and a futex `wake`. Whatever else is known, no
-    mechanism is faster than its `copies`.
-    """
-
-    native: str | Mapping[str, str] = ""
-    older: str = ""
-    copies: int = 0
-    wake: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +155,8 @@ class Study(ABC):
     sized: bool = True  # whether its payloads can have any size
     # beside sizes and backends: the levels usually swept
     factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}
-    limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
+    limits: ClassVar[Sequence[Bound]] = ()  # what its ops cannot beat
+    programs: ClassVar[Mapping[str, Limit]] = {}  # what it times natively, for others' bounds
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     # `module:function` that fork servers of its own call, for imports that would weigh on all others
     preload: str = ""
@@ -262,10 +247,6 @@ class Study(ABC):
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why this machine cannot measure `point`, with the fix; None when it can."""
         return None
-
-    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return what `op` of a point with `levels` cannot beat; None where nothing is known."""
-        return self.limits.get(op)
 
     def shared_memory(self, point: Point) -> int:
         """Return how many bytes of /dev/shm one launch of `point` may take."""

@@ -5,12 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.backends.installed import backends
+from ipclab.backends.installed import backends, keeps
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import narrowed
-from ipclab.frames.contests import keeps
 from ipclab.lab.runs import best
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
@@ -134,6 +133,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         _faults(paths, run),
         _seconds(run),
         derived.bound(run),
+        run.questions,
     )
     return answer(need, frames, on_offer.values())
 

@@ -17,6 +17,7 @@ from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
 from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side, factor
 from ipclab.stats.quantity import Quantity, missing, of, total
+from ipclab.store.questions import Questions
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.times import estimate, most_launched, timed
@@ -41,6 +42,7 @@ class Frames:
     faults: pd.DataFrame = field(default_factory=pd.DataFrame)
     seconds: float = 0.1
     bound: float = EQUIVALENCE
+    questions: Questions = field(default_factory=Questions)
 
 
 @dataclass
@@ -123,7 +125,7 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
         candidate.why.append(offer.refused)
     elif not candidate.lacking:
         candidate.side = _launches_of(need, times)
-    _measure(need, points, frames.limits, candidate)
+    _measure(need, points, frames, candidate)
     if candidate.side is None:
         candidate.estimate = estimate(need, times)
     if candidate.why:
@@ -154,12 +156,12 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
     return Side(list(mixed), rounds=list(mixed.index))
 
 
-def _measure(need: Need, points: pd.DataFrame, limits: pd.DataFrame, candidate: Candidate) -> None:
+def _measure(need: Need, points: pd.DataFrame, frames: Frames, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
     at_rate = narrowed_to(need, points)
     candidate.value = _mixed(need, _by_size(need, at_rate, need.op, "p50"))
     candidate.cpus = _busy(need, at_rate, candidate.value)
-    candidate.limit = _over_limit(need, timed(need, at_rate), limits, candidate.value)
+    candidate.limit = _over_limit(need, timed(need, at_rate), frames, candidate.value)
     rates = _by_size(need, at_rate, "launch", "closed_per_second")
     took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
@@ -186,11 +188,12 @@ def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     return busy.as_unit("count")
 
 
-def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
+def _over_limit(need: Need, times: pd.DataFrame, frames: Frames, value: Quantity) -> Quantity:
     """Return the time over what the hardware allows for the mix."""
+    limits = frames.limits
     if limits.empty or not value:
         return ABSENT
-    bounded = with_limits(times, limits).drop_duplicates(need.size_column)
+    bounded = with_limits(times, limits, frames.questions).drop_duplicates(need.size_column)
     bounds = bounded.set_index(need.size_column).limit
     bounds = bounds.reindex(list(need.size))
     mixed = float(np.dot(bounds, list(need.size.values())))

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.address import quantity
 from ipclab_answers.choose.need import NO_LOSS, SURVIVES
 
 DEMANDS = {
@@ -64,9 +63,9 @@ def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
 def _when_full(rows: pd.DataFrame) -> str | None:
     """Return what a mechanism did that nobody received from; None where that was not measured."""
     counts = {}
-    for name, part in rows.groupby("metric"):
-        counts[name] = [quantity(row).value for row in part.itertuples()]
-    if not {"accepted", "delivered", "refused"} <= counts.keys():
+    for name in ("accepted", "delivered", "refused"):
+        counts[name] = rows[rows.metric == name].value.fillna(0.0).tolist()
+    if not all(counts.values()):
         return None
     for accepted, delivered in zip(counts["accepted"], counts["delivered"], strict=True):
         if accepted > delivered:  # messages that are read later are none the less delivered

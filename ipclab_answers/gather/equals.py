@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.machine import affects
 from ipclab.stats import judge
 from ipclab.stats.intervals import LEVEL, statistic_estimate
 from ipclab.stats.quantity import Quantity
+from ipclab.store.facts import affects
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.nodes import NODE, nodes
 from ipclab_answers.gather.reading import DISTURBED, Row

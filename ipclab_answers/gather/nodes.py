@@ -6,7 +6,7 @@ A node is a machine with a label; a machine whose runs have none is one node.
 import pandas as pd
 
 from ipclab.lab.runs import COARSE
-from ipclab.studies.profile import PROFILES
+from ipclab.store.questions import PROFILES
 from ipclab_answers.gather.index import Index
 
 NODE = ["machine", "label", "file"]

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,17 +13,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ipclab.errors import LabError
+from ipclab.frames.floors import COPYING, IN_PLACE, WAKING, Floors, Key
 from ipclab.frames.limits import TOLERANCE
 from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.launch import Launch
+from ipclab.store.questions import Question, Questions, told
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, contents_of, measured_of
 from ipclab.store.schema import parse_run
 from ipclab.store.validity import together
-from ipclab.studies.installed import study as study_of
-from ipclab.studies.limits.floors import COPYING, IN_PLACE, WAKING, Floors, Key
 
 HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
@@ -63,14 +64,16 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
     """
     members = read(file)  # held: a generator that is let go closes its file
     contents = parse(next(members, None), file.stat().st_size)
-    index = b""
+    about: dict[str, Any] = {}
     points = _Points(study)
-    for name, content in _wanted(members, contents, study):
+    for name, content in _wanted(members, contents, points.needs):
         if name == INDEX:
-            index = content
+            about = parse_run(content, f"the bundle's {INDEX}")
+            points.questions = told(about)
         else:
             points.add(name, content)
-    about = parse_run(index, f"the bundle's {INDEX}")
+    if not about:
+        raise HostileError(f"it holds no {INDEX}")
     rows = points.rows()
     if not rows:
         raise LabError(f"{file.name} is left out", f"it holds no {study}", "")
@@ -91,14 +94,12 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
 
 
 def _wanted(
-    members: Iterator[Member], contents: Contents, study: str
+    members: Iterator[Member], contents: Contents, needs: Callable[[str], bool]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each file that is needed.
+    """Yield name and content of each file that is needed, the run's index before its points.
 
     Raises `HostileError` for what is not as named.
     """
-    limits = "|".join(map(re.escape, sorted(_kinds(study))))
-    needed = re.compile(rf"run\.json|points/({study}/|limits/({limits}))[^/]*\.parquet")
     listed = contents.by_name()
     count = 0
     for member in members:
@@ -107,7 +108,7 @@ def _wanted(
         entry = listed.get(name)
         if entry is None or member.size != entry.size:
             raise HostileError(f"{member.name!r} is not the file that belongs here")
-        if needed.fullmatch(name) and member.size <= LARGEST:
+        if (name == INDEX or needs(name)) and member.size <= LARGEST:
             content = b"".join(member.chunks)
             if hashlib.sha256(content).hexdigest() != entry.sha256:
                 raise HostileError(f"{name} has another digest")
@@ -116,10 +117,10 @@ def _wanted(
         raise HostileError(f"{len(listed) - count} files are missing")
 
 
-def _kinds(study: str) -> set[str]:
-    """Return how the names of the limits begin that may bound `study`, or check it."""
+def _kinds(question: Question) -> set[str]:
+    """Return how the names of the limits begin that may bound a study, or check it."""
     kinds = {COPYING, WAKING}
-    for bound in study_of(study).limits.values():
+    for bound in question.bounds:
         by_arm = bound.native
         natives = [by_arm] if isinstance(by_arm, str) else by_arm.values()
         for template in (*natives, bound.older):
@@ -147,6 +148,7 @@ class _Points:
     """What the points of one bundle tell by limit and by op of `study`, without their samples."""
 
     study: str
+    questions: Questions = field(default_factory=Questions)  # of its run
     limits: dict[Key, list[float]] = field(default_factory=dict)
     ops: list[_Op] = field(default_factory=list)
     copies: dict[int, float] = field(default_factory=dict)  # the fastest by bytes, ns
@@ -160,6 +162,15 @@ class _Points:
     def disturbed(self) -> float:
         """Return which share of the launches was disturbed."""
         return sum(self.flagged) / max(1, len(self.flagged))
+
+    @cached_property
+    def _needed(self) -> re.Pattern[str]:
+        limits = "|".join(map(re.escape, sorted(_kinds(self.questions.of(self.study)))))
+        return re.compile(rf"points/({self.study}/|limits/({limits}))[^/]*\.parquet")
+
+    def needs(self, name: str) -> bool:
+        """Tell whether the file `name` is of a point that is asked for, or of what may bound it."""
+        return bool(self._needed.fullmatch(name))
 
     def add(self, name: str, content: bytes) -> None:
         """Take what is needed of one file; raises `LabError` when all hold too much.
@@ -206,7 +217,7 @@ class _Points:
         stands twice at its plainest.
         """
         self._look()
-        floors = Floors(self.limits)
+        floors = Floors(self.limits, self.questions)
         rows: list[Row] = []
         for key, point, op, medians in self.ops:
             time = statistic_estimate(medians, 0).for_sessions()
@@ -236,7 +247,7 @@ class _Points:
 
     def _check(self, key: Row, op: str, ns: float) -> None:
         """Raise `LabError` for what is faster than memcpy, as frames are judged."""
-        bound = study_of(self.study).bound(op, key)
+        bound = self.questions.bound(self.study, op, key)
         most = key["size_bytes"]
         copied = [time for size, time in self.copies.items() if size <= most]
         if not bound or not copied or key.get("receive") == IN_PLACE:

@@ -10,10 +10,10 @@ from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.runs import choose
-from ipclab.machine.origin import same_machine
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.files import write_whole
+from ipclab.store.origin import same_machine
 from ipclab.store.run import RunFolder
 
 BLESSED = "blessed.toml"  # beside the runs of a machine

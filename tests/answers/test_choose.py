@@ -26,6 +26,7 @@ from ipclab_answers.choose.need import MUSTS, Need, of, read
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import WORDS, tables, verdict
+from tests.support.made import ASKED
 from tests.support.needs import Plant, asked
 
 RING, UNIX, TCP = (
@@ -279,6 +280,7 @@ def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
     about = {
         "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain()},
         "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+        "questions": ASKED,
     }
     run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))
     run.about["failures"].update(failures)

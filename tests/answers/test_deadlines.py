@@ -23,6 +23,7 @@ from ipclab.studies.installed import study
 from ipclab_answers.deadlines.stated import LEAST_SAMPLES, deadlines, shown, statements
 from ipclab_answers.deadlines.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
 from tests.support.bundled import NOW, make_run
+from tests.support.made import ASKED
 
 OP = "round-trip"
 LARGEST_TAIL = 59_050
@@ -41,6 +42,7 @@ def _run(tmp_path: Path, asked: str = "95/95") -> RunFolder:
         "levels": {},
     }
     about = {"parameters": {**parameters, "deadline": asked}, "seed": 1, "machine": machine}
+    about["questions"] = ASKED
     run = folder.create(tmp_path / "runs", "0123456789ab", about, NOW)
     shuffled = np.random.default_rng(1).permutation(59)
     kinds = {

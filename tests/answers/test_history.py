@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.machine.origin import same_machine
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
+from ipclab.store.origin import same_machine
 from ipclab.store.run import RunFolder
 from ipclab_answers.history.changepoint import bounds, changes
 from ipclab_answers.history.runs import BLESSED, bless, blessed

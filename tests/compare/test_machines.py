@@ -31,12 +31,12 @@ from ipclab.compare.shared import (
 from ipclab.compare.shared import points as compared
 from ipclab.errors import LabError
 from ipclab.frames import suspects
-from ipclab.machine import FACTS, affects
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
 from ipclab.stats.compare import Side
 from ipclab.stats.ranktest import least_p, p_value
 from ipclab.stats.unpaired import compare_runs
+from ipclab.store.facts import FACTS, affects
 from ipclab.store.point import Point
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.contests import CONTEST, contests, keeps
+from ipclab.backends.installed import keeps
+from ipclab.frames.contests import CONTEST, contests
 from ipclab.stats.compare import SLOWER
+from ipclab.studies.asked import question
 
 
 def winners(compared: pd.DataFrame) -> pd.DataFrame:
@@ -56,7 +58,7 @@ def trips(**levels: Any) -> pd.DataFrame:
 
 
 def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
-    found = contests("round_trip", trips())
+    found = contests(question("round_trip"), trips())
     every, sleeping = (
         winners(found[found.among == among]).iloc[0] for among in ("all", "sleeping")
     )
@@ -69,17 +71,17 @@ def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
 def test_who_spins_before_it_blocks_is_not_among_those_that_do_not_spin() -> None:
     found = trips()
     found["wait"] = found.backend.map({"spin": "spin", "a": "spin-then-block"}).fillna("block")
-    sleeping = winners(contests("round_trip", found).query("among == 'sleeping'")).iloc[0]
+    sleeping = winners(contests(question("round_trip"), found).query("among == 'sleeping'")).iloc[0]
     assert (sleeping.fastest, sleeping.slower) == ("b", ["slow"])
 
 
 def test_other_arms_take_no_part() -> None:
-    assert contests("round_trip", trips(arm="gap")).empty
-    assert winners(contests("round_trip", trips(arm="gap"))).empty
+    assert contests(question("round_trip"), trips(arm="gap")).empty
+    assert winners(contests(question("round_trip"), trips(arm="gap"))).empty
 
 
 def test_a_mechanism_alone_is_fastest_and_nothing_is_slower() -> None:
-    alone = winners(contests("round_trip", trips().query("backend == 'a'")))
+    alone = winners(contests(question("round_trip"), trips().query("backend == 'a'")))
     assert list(alone.tied.explode()) == ["a", "a"]
     assert alone.slower.map(len).sum() == 0
 
@@ -96,7 +98,7 @@ def test_who_reads_a_copy_of_its_own_is_not_fastest_at_reading() -> None:
     }
     times = {"zmq-pub": 1_000.0, "posix-shm": 5_000.0, "shared-memory": 9_000.0}
     read, write = (
-        contests("shared_dict", launches("shared_dict", op, times, **levels))
+        contests(question("shared_dict"), launches("shared_dict", op, times, **levels))
         for op in ("read", "write")
     )
     per_arm = [
@@ -109,10 +111,10 @@ def test_who_reads_a_copy_of_its_own_is_not_fastest_at_reading() -> None:
 def test_what_scatters_is_compared_from_five_launches_on() -> None:
     free = trips().assign(placement="free")
     for kept in (4, 5):
-        compared = contests("round_trip", free[free.launch < kept])
+        compared = contests(question("round_trip"), free[free.launch < kept])
         assert compared.empty == (kept == 4), kept
     # whoever has launches enough is compared without the others
     few = free[(free.backend != "b") | (free.launch < 4)]
-    assert set(contests("round_trip", few).query("among == 'all'").other) == {"a", "slow"}
+    assert set(contests(question("round_trip"), few).query("among == 'all'").other) == {"a", "slow"}
     pinned = trips()
-    assert len(contests("round_trip", pinned[pinned.launch < 3]))
+    assert len(contests(question("round_trip"), pinned[pinned.launch < 3]))

@@ -29,7 +29,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
-from tests.support.made import make_launch
+from tests.support.made import ASKED, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
@@ -42,6 +42,7 @@ ABOUT = {
     },
     "seed": 1,
     "machine": {"digest": "m", "facts": {}, "reasons": {}},
+    "questions": ASKED,
     "sessions": [],
     "points": {},
     "notes": {},

@@ -23,6 +23,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.limits import LAUNCHES
 from ipclab.studies.profile import profile
+from tests.support import made as support
 from tests.support.bundled import NOW
 from tests.support.made import make_launch
 
@@ -55,6 +56,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
         "parameters": {"profile": "quick", "studies": [], **levels},
         "seed": 1,
         "machine": machine,
+        "questions": support.ASKED,
     }
     run = folder.create(path, "0123456789ab", about, NOW)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.frames.calibration import rows
+from ipclab.frames.calibration import EXCHANGES, rows
 from ipclab.frames.contests import contests
 from ipclab.lab.calibration import calibration_table
 from ipclab.lab.lab import lab_of
@@ -17,7 +17,8 @@ from ipclab.measure.request import Request
 from ipclab.paths import Paths
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
-from ipclab.studies.calibration import EXCHANGES, OP, CalibrationStudy
+from ipclab.studies.asked import question
+from ipclab.studies.calibration import OP, CalibrationStudy
 from ipclab.studies.calibration import PAIRS as PAIRS_OF
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Sweep
@@ -59,7 +60,9 @@ def launched(
 
 def told(scatter: float, launches: int, favoured: str = "") -> dict[str, dict[str, object]]:
     points = STUDY.points(PROFILES["quick"], Sweep())
-    found = rows(contests("calibration", launched(points, scatter, launches, favoured), 0.10))
+    found = rows(
+        contests(question("calibration"), launched(points, scatter, launches, favoured), 0.10)
+    )
     return {row["placement"]: row for row in found}
 
 
@@ -84,7 +87,7 @@ def test_launches_that_decide_nothing_get_one_pair() -> None:
 def test_no_two_pairs_share_a_contestant() -> None:
     points = STUDY.points(PROFILES["quick"], Sweep())
     assert {len(heat) for heat in heats(points)} <= {3 * PAIRS, 3}
-    contests_of = contests("calibration", launched(points, 0.01, 12), 0.10)
+    contests_of = contests(question("calibration"), launched(points, 0.01, 12), 0.10)
     names = [*contests_of.point.unique(), *contests_of.other_point]
     assert len(set(names)) == len(points)
 
@@ -121,8 +124,8 @@ def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
         for each in points
         if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES
     ]
-    assert rows(contests("calibration", launched([one], 0.01, 12), 0.10)) == []
-    (row,) = rows(contests("calibration", launched([one, other], 0.01, 12), 0.10))
+    assert rows(contests(question("calibration"), launched([one], 0.01, 12), 0.10)) == []
+    (row,) = rows(contests(question("calibration"), launched([one, other], 0.01, 12), 0.10))
     assert (row["comparisons"], row["false_alarms"]) == (1, 0)
 
 

@@ -20,6 +20,7 @@ from ipclab.lab.computed import values_of
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import question
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference
 
@@ -84,7 +85,7 @@ class Run:
             return measured(study, kind)
         if kind not in self.made:
             if kind == "contests":
-                self.made[kind] = contests(study, self(_run, study, "launches"))
+                self.made[kind] = contests(question(study), self(_run, study, "launches"))
             else:
                 self.made[kind] = self._changed(measured(study, kind)).replace(self.places)
         return self.made[kind]

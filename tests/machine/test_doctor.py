@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine import FACTS, AbsentError, Conditions, Source, Value
+from ipclab.machine import AbsentError, Conditions, Source
 from ipclab.machine.doctor import judge, lines, reading, visit, watch
 from ipclab.machine.findings import examine
 from ipclab.machine.observed import FIT, NOTE, RESERVATION, Finding, Noise, Observed
 from ipclab.paths import Paths
+from ipclab.store.facts import FACTS, Value
 from tests.support.commands import environment, namespace, namespace_refused
 from tests.support.made_up import Fake, write
 

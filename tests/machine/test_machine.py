@@ -11,13 +11,14 @@ import pytest
 
 from ipclab.machine.answers import installed
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import FACTS, KINDS, TOPICS, Fact, Machine, affects, collect, shown
+from ipclab.machine.facts import KINDS, Machine, collect, take
 from ipclab.machine.parse import cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import Source
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
+from ipclab.store.facts import FACTS, TOPICS, Fact, affects, shown
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 
@@ -256,9 +257,8 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"/proc/sys/net/core/busy_poll": "many\n"})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["busy_polling"] == "unparsable"
-    assert Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X").take(
-        source
-    ) == (
+    fact = Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X")
+    assert take(fact, source) == (
         "many",
         "",
     )

@@ -20,6 +20,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.schema import parse_run
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
+from tests.support.made import ASKED
 
 SMALL = Request(("payload",), "smoke", sweep=Sweep((84,), ("shm-mmap",)))
 WORDS = (
@@ -119,7 +120,7 @@ def test_a_label_that_was_forged_is_refused() -> None:
     about = {
         "schema": 2, "begun": "2026-11-20T10:00:00+00:00", "finished": None, "seed": 1, "sessions": [], "files": {},
         "parameters": {"profile": "quick", "studies": [], "sizes": None, "backends": None, "label": "<script>"},
-        "machine": {"digest": "abc", "facts": {}, "reasons": {}}, "failures": {}, "points": {},
+        "machine": {"digest": "abc", "facts": {}, "reasons": {}}, "failures": {}, "points": {}, "questions": ASKED,
     }  # fmt: skip
     with pytest.raises(LabError, match="cannot be read"):
         parse_run(json.dumps(about).encode(), "it")

@@ -27,7 +27,7 @@ from ipclab.store.samples import decode
 from ipclab.studies.installed import study
 from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW
-from tests.support.made import make_launch
+from tests.support.made import ASKED, make_launch
 
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
@@ -320,6 +320,7 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
         "parameters": {},
         "seed": 1,
         "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+        "questions": ASKED,
     }
     run = folder.create(tmp_path, "0123456789ab", about, NOW)
     found = points("a", each=2)

@@ -10,16 +10,20 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine import FACTS, collect, digest_of
+from ipclab.frames import derived
+from ipclab.frames.limits import with_limits
+from ipclab.machine import collect
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.facts import FACTS, digest_of
 from ipclab.store.samples import decode, encode
 from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"
 SECOND = ROOT / "tests/data/schema-2/20261121T100000Z-a00002"
+THIRD = ROOT / "tests/data/schema-3/20261122T100000Z-a00003"
 
 
 def content(top: Path) -> dict[str, bytes]:
@@ -60,6 +64,22 @@ def test_a_run_of_the_second_schema_has_no_levels_and_no_digest_of_its_own() -> 
     assert not {"impossible", "derived_by", "digest"} & set(run.about)
     assert [decode(path).point.backend for path in run.point_files()] == ["file"]
     assert content(SECOND) == before
+
+
+def test_a_run_of_the_third_schema_asks_what_was_asked_of_it_then() -> None:
+    before = content(THIRD)
+    assert "questions" not in json.loads(before["run.json"])
+    run = folder.read(THIRD)
+    asked = run.questions
+    assert (asked.same, asked.least_launches["payload"]) == (0.1, 5)
+    assert [len(question.races) for question in asked.studies] == [0, 4, 7, 5, 3, 4, 4, 2, 0, 3, 2]
+    compared = derived.read(run, "round_trip", "contests")
+    assert set(compared.among) == {"all", "sleeping"}
+    bounds = derived.read(run, "limits", "launches")
+    trips = derived.read(run, "round_trip", "points")
+    over = with_limits(trips[trips.metric == "p50"], bounds, asked)
+    assert dict(over.groupby("backend").limit.count()) == {"tcp": 0, "unix": 1}
+    assert content(THIRD) == before
 
 
 def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:

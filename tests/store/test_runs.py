@@ -14,11 +14,11 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, called, choose
-from ipclab.machine import origin
 from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
+from ipclab.store import origin
 from ipclab.store import run as folder
 from ipclab.store.bundle import pack
 from ipclab.store.files import clean, dump_json, sealed, sha256, write_whole
@@ -27,6 +27,7 @@ from ipclab.store.run import RunFolder
 from ipclab.studies.interface import Sweep
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
+from tests.support.made import ASKED
 
 NOW = dt.datetime(2026, 11, 21, 3, 4, 5, tzinfo=dt.UTC)
 PARAMETERS: dict[str, object] = {
@@ -48,6 +49,7 @@ def made(runs: Path, machine: str = "abc", seed: int = 1, now: dt.datetime = NOW
         "seed": seed,
         "parameters": PARAMETERS,
         "machine": {"digest": machine, "facts": {}, "reasons": {}},
+        "questions": ASKED,
     }
     return folder.create(runs, machine, about, now)
 

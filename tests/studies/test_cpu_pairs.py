@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.frames import cpu_pairs
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement
 from ipclab.paths import Paths
@@ -105,8 +106,8 @@ def test_the_points_are_one_for_each_kind_and_their_ops_are_the_pairs(tmp_path: 
     near, far = pairs.points(DESK.topology(tmp_path))
     assert near.levels == {"shares": "smt"}
     assert near.primary == ("cpu0-cpu4", "cpu1-cpu5", "cpu2-cpu6", "cpu3-cpu7")
-    assert [pairs.pair_of(name) for name in far.primary][:2] == [(0, 1), (0, 2)]
-    assert all(pairs.op(pairs.pair_of(name)) == name for name in far.primary)
+    assert [cpu_pairs.pair_of(name) for name in far.primary][:2] == [(0, 1), (0, 2)]
+    assert all(cpu_pairs.op(cpu_pairs.pair_of(name)) == name for name in far.primary)
 
 
 def test_one_cpu_has_no_pair(tmp_path: Path) -> None:
@@ -117,14 +118,15 @@ def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
     study = LimitsStudy()
     if not study.backends() or len(os.sched_getaffinity(0)) == 1:
         pytest.skip("the native package is not built here, or there is one CPU")
-    named = Sweep(backends=(pairs.NAME,))
+    named = Sweep(backends=(cpu_pairs.NAME,))
     asked = {name: study.points(profile, Sweep()) for name, profile in PROFILES.items()}
     have = {
-        name: any(point.backend == pairs.NAME for point in points) for name, points in asked.items()
+        name: any(point.backend == cpu_pairs.NAME for point in points)
+        for name, points in asked.items()
     }
     assert have == {"smoke": False, "quick": False, "standard": True, "full": True}
-    assert {point.backend for point in study.points(PROFILES["quick"], named)} == {pairs.NAME}
-    assert pairs.NAME not in {
+    assert {point.backend for point in study.points(PROFILES["quick"], named)} == {cpu_pairs.NAME}
+    assert cpu_pairs.NAME not in {
         point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))
     }
 

@@ -9,6 +9,7 @@ import pytest
 
 from ipclab.frames import limits
 from ipclab.frames.derived import LAUNCH_VALUES
+from ipclab.frames.floors import Floor, Floors, Key
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
@@ -18,9 +19,10 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
+from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
-from ipclab.studies.limits.floors import Floor, Floors, Key, bounding
+from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import PROFILES
 from tests.support.made import make_launch
 
@@ -55,8 +57,8 @@ COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
 )
 def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passes: int) -> None:
     slow, fast = int(passes * COPY_NS * 0.95), int(passes * COPY_NS * 0.85)
-    assert limits.impossible(points(measured(study, "unix", op, slow)), COPIES) == []
-    (line,) = limits.impossible(points(measured(study, "unix", op, fast)), COPIES)
+    assert limits.impossible(points(measured(study, "unix", op, slow)), COPIES, questions()) == []
+    (line,) = limits.impossible(points(measured(study, "unix", op, fast)), COPIES, questions())
     assert line.startswith(f"{study} unix-")
     assert f"{passes} passes of memcpy over {SIZE} bytes" in line
 
@@ -64,20 +66,20 @@ def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passe
 def test_what_was_not_copied_takes_at_least_as_long_as_what_is_shorter() -> None:
     point = Point("payload", "unix", SIZE + 1, "cross")
     fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
-    assert len(limits.impossible(fast, COPIES)) == 1
-    assert limits.impossible(fast.assign(size_bytes=SIZE - 1), COPIES) == []
+    assert len(limits.impossible(fast, COPIES, questions())) == 1
+    assert limits.impossible(fast.assign(size_bytes=SIZE - 1), COPIES, questions()) == []
 
 
 def test_in_place_is_a_label_that_excuses() -> None:
     for receive, lines in (("view", 0), ("bytes", 1)):
         found = points(measured("round_trip", "iceoryx2", "round-trip", 1_000, receive=receive))
-        assert len(limits.impossible(found, COPIES)) == lines
+        assert len(limits.impossible(found, COPIES, questions())) == lines
 
 
 def test_without_limits_nothing_is_called_impossible_and_nothing_is_over_one() -> None:
     found = points(measured("round_trip", "unix", "round-trip", 1))
-    assert limits.impossible(found, COPIES.iloc[:0]) == []
-    assert limits.with_limits(found, COPIES.iloc[:0]).over_limit.isna().all()
+    assert limits.impossible(found, COPIES.iloc[:0], questions()) == []
+    assert limits.with_limits(found, COPIES.iloc[:0], questions()).over_limit.isna().all()
 
 
 def test_a_result_stands_over_the_best_launch_of_the_limit_that_matches_it() -> None:
@@ -86,7 +88,7 @@ def test_a_result_stands_over_the_best_launch_of_the_limit_that_matches_it() -> 
     allowed = launches(measured("limits", "memcpy", "copy", COPY_NS), wake)
     handed = points(measured("payload", "shm-mmap", "handover", 404_000))
     for place, woken in ((0, 5_000), (1, 7_000), (2, 9_000), (3, 9_000)):
-        (over,) = limits.with_limits(handed, allowed, place).over_limit.dropna()
+        (over,) = limits.with_limits(handed, allowed, questions(), place).over_limit.dropna()
         assert over == pytest.approx(404_001 / (2 * (COPY_NS + 1) + woken))
 
 
@@ -96,14 +98,19 @@ def test_a_launch_that_stands_alone_below_the_others_is_no_limit() -> None:
     handed = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "cross"}
     freak, two, twice = [591.0, 4_000.0, 4_100.0], [591.0, 4_000.0], [591.0, 600.0, 4_000.0]
     for medians, bound in ((freak, 4_000.0), (two, 591.0), (twice, 591.0)):
-        floor = Floors({key: medians}).under("payload", "handover", handed | {"arm": "handover"})
+        floor = Floors({key: medians}, questions()).under(
+            "payload", "handover", handed | {"arm": "handover"}
+        )
         assert floor and floor.ns == bound
 
 
 def test_a_placement_whose_native_limit_was_not_measured_has_none() -> None:
     levels = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "free"}
     known = {("transfer-shm", SIZE, "cross"): [591.0], ("memcpy", SIZE, "same"): [10.0]}
-    assert Floors(known).under("payload", "handover", levels | {"arm": "handover"}) is None
+    assert (
+        Floors(known, questions()).under("payload", "handover", levels | {"arm": "handover"})
+        is None
+    )
 
 
 def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]]:
@@ -111,7 +118,7 @@ def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]
 
 
 def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
-    known = Floors(echoes((100, 5_000), (SIZE, 600_000)))
+    known = Floors(echoes((100, 5_000), (SIZE, 600_000)), questions())
     levels = {"backend": "iceoryx2", "size_bytes": SIZE, "placement": "cross", "wait": "block"}
     copied, in_place = (
         known.under("round_trip", "round-trip", levels | {"receive": how})
@@ -123,7 +130,9 @@ def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
 
 
 def test_a_message_that_a_reader_holds_has_no_bound() -> None:
-    known = Floors({("memcpy", size, "same"): [float(size)] for size in (1_000, 100_000)})
+    known = Floors(
+        {("memcpy", size, "same"): [float(size)] for size in (1_000, 100_000)}, questions()
+    )
     levels = {"size_bytes": 10_000, "placement": "free"}
     for backend, arm, bounded in (
         ("zmq-pub", "read-many", False), ("zmq-pub", "published", True), ("shared-memory", "read-many", True)
@@ -141,7 +150,7 @@ def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
         ("unix", 1, "same"): [50.0, 70.0, 54.0],
         ("tcp", 1, "same"): [1.0],
     }
-    assert Floors(times).wide() == [("pipe", 1, "same")]
+    assert Floors(times, questions()).wide() == [("pipe", 1, "same")]
 
 
 def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
@@ -199,7 +208,7 @@ LIMITS = [  # of an op of a point: the limit that bounds it
 def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
     study: str, op: str, levels: Levels, limit: Key
 ) -> None:
-    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}).under(
+    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}, questions()).under(
         study, op, PAYLOAD | levels
     )
     assert floor == Floor(30.0, (limit,))
@@ -208,7 +217,10 @@ def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
 def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
     old = {("memcpy", 84, "same"): [10.0], ("futex-wake", 0, "cross"): [500.0]}
     old |= {("hand-over", 84, "cross"): [30.0], ("echo-pipe", 84, "cross"): [4_000.0]}
-    found = [Floors(old).under(study, op, PAYLOAD | levels) for study, op, levels, _ in LIMITS]
+    found = [
+        Floors(old, questions()).under(study, op, PAYLOAD | levels)
+        for study, op, levels, _ in LIMITS
+    ]
     assert [round(floor.ns) if floor else 0 for floor in found] == [
         20,
         10,

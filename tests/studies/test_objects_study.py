@@ -19,6 +19,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
+from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
 from ipclab.studies.objects import HANDLE, LEAST, MIDDLE, SIZES, SUMMED, TURNS, ObjectsStudy
@@ -75,12 +76,13 @@ def test_a_quick_run_has_every_object_by_every_way_at_every_size() -> None:
 
 
 def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
+    asked = questions()
     for point in STUDY.points(PROFILES["quick"], Sweep()):
-        bound = STUDY.bound(SUMMED, point.key())
+        bound = asked.bound("objects", SUMMED, point.key())
         assert (bound is None) == (point.size_bytes < MIDDLE)
         copies = [(limit.backend, limit.size_bytes) for limit in limits_of(point)]
         assert copies == ([("memcpy", point.size_bytes)] if bound else [])
-        assert STUDY.bound(HANDLE, point.key()) is None
+        assert asked.bound("objects", HANDLE, point.key()) is None
 
 
 def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:

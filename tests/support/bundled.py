@@ -12,6 +12,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
+from tests.support.made import ASKED
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
 CALIBRATION = b'{"made": "2026-11-21"}\n'
@@ -39,6 +40,7 @@ def make_run(
         },
         "seed": 1,
         "machine": {"digest": machine, "facts": facts, "reasons": {}},
+        "questions": ASKED,
     }
     run = folder.create(runs, machine, about, NOW)
     random = np.random.default_rng(int(factor * 1000))

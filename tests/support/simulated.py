@@ -9,6 +9,7 @@ import pandas as pd
 
 from ipclab.compare.held import ComparedRun
 from ipclab.store.point import Level, Point
+from tests.support.made import ASKED
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")
 BASE_NS = {"unix": 10_000.0, "tcp": 16_000.0, "pipe": 13_000.0}
@@ -111,4 +112,6 @@ def run(
         **about,
     }
     told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
-    return ComparedRun.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames)
+    return ComparedRun.of(
+        name, {"failures": {}, "points": {}, "machine": told, "questions": ASKED, **about}, frames
+    )

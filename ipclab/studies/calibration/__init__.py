@@ -10,6 +10,7 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
+from ipclab.frames.calibration import STUDY
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.looks import HEAT_LOOKS
@@ -20,7 +21,6 @@ from ipclab.studies.round_trip.ends import opened
 
 HERE = "ipclab.studies.calibration"
 SIZE = 100  # bytes
-EXCHANGES = 10  # of an operation without a planted slow-down
 OP = "exchange"
 USUAL = "unix"  # the mechanism
 WAIT = "block"
@@ -33,7 +33,7 @@ PAIRS = {"quick": 4, "standard": 6, "full": 8}
 class CalibrationStudy(Study):
     """Pairs of one echo under two names, each with a slower one, in each pinned placement."""
 
-    name = "calibration"
+    name = STUDY
     payloads_shared = 0
     sized = False
     mechanisms = ("echo-a", "echo-b", "echo-slower")

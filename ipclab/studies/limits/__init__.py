@@ -3,9 +3,12 @@
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import missing
+from ipclab.frames import cpu_pairs
+from ipclab.frames.floors import COPIED
 from ipclab.machine.source import Source
 from ipclab.machine.topology import Topology
 from ipclab.spawn.ledger import SHARED_MEMORY
@@ -13,23 +16,13 @@ from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Outcome, Turns, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.questions import Limit
 from ipclab.studies.arms import table
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.limits import pairs
 from ipclab.studies.payload import SIZES as PAYLOADS
 
-MEMCPY_SIZES = (
-    4_000,
-    16_000,
-    64_000,
-    256_000,
-    1_000_000,
-    4_000_000,
-    16_000_000,
-    64_000_000,
-    256_000_000,
-)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
@@ -60,14 +53,22 @@ def _programs() -> dict[str, dict[str, str]]:
 PROGRAMS = _programs()
 
 
+def one_process(name: str) -> bool:
+    """Tell whether limit `name` is of one process, and so of placement `same` alone."""
+    return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
+
+
 class LimitsStudy(Study):
     """Clock, system call, memcpy, cache line, futex wake, and twins of each kind of operation."""
 
     name = "limits"
+    programs: ClassVar = {
+        name: Limit(tuple(ops), placed=not one_process(name)) for name, ops in PROGRAMS.items()
+    }
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*PROGRAMS, pairs.NAME) if not missing() else ()
+        return (*PROGRAMS, cpu_pairs.NAME) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches for a floor, and for the heats that it takes part in."""
@@ -87,7 +88,7 @@ class LimitsStudy(Study):
         sizes = sorted(set(sweep.sizes or ()))
         points = self.of_arms(
             [name for name in self.backends() if name in asked],
-            copied=MEMCPY_SIZES if every else sizes or MEMCPY_SIZES,
+            copied=COPIED if every else sizes or COPIED,
             payloads=sizes or PAYLOADS,
             messages=sizes or MESSAGES,
             streamed=sizes or STREAMED,
@@ -95,7 +96,7 @@ class LimitsStudy(Study):
             cross=[name for name in profile.pinned if name == "cross"],
         )
         pairs_too = every and profile.name not in BRIEF and self.backends()
-        if pairs_too or pairs.NAME in asked:
+        if pairs_too or cpu_pairs.NAME in asked:
             points += pairs.points(Topology.read(Source()))
         return points
 
@@ -107,8 +108,8 @@ class LimitsStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
-        if point.backend == pairs.NAME:
-            timed = [pairs.pair_of(op) for op in point.primary]
+        if point.backend == cpu_pairs.NAME:
+            timed = [cpu_pairs.pair_of(op) for op in point.primary]
             cpus = frozenset(cpu for pair in timed for cpu in pair)
             return [Role("native", "ipclab.studies.limits.pairs:run", {"pairs": timed}, cpus)]
         near, far = placement.role(0), placement.role(1)
@@ -123,7 +124,7 @@ class LimitsStudy(Study):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; one of messages that flow stands for as many as the worker says."""
         made = super().collect(point, outcomes, seed)
-        if point.backend == pairs.NAME:
+        if point.backend == cpu_pairs.NAME:
             made.facts["relation"] = point.levels["shares"]
         batch = int(str(made.facts.pop(BATCH, 1)))
         if batch > 1:
@@ -140,11 +141,6 @@ def refused(point: Point) -> str | None:
     """Return why a queue or datagram cannot have the limit point's messages; None when it can."""
     name = REFUSING.get(point.backend.rpartition("-")[2])
     return registry.backend(name).refuses(point.size_bytes) if name else None
-
-
-def one_process(name: str) -> bool:
-    """Tell whether limit `name` is of one process, and so of placement `same` alone."""
-    return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
 
 
 def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations
 
+from ipclab.frames.cpu_pairs import NAME, Pair, op
 from ipclab.machine.topology import RELATIONS, Topology
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.store.point import Point
 from ipclab.studies.joining import WAIT_NS
 
-Pair = tuple[int, int]
-
-NAME = "cpu-pairs"
 LINE = "cache-line"  # the native program that is asked of each pair
 PLACED = "cross"  # any two CPUs; each pair names its own
 MOST_CPUS = 64  # of which every pair is measured
@@ -42,18 +40,6 @@ def sampled(pairs: Sequence[Pair]) -> list[Pair]:
         return list(pairs)
     last = len(pairs) - 1
     return [pairs[round(number * last / (SAMPLED - 1))] for number in range(SAMPLED)]
-
-
-def op(pair: Pair) -> str:
-    """Return the op that times `pair`, such as `cpu0-cpu12`."""
-    first, second = pair
-    return f"cpu{first}-cpu{second}"
-
-
-def pair_of(name: str) -> Pair:
-    """Return the pair that the op called `name` times."""
-    first, second = name.removeprefix("cpu").split("-cpu")
-    return int(first), int(second)
 
 
 def points(topology: Topology) -> list[Point]:

@@ -44,8 +44,9 @@ class ObjectsStudy(Study):
 
     name = "objects"
     factors: ClassVar = {"object": KINDS}
-    # the other process cannot sum what lies in this one's memory alone
-    limits: ClassVar = {SUMMED: Bound("memcpy", older="memcpy", copies=1)}
+    # the other process cannot sum what lies in this one's memory alone; bytes of small objects cost
+    # next to nothing
+    limits: ClassVar = (Bound(SUMMED, "memcpy", older="memcpy", copies=1, least_bytes=MIDDLE),)
     named_only = ("smoke",)
     preload = f"{HERE}:preload"
 
@@ -92,10 +93,6 @@ class ObjectsStudy(Study):
             return f"there is no such object; there are {', '.join(KINDS)}"
         refused = ways(kind)[way].refuses(kind)
         return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
-
-    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; None for small objects, whose bytes cost next to nothing."""
-        return super().bound(op, levels) if int(levels["size_bytes"]) >= MIDDLE else None
 
     def shared_memory(self, point: Point) -> int:
         from ipclab.studies.objects.ends import capacity, room_bytes

@@ -45,11 +45,11 @@ class PayloadStudy(Study):
     factors: ClassVar = {"placement": PLACEMENTS}
     # A write serialises and copies, a read copies; a handover copies once at each end, and its
     # receiver must be woken.
-    limits: ClassVar = {
-        "write": Bound(PASSED, older="memcpy", copies=2),
-        "read": Bound(PASSED, older="memcpy", copies=1),
-        "handover": Bound(HANDED, older="memcpy", copies=2, wake=True),
-    }
+    limits: ClassVar = (
+        Bound("write", PASSED, older="memcpy", copies=2),
+        Bound("read", PASSED, older="memcpy", copies=1),
+        Bound("handover", HANDED, older="memcpy", copies=2, wake=True),
+    )
 
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends at hand, and the two arms that are mechanisms."""

@@ -1,10 +1,9 @@
 """The round-trip study: what asking and answering costs, by mechanism (methods: seed 003)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
@@ -43,8 +42,12 @@ class RoundTripStudy(Study):
 
     name = "round_trip"
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
-    # a message is copied in and out, both ways
-    limits: ClassVar = {OP: Bound("echo-{mechanism}", copies=4)}
+    # A message is copied in and out, both ways; before queues had their own echo, that of pipes was
+    # theirs.
+    limits: ClassVar = (
+        Bound(OP, "echo-{mechanism}", older="echo-pipe", copies=4, when={"limit": "mq"}),
+        Bound(OP, "echo-{mechanism}", copies=4),
+    )
 
     def backends(self) -> tuple[str, ...]:
         return (*_ready(), published.PACKAGE)
@@ -116,14 +119,6 @@ class RoundTripStudy(Study):
         if point.backend == published.PACKAGE:
             return published.missing(point.backend)
         return registry.backend(point.backend).refuses(point.size_bytes)
-
-    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; before queues had their own echo, that of pipes was theirs."""
-        usual = super().bound(op, levels)
-        backend = registry.backends().get(str(levels["backend"]))
-        if usual and backend and backend.limit == "mq":
-            return replace(usual, older="echo-pipe")
-        return usual
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways; both ends' counters."""

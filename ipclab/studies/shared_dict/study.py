@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import product
@@ -63,7 +63,8 @@ WRITE_FACTS = (
     "node",
     "relation",
 )
-READ_OPS = ("read", "read.transport", "read.decode", "read-total", "staleness")
+TRANSPORT = "read.transport"
+READ_OPS = ("read", TRANSPORT, "read.decode", "read-total", "staleness")
 
 
 class SharedDictStudy(Study):
@@ -71,8 +72,13 @@ class SharedDictStudy(Study):
 
     name = "shared_dict"
     sized = False
-    # A reader decodes a copy of its own.
-    limits: ClassVar = {"read.transport": Bound("memcpy", older="memcpy", copies=1)}
+    # A reader decodes a copy of its own. A message read again is the reader's own: it moves nothing.
+    # Of other codecs than the usual one no contest tells the transport apart.
+    limits: ClassVar = (
+        Bound(TRANSPORT, when={"arm": "read-many", "keeps": "no"}),
+        Bound(TRANSPORT, "memcpy", older="memcpy", copies=1, when={"codec": USUAL_CODEC}),
+        Bound(TRANSPORT, older="memcpy", copies=1),
+    )
     factors: ClassVar = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
@@ -139,16 +145,6 @@ class SharedDictStudy(Study):
         free = memory_available(Source())
         short = f"its messages take {queued:,} bytes of memory and {free:,} are free; free some"
         return None if queued < free else short
-
-    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; a message read again is the reader's own: it moves nothing."""
-        backend = registry.backends().get(str(levels["backend"]))
-        message = backend and backend.store and not backend.store.keeps
-        bound = super().bound(op, levels)
-        if bound is None or (message and levels.get("arm") == "read-many"):
-            return None
-        # of other codecs no contest tells the transport apart
-        return bound if levels.get("codec") == USUAL_CODEC else replace(bound, native="")
 
     def shared_memory(self, point: Point) -> int:
         """Return room for the content, and for what MPI takes for each rank."""

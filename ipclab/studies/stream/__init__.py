@@ -52,7 +52,7 @@ class StreamStudy(Study):
     factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
         name: tuple(LEVELS[name]) for name in SWEPT
     }
-    limits: ClassVar = {RECEIVED: Bound("flow-{flow}", older="hand-over")}
+    limits: ClassVar = (Bound(RECEIVED, "flow-{flow}", older="hand-over"),)
 
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(carrier))

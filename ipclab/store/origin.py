@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from ipclab.machine.facts import FACTS, collect
 from ipclab.paths import Paths
+from ipclab.plugins import part
+from ipclab.store.facts import FACTS
 from ipclab.store.run import RunFolder
 
 LONGEST = 80  # characters of a processor's name
@@ -46,4 +47,5 @@ def _line(run: RunFolder) -> str:
 
 @cache
 def _facts() -> Mapping[str, Any]:
-    return collect().facts
+    facts: Mapping[str, Any] = part("facts")().facts
+    return facts

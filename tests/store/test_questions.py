@@ -1,0 +1,124 @@
+"""A run carries its questions: it is read without studies and mechanisms, and refuses wrong words."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.store import run as folder
+from ipclab.store.files import dump_json, sealed
+from ipclab.store.questions import Bound, Mechanism, Question, Questions
+from ipclab.studies.asked import asked, question, renewed
+from ipclab.studies.profile import PROFILES
+from tests.support.bundled import make_run
+from tests.support.commands import environment
+
+MEASURING = "backends", "machine", "measure", "spawn", "studies"
+READ = f"""
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[:1] == ["ipclab"] and name.split(".")[1:2] and (
+            name.split(".")[1] in {MEASURING}
+        ):
+            raise ImportError(f"{{name}} is refused")
+
+sys.meta_path.insert(0, Refused())
+from pathlib import Path
+from ipclab.errors import LabError
+from ipclab.lab.lab import lab_of
+from ipclab.lab.limits import limited
+from ipclab.paths import checkout
+from ipclab.store.run import read
+
+lab = lab_of(read(Path(sys.argv[1])), checkout(), "en")
+trips = lab.points("round_trip", op="round-trip", metric="p50")
+print(len(trips), len(lab.contests("round_trip")), int(limited(lab, trips).limit.notna().sum()))
+for ask in (lambda: lab.points("round_trip", backend="unxi"), lab.sweep):
+    try:
+        ask()
+    except (LabError, ImportError) as error:
+        print(error)
+"""
+
+
+def test_a_run_is_read_without_anything_that_measures(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs")
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(run.path)],
+        env=environment(tmp_path) | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    counts, wrong, sweep = done.stdout.splitlines()
+    assert counts == "2 2 1"
+    assert wrong.startswith("round_trip has no backend 'unxi'")
+    assert wrong.endswith("did you mean 'unix'?")
+    assert "refused" in sweep
+
+
+def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    told = json.loads((run.path / "run.json").read_text())["questions"]
+    (racing,) = (each for each in told["studies"] if each["name"] == "round_trip")
+    assert racing["races"][0]["op"] == "round-trip"
+    assert folder.read(run.path).questions == asked(PROFILES["quick"])
+    racing["races"] = []
+    run.about["questions"] = told
+    run.save()
+    assert folder.read(run.path).questions.of("round_trip").races == ()
+    assert question("round_trip").races != ()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"same": "x"}, {"studies": [{}]}, {"mechanisms": {"a": 1}}, {"more": 1}]
+)
+def test_questions_of_another_kind_are_refused(wrong: dict[str, object], tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    about = {**run.about, "questions": {**run.about["questions"], **wrong}}
+    (run.path / "run.json").write_bytes(sealed(json.loads(dump_json(about))))
+    with pytest.raises(LabError, match=r"run.json cannot be read"):
+        folder.read(run.path)
+
+
+def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() -> None:
+    own = Questions(
+        0.2, {"theirs": 7}, (Question("theirs"),), {"their-pipe": Mechanism("pipe")}, {}
+    )
+    found = renewed(own, PROFILES["standard"])
+    today = asked(PROFILES["standard"])
+    assert (found.same, found.least_launches["theirs"]) == (0.05, 7)
+    assert [each.name for each in found.studies] == [*(q.name for q in today.studies), "theirs"]
+    assert found.mechanisms == {**today.mechanisms, "their-pipe": Mechanism("pipe")}
+    assert renewed(found, PROFILES["standard"]) == found
+
+
+def test_the_first_bound_that_fits_holds() -> None:
+    bounds = (
+        Bound("read", when={"keeps": "no", "arm": "again"}),
+        Bound("read", "map-{mapping}", copies=1, least_bytes=100),
+        Bound("read", {"main": "echo-{mechanism}"}, copies=2),
+    )
+    asked_of = Questions(
+        studies=(Question("theirs", bounds=bounds),),
+        mechanisms={"queue": Mechanism("mq", keeps="no"), "state": Mechanism("shm", keeps="yes")},
+        limits={},
+    )
+
+    def copies(backend: str, size: int, arm: str) -> int | None:
+        levels = {"backend": backend, "size_bytes": size, "placement": "same", "arm": arm}
+        bound = asked_of.bound("theirs", "read", levels)
+        return bound.copies if bound else None
+
+    assert [copies("queue", 200, "again"), copies("state", 200, "again")] == [0, 1]
+    assert [copies("queue", 50, "main"), copies("nobody", 200, "again")] == [2, 1]
+    levels = {"backend": "queue", "size_bytes": 1, "placement": "same"}
+    assert asked_of.bound("theirs", "write", levels) is None
+    assert asked_of.bound("another", "read", levels) is None
