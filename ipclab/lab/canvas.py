@@ -70,7 +70,6 @@ def blank(
 
     `names` are what levels are called (msgids) where that is not what they are called elsewhere.
     """
-    style.know(lab.run.questions.mechanisms)
     settings: Any = style.settings(lab.words.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
