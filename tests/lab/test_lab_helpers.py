@@ -215,7 +215,7 @@ def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
 
 def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(canvas.FIGURES, str(tmp_path))
-    with Lab(DATA.run, DATA.words, DATA.paths).figure("mine", "t") as ax:
+    with Lab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
         lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
     assert (tmp_path / "mine.en.svg").is_file()
 
