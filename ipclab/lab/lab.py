@@ -10,7 +10,7 @@ import pandas as pd
 
 from ipclab.frames.derived import measured
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import canvas, magic, quotes, tabulation
+from ipclab.lab import canvas, magic, quotes, style, tabulation
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data, Teller
@@ -153,6 +153,7 @@ class Lab(Data):
         np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
         if isinstance(panels, pd.Series):
             panels = (1, max(1, panels.nunique()))
+        style.know(self.run.questions.mechanisms)
         with canvas.blank(self, size, names) as drawn:
             rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
             axes = drawn.subplots(

@@ -147,8 +147,8 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def told(about: Mapping[str, Any]) -> Questions:
-    """Return the questions of a run's `run.json`."""
-    return msgspec.convert(about["questions"], Questions)
+    """Return the questions of a `run.json`; what stands for several runs has none."""
+    return msgspec.convert(about.get("questions", {}), Questions)
 
 
 class _Known(dict[Any, Any]):

@@ -6,6 +6,8 @@ import dataclasses
 import json
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,8 @@ from ipclab.lab.numbers import trimmed
 from ipclab.lab.quotes import MIME, Kept, Quoted
 from ipclab.lab.tabulation import tabulated
 from ipclab.stats.quantity import Quantity, measured
+from ipclab.studies.asked import asked
+from ipclab.studies.profile import PROFILES
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.tellers import Plain
@@ -156,6 +160,10 @@ HERE = pd.DataFrame(
 ).assign(metric="p50", value=1.0, unit="ns")
 
 
+RUN: Any = SimpleNamespace(questions=asked(PROFILES["quick"]))
+ASKING = dataclasses.replace(DATA, run=RUN)
+
+
 @pytest.mark.parametrize(
     ("levels", "near"),
     [
@@ -172,10 +180,10 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 ) -> None:
     monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
     with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
-        DATA.points("round_trip", **levels)
+        ASKING.points("round_trip", **levels)
     if "metric" not in levels:
         with pytest.raises(UsageError, match=f"did you mean '{near}'"):
-            DATA.samples("round_trip", **levels)
+            ASKING.samples("round_trip", **levels)
 
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,8 +195,8 @@ def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.Monk
         {"arm": "main"},
         {"op": "write"},
     ):
-        assert DATA.points("round_trip", **levels).empty
-    assert len(DATA.points("round_trip", backend=["tcp", "unix"])) == 1
+        assert ASKING.points("round_trip", **levels).empty
+    assert len(ASKING.points("round_trip", backend=["tcp", "unix"])) == 1
 
 
 def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
@@ -207,7 +215,7 @@ def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
 
 def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(canvas.FIGURES, str(tmp_path))
-    with Lab(DATA.run, DATA.words, DATA.paths).figure("mine", "t") as ax:
+    with Lab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
         lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
     assert (tmp_path / "mine.en.svg").is_file()
 

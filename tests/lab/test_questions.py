@@ -17,6 +17,7 @@ from ipclab.lab.numbers import Formatter
 from ipclab.lab.questions import Question, answered, edged, parts, within
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.questions import Questions
 from tests.frames.test_ratios import DATA
 from tests.support.questions import NOTEBOOKS, made_up, questions, unknown_names
 from tests.support.sentences import TABLE
@@ -201,7 +202,7 @@ def test_few_launches_are_said_to_be_why_nothing_is_decided() -> None:
     asked = Question(
         "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."}
     )
-    run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
+    run: Any = SimpleNamespace(questions=Questions(same=0.1))
     lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(2.0, "1", -inf, inf)})
     alternative, more = Teller(lab).answer(asked)
     assert (alternative, more[prose.WHY]) == ("Undecided.", FEW)
@@ -226,7 +227,7 @@ def test_a_factor_that_tells_nothing_is_not_told(low: float, high: float, said: 
     asked = Question(
         "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: undecided}
     )
-    run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
+    run: Any = SimpleNamespace(questions=Questions(same=0.1))
     lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(1.0, "1", low, high)})
     assert Teller(lab).answer(asked)[0] == said
     source = f"? a : 1\n> More.\n< Less.\n~ {undecided}"

@@ -115,7 +115,7 @@ def test_the_first_bound_that_fits_holds() -> None:
     def copies(backend: str, size: int, arm: str) -> int | None:
         levels = {"backend": backend, "size_bytes": size, "placement": "same", "arm": arm}
         bound = asked_of.bound("theirs", "read", levels)
-        return bound and bound.copies
+        return bound.copies if bound else None
 
     assert [copies("queue", 200, "again"), copies("state", 200, "again")] == [0, 1]
     assert [copies("queue", 50, "main"), copies("nobody", 200, "again")] == [2, 1]
