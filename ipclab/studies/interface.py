@@ -90,7 +90,8 @@ class Bound:
 
     `native` names the limit that does just what the op cannot avoid, by arm where arms differ: in
     it `{factor}` stands for a level, `{mechanism}` and `{flow}` for what the point's backend says
-    of its round trips and its streams. A run without that limit is read against `older`: of
+    of its round trips and its streams. Where arms or waits differ and it names none, no native
+    program does the same, and there is no limit. A run without that limit is read against `older`: of
     "memcpy" that is `copies` passes over the data, and a futex `wake`. Whatever else is known, no
     mechanism is faster than its `copies`.
     """

@@ -18,6 +18,7 @@ from ipclab.studies.interface import Bound, Study
 from ipclab.studies.limits import PAIRS, PROGRAMS, LimitsStudy, limit_point, one_process, refused
 
 Key = tuple[str, int, str]  # a limit: its name (see `called`), size in bytes, placement
+MECHANISM, SHARED = "{mechanism}", "shm-"
 SPINNING, COPYING, WAKING = "shm-spin", "memcpy", "futex-wake"
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
 LEAST_BYTES = 100  # of a message that is not copied
@@ -56,13 +57,19 @@ def native(study: str, op: str, levels: Mapping[Any, Any]) -> Point | None:
 
 
 def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
+    """Return the name of the limit that does the same and waits in the same way, or nothing.
+
+    Of what spins, natively only shared memory does.
+    """
     template = bound.native
     if not isinstance(template, str):
         template = template.get(str(levels.get("arm")), "")
     names = defaultdict(str, levels)
     if backend := backends().get(str(levels["backend"])):
         names |= {"mechanism": backend.limit, "flow": backend.flow}
-    if str(levels.get("wait", "")).startswith("spin"):
+    if MECHANISM in template and str(levels.get("wait", "")).startswith("spin"):
+        if not names["mechanism"].startswith(SHARED):
+            return ""
         names["mechanism"] = SPINNING
     return template.format_map(names)
 
@@ -152,7 +159,7 @@ class Floors:
         0 takes each limit by its best launch, 1 by the second best.
         """
         bound = study_of(study).bound(op, levels)
-        if bound is None:
+        if bound is None or (bound.native and not _named(bound, levels)):
             return None
         limit = native(study, op, levels)
         name = called(limit.backend, op) if limit else ""

@@ -45,7 +45,7 @@ class ObjectsStudy(Study):
     name = "objects"
     factors: ClassVar = {"object": KINDS}
     # the other process cannot sum what lies in this one's memory alone
-    limits: ClassVar = {SUMMED: Bound("memcpy", older="memcpy", copies=1)}
+    limits: ClassVar = {SUMMED: Bound(copies=1)}
     named_only = ("smoke",)
     preload = f"{HERE}:preload"
 

@@ -147,6 +147,8 @@ class SharedDictStudy(Study):
         bound = super().bound(op, levels)
         if bound is None or (message and levels.get("arm") == "read-many"):
             return None
+        if levels.get("arm") == "stream":  # it waits for the message first: no copy alone
+            return replace(bound, native="", older="")
         # of other codecs no contest tells the transport apart
         return bound if levels.get("codec") == USUAL_CODEC else replace(bound, native="")
 
