@@ -2,7 +2,7 @@
 
 import inspect
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -87,6 +87,13 @@ def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> 
         for head, sides in fields(race, launches):
             rows += _compared(sides, head, bound)
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
+
+
+def comparison_of(row: Mapping[Any, Any]) -> Comparison:
+    """Return what a row of `contests` (or of `pairs`) knows."""
+    known = {name: row[name] for name in KNOWN if pd.notna(row[name])}
+    launches = [int(count) for count in str(row["launches"]).split("/")]
+    return Comparison(**known | {"launches": (min(launches), max(launches))})
 
 
 def keeps(backend: str) -> bool:

@@ -18,7 +18,6 @@ from ipclab.stats.form import Ends
 from ipclab.stats.paired import Scatter
 from ipclab.store.run import RunFolder, read
 
-
 MEDIAN = "/p50"
 
 

@@ -153,7 +153,7 @@ def _one_ratio(over: str, under: str, op: str, rows: Any, cells: Any, contest: A
         "quoted": kept.a / kept.b,
         "over": over_frame.cell.iloc[0],
     }
-    ways |= {way: eval(WAYS[way], dict(names)) for way in WAYS if "* b" not in WAYS[way]}
+    ways |= {way: eval(WAYS[way], {**names}) for way in WAYS if "* b" not in WAYS[way]}
     for way, found in ways.items():
         same = (found.value, *found.ends) == pytest.approx((expected.value, *expected.ends))
         assert same, (way, over, under, found, expected)
