@@ -133,7 +133,7 @@ def test_python_prose_rules_tables_and_choices_give_one_ratio(study: str) -> Non
         _one_ratio(row["other_point"], row["point"], row["op"], rows, cells, row)
     pairs = [random_.sample(list(cells), 2) for _ in range(SAMPLED)]
     for (one, op), (other, other_op) in pairs:
-        if op == other_op and str(one) != str(other):
+        if str(op) == str(other_op) and str(one) != str(other):
             _one_ratio(str(one), str(other), str(op), rows, cells, None)
 
 
