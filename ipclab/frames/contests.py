@@ -1,6 +1,6 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any
 
@@ -50,6 +50,13 @@ def contests(
         for head, sides in fields(race, launches):
             rows += _compared(sides, head, bound)
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=question.name)
+
+
+def comparison_of(row: Mapping[Any, Any]) -> Comparison:
+    """Return what a row of `contests` (or of `pairs`) knows."""
+    known = {name: row[name] for name in KNOWN if pd.notna(row[name])}
+    launches = [int(count) for count in str(row["launches"]).split("/")]
+    return Comparison(**known | {"launches": (min(launches), max(launches))})
 
 
 def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:

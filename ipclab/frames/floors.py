@@ -90,7 +90,7 @@ class Floors:
         0 takes each limit by its best launch, 1 by the second best.
         """
         bound = self.questions.bound(study, op, levels)
-        if bound is None:
+        if bound is None or (bound.native and not self.questions.named(bound, levels)):
             return None
         limit = native(self.questions, study, op, levels)
         name = called(self.questions, limit[0], op) if limit else ""

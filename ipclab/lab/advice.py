@@ -1,6 +1,5 @@
 """Advice: of each contest the best guess, its evidence, and what would decide."""
 
-import math
 import re
 from typing import Any
 
@@ -8,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames import derived, states
-from ipclab.frames.contests import CONTEST
+from ipclab.frames.contests import CONTEST, comparison_of
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.questions import MOST_WITHIN
-from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_step
-from ipclab.stats.family import launches_needed
+from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, launches_that_decide
 from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
@@ -80,7 +78,7 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     second = rivals.iloc[0]
     losses = [*(1 / undecided.low - 1), *(unsteady.slow / unsteady.value - 1)]
     slowest = rivals.sort_values("ratio", kind="stable").iloc[-1]
-    more = _more(undecided.iloc[0], len(rivals) + 1, bound) if len(undecided) else 0
+    more = _more(undecided.iloc[0], bound) if len(undecided) else 0
     return {
         "guess": str(second.fastest),
         "best": float(second.best),
@@ -115,19 +113,10 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
     return NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
 
 
-def _more(rival: Any, mechanisms: int, bound: float) -> int:
-    """Return how many launches more would show a rival to be slower, or the same.
-
-    The ratio is taken as it was found, and the width of its interval as shrinking with the root of
-    the launches (see `stats.compare.power_step`).
-    """
-    launches = min(map(int, str(rival.launches).split("/")))
-    step = power_step(rival.low, rival.high, rival.level)
-    if step is None:
-        return max(1, launches_needed(mechanisms) - launches)
-    apart = abs(math.log(rival.ratio))
-    margin = max(apart, math.log1p(bound) - apart)  # to one, or to what counts as the same
-    return max(1, math.ceil(launches * (step / margin) ** 2) - launches)
+def _more(rival: Any, bound: float) -> float:
+    """Return how many launches more will likely decide a rival; infinite where none will."""
+    known = comparison_of(rival)
+    return launches_that_decide(known, bound) - min(known.launches)
 
 
 def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
@@ -213,8 +202,9 @@ def _price(lab: Data, row: Any) -> str:
     return lab.say(said, most=most, slowest=slowest)
 
 
-def _launches(lab: Data, more: int) -> str:
+def _launches(lab: Data, more: float) -> str:
     """Return an estimated number of launches, to two digits."""
-    rounded = round(more, 2 - len(str(more)))
-    number = lab.words.numbers.number(min(rounded, MANY), 0)
+    few = int(min(more, MANY))
+    rounded = round(few, 2 - len(str(few)))
+    number = lab.words.numbers.number(rounded, 0)
     return lab.say(N_("over {many}"), many=number) if more > MANY else number

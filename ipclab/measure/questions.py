@@ -1,19 +1,18 @@
 """What is asked of a run while it is measured: its contests, as in its frames, and its limits."""
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.contests import contests
+from ipclab.frames.contests import comparison_of, contests
 from ipclab.frames.floors import Floors, Key, called
 from ipclab.frames.points import medians
 from ipclab.measure.rounds import OpenPair
 from ipclab.measure.state import State
-from ipclab.stats.compare import NOT_TESTED, UNDECIDED, factor, look_needed, room_of
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, launches_that_decide
 from ipclab.studies.asked import question, questions
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 
@@ -33,21 +32,10 @@ def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
 def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
     compared = contests(question(study), frame, bound)
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
-        launches = min(map(int, row["launches"].split("/")))
-        need = _needed(row, launches, bound)
-        tested = row["verdict"] != NOT_TESTED
-        yield OpenPair((row["point"], row["other_point"]), launches, need, tested)
-
-
-def _needed(row: Mapping[Any, Any], launches: int, bound: float) -> float:
-    """Return how many launches will likely tell a pair of `row` apart, which has had `launches`."""
-    low, high, ratio = row["low"], row["high"], row["ratio"]
-    if pd.isna(low) or pd.isna(high):
-        return launches
-    if not row["paired"]:
-        return launches * factor(low, high, ratio, bound)
-    times = math.log(high / low) / 2 / room_of(ratio, bound)
-    return look_needed(launches, times, row["mechanisms"], bound)
+        known = comparison_of(row)
+        need = launches_that_decide(known, bound)
+        points = row["point"], row["other_point"]
+        yield OpenPair(points, min(known.launches), need, known.verdict != NOT_TESTED)
 
 
 def doubtful(states: Iterable[State]) -> list[str]:

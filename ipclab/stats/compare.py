@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import ALPHA, heat_level, pair_level
+from ipclab.stats.family import ALPHA, heat_level, launches_needed, pair_level
 from ipclab.stats.intervals import exp, growth, says_nothing
 from ipclab.stats.looks import HEAT_LOOKS
 
@@ -203,6 +203,28 @@ def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> floa
         if look > heats and half(look) * times < half(heats):
             return look
     return math.inf
+
+
+def launches_that_decide(comparison: Comparison, bound: float) -> float:
+    """Return how many launches of each side will likely decide a pair, all told.
+
+    The ratio is taken as it was found, and the scatter as staying. `bound` (a share) is what counts
+    as the same. It is what there is for a decided pair; where the interval has no end, the fewest
+    that any test needs, but more than there are; infinite where no look will do.
+    """
+    have = min(comparison.launches)
+    if comparison.verdict in (FASTER, SLOWER, SAME):
+        return have
+    low, high, ratio = comparison.low, comparison.high, comparison.ratio
+    if ratio is None or low is None or high is None or not 0 < low < high < math.inf:
+        looks = (look for look in HEAT_LOOKS if look > have)
+        if comparison.paired:
+            return next(looks, math.inf)
+        return max(have + 1, launches_needed(comparison.mechanisms))
+    if not comparison.paired:
+        return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
+    times = math.log(high / low) / 2 / room_of(ratio, bound)
+    return look_needed(have, times, comparison.mechanisms, bound)
 
 
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 PROFILES = ("smoke", "quick", "standard", "full")  # the briefest first
 SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
+MECHANISM, SHARED = "{mechanism}", "shm-"
 SPUN = "shm-spin"  # the mechanism that such a wait rests on, whatever carries the message
 
 
@@ -135,15 +136,25 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
         return self.of(study).bound(op, known)
 
     def native(self, bound: Bound, levels: Mapping[Any, Any]) -> str:
-        """Return the name of the limit that does just what `bound` is of, or an empty one."""
+        """Return the name of a limit here that does just what `bound` is of, or an empty one."""
+        name = self.named(bound, levels)
+        return name if name in self.limits else ""
+
+    def named(self, bound: Bound, levels: Mapping[Any, Any]) -> str:
+        """Return what the limit of `bound` is called, also where it is not here.
+
+        It waits in the same way, or is none: of what spins, natively only shared memory does.
+        """
         by_arm = bound.native
         template = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
         backend = self.mechanisms.get(str(levels["backend"]), Mechanism())
         spins = str(levels.get("wait", "")).startswith(SPINNING)
-        mechanism = SPUN if spins else backend.limit
-        names = {**levels, "mechanism": mechanism, "flow": backend.flow}
-        name = template.format_map(_Known(names))
-        return name if name in self.limits else ""
+        mechanism = backend.limit
+        if spins and MECHANISM in template:
+            if not mechanism.startswith(SHARED):
+                return ""
+            mechanism = SPUN
+        return template.format_map(_Known({**levels, "mechanism": mechanism, "flow": backend.flow}))
 
 
 def told(about: Mapping[str, Any]) -> Questions:

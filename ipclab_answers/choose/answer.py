@@ -12,15 +12,7 @@ from math import inf
 
 import pandas as pd
 
-from ipclab.stats.compare import (
-    FASTER,
-    NOT_TESTED,
-    SAME,
-    SLOWER,
-    Comparison,
-    compare,
-    factor,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Comparison, compare, launches_that_decide
 from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.stats.family import launches_needed
 from ipclab.stats.form import Ends
@@ -84,7 +76,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         state = UNDECIDED
         launches = float(lacking.launches.sum())
         for candidate in best:
-            launches += _launches_more(candidate, count, frames.bound)
+            launches += _launches_more(candidate, frames.bound)
     able = []
     for candidate in candidates:
         if MEASURED_DEMANDS.issuperset(candidate.why):
@@ -152,20 +144,17 @@ def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> 
     return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
 
 
-def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
+def _launches_more(candidate: Candidate, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
     have = candidate.launches
-    compared = candidate.compared
+    known = candidate.compared
     if not MEASURED_DEMANDS.issuperset(candidate.open):
         return inf
     if candidate.open:
         return max(1.0, have * (candidate.times_more - 1))
-    if compared is None or compared.verdict == SAME:
+    if known is None:
         return 0.0
-    if compared.verdict == NOT_TESTED or not (compared.ratio and compared.low and compared.high):
-        return float(max(1, launches_needed(count) - have))
-    times = factor(compared.low, compared.high, compared.ratio, bound)
-    return float(max(1, have * (times - 1)))
+    return launches_that_decide(known, bound) - min(known.launches)
 
 
 def _changes(

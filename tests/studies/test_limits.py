@@ -86,7 +86,7 @@ def test_a_result_stands_over_the_best_launch_of_the_limit_that_matches_it() -> 
     lucky = [make_launch(wake=[ns]) for ns in (9_000, 5_000, 7_000)]
     wake = Measured(Point("limits", "futex-wake", 0, "cross"), lucky, "budget")
     allowed = launches(measured("limits", "memcpy", "copy", COPY_NS), wake)
-    handed = points(measured("payload", "shm-mmap", "handover", 404_000))
+    handed = points(measured("payload", "shm-mmap", "handover", 404_000, arm="handover"))
     for place, woken in ((0, 5_000), (1, 7_000), (2, 9_000), (3, 9_000)):
         (over,) = limits.with_limits(handed, allowed, questions(), place).over_limit.dropna()
         assert over == pytest.approx(404_001 / (2 * (COPY_NS + 1) + woken))
@@ -189,12 +189,12 @@ LIMITS = [  # of an op of a point: the limit that bounds it
     (
         "round_trip",
         "round-trip",
-        {"backend": "unix", "wait": "spin-then-block"},
+        {"backend": "posix-shm", "wait": "spin-then-block"},
         ("echo-shm-spin", 84, "cross"),
     ),
-    ("stream", "received", {"backend": "fifo"}, ("flow-pipe", 84, "cross")),
-    ("stream", "received", {"backend": "posix-shm"}, ("flow-ring", 84, "cross")),
-    ("stream", "received", {"backend": "zmq-ipc"}, ("flow-ring", 84, "cross")),
+    ("stream", "received", {"backend": "fifo", "arm": "main"}, ("flow-pipe", 84, "cross")),
+    ("stream", "received", {"backend": "posix-shm", "arm": "main"}, ("flow-ring", 84, "cross")),
+    ("stream", "received", {"backend": "zmq-ipc", "arm": "batch"}, ("flow-ring", 84, "cross")),
     (
         "shared_dict",
         "read.transport",
@@ -212,6 +212,31 @@ def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
         study, op, PAYLOAD | levels
     )
     assert floor == Floor(30.0, (limit,))
+
+
+@pytest.mark.parametrize(
+    ("study", "op", "levels"),
+    [
+        *(
+            ("round_trip", "round-trip", {"backend": backend, "wait": wait})
+            for backend in ("fifo", "zmq-tcp", "zmq-ipc", "unix", "tcp", "pipe")
+            for wait in ("spin", "spin-then-block")
+        ),
+        *(
+            ("stream", "received", {"backend": "pipe", "arm": arm})
+            for arm in ("open", "stall", "work", "window", "consumers")
+        ),
+        ("shared_dict", "read.transport", {"backend": "zmq-pub", "arm": "stream"}),
+        ("objects", "summed", {"backend": "unix", "arm": "main"}),
+    ],
+)
+def test_what_no_native_program_does_with_the_same_wait_has_no_limit(
+    study: str, op: str, levels: Levels
+) -> None:
+    """Whatever limits a run holds: of each native program one, and those of before."""
+    names = [*PROGRAMS, "hand-over", "futex-wake", "echo-pipe"]
+    known = Floors({(name, 84, where): [9.0] for name in names for where in ("same", "cross")})
+    assert known.under(study, op, PAYLOAD | levels) is None
 
 
 def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
@@ -247,7 +272,7 @@ def test_a_run_has_the_limits_of_its_points_and_no_others() -> None:
         for point in own
         if point.backend.startswith(("echo", "flow", "map", "transfer"))
     }
-    assert echoes == {"echo-unix", "echo-shm-spin"}
+    assert echoes == {"echo-unix"}
     assert {point.size_bytes for point in own if point.backend in echoes} == {12_345}
     assert any(
         point.backend == "memcpy" and 12_345 / 2 <= point.size_bytes <= 12_345 for point in own
@@ -274,7 +299,8 @@ def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
     ]
     bounded = [point for name in ("payload", "stream") for point in every[name]]
     by_point, _ = bounding([*own, *bounded])
-    assert all(by_point[point.id] for point in bounded)
+    unbounded = {point.levels["arm"] for point in bounded if not by_point[point.id]}
+    assert unbounded <= {"open", "stall", "work", "window", "consumers"}
     assert np.all([point.block == "limits" for point in own])
 
 

@@ -46,7 +46,7 @@ class ObjectsStudy(Study):
     factors: ClassVar = {"object": KINDS}
     # the other process cannot sum what lies in this one's memory alone; bytes of small objects cost
     # next to nothing
-    limits: ClassVar = (Bound(SUMMED, "memcpy", older="memcpy", copies=1, least_bytes=MIDDLE),)
+    limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
     named_only = ("smoke",)
     preload = f"{HERE}:preload"
 

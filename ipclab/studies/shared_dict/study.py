@@ -76,6 +76,8 @@ class SharedDictStudy(Study):
     # Of other codecs than the usual one no contest tells the transport apart.
     limits: ClassVar = (
         Bound(TRANSPORT, when={"arm": "read-many", "keeps": "no"}),
+        # it waits for the message first: no copy alone
+        Bound(TRANSPORT, copies=1, when={"arm": "stream"}),
         Bound(TRANSPORT, "memcpy", older="memcpy", copies=1, when={"codec": USUAL_CODEC}),
         Bound(TRANSPORT, older="memcpy", copies=1),
     )

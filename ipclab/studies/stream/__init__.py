@@ -43,6 +43,7 @@ LEAST, MOST = 16, 200_000  # messages of a turn
 OPEN_TURNS = 5
 # And that many times as long as its stall besides, so that it is over well before the turn
 STALLS = 4
+FLOWING_ARMS = ("main", "batch", "need")
 
 
 class StreamStudy(Study):
@@ -52,7 +53,10 @@ class StreamStudy(Study):
     factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
         name: tuple(LEVELS[name]) for name in SWEPT
     }
-    limits: ClassVar = (Bound(RECEIVED, "flow-{flow}", older="hand-over"),)
+    # with work, a rate or a window of its own, or several receivers, it is another operation
+    limits: ClassVar = (
+        Bound(RECEIVED, dict.fromkeys(FLOWING_ARMS, "flow-{flow}"), older="hand-over"),
+    )
 
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(carrier))
