@@ -234,8 +234,9 @@ def test_what_no_native_program_does_with_the_same_wait_has_no_limit(
     study: str, op: str, levels: Levels
 ) -> None:
     """Whatever limits a run holds: of each native program one, and those of before."""
-    names = [*PROGRAMS, "hand-over", "futex-wake", "echo-pipe"]
-    known = Floors({(name, 84, where): [9.0] for name in names for where in ("same", "cross")})
+    names = [*questions().limits, "hand-over", "futex-wake", "echo-pipe"]
+    limits_of_run = {(name, 84, where): [9.0] for name in names for where in ("same", "cross")}
+    known = Floors(limits_of_run, questions())
     assert known.under(study, op, PAYLOAD | levels) is None
 
 
