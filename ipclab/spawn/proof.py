@@ -120,10 +120,13 @@ def noise(key: str, size: int) -> bytes:
     return np.random.default_rng(seed).bytes(size)
 
 
-def looks(chance: random.Random, count: int, size: int) -> list[bool]:
-    """Return which of the next `count` operations on `size` bytes are looked at whole."""
+def looks(chance: random.Random, count: int, size: int, most: int = sys.maxsize) -> list[bool]:
+    """Return which of the next `count` operations on `size` bytes are looked at whole.
+
+    They are at least one, and `most` at most.
+    """
     few = max(1, count // EVERY) if size <= LARGE else 1
-    chosen = set(chance.sample(range(count), min(few, count)))
+    chosen = set(chance.sample(range(count), min(few, count, most)))
     return [number in chosen for number in range(count)]
 
 
