@@ -67,7 +67,7 @@ class Rounds:
 
         Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful`
         the names of the limits that are in doubt.
-        More than two failures end a point, never the run. A `SessionError` ends the measuring. What
+        More than two failures end a point, as one does that proves wrong data, never the run. A `SessionError` ends the measuring. What
         was launched is stored whatever happens.
         """
         every = list(self.states.values())
@@ -175,7 +175,7 @@ class Rounds:
             for name, done in self.launch(heat, self.number).items():
                 state = self.states[name]
                 if isinstance(done, LabError):
-                    state.failures.append(str(done))
+                    state.fail(done)
                     self.progress.say(f"{state.point.study} {name}: {done}")
                 else:
                     state.add(done)

@@ -32,6 +32,10 @@ class PayloadError(LabError):
     """Data were lost, torn, repeated or reordered on the way."""
 
 
+class AwaitedError(PayloadError):
+    """What was waited for did not come in time: it is lost, or the machine stood still."""
+
+
 def payload(seed: int, sequence: int, size: int) -> bytes:
     """Return message number `sequence` of `size` bytes; above 8 bytes no two are the same."""
     words = np.random.PCG64([seed, sequence]).random_raw(size // 8 + 1)
@@ -58,7 +62,7 @@ class Messages:
     def __init__(self, key: str, size: int) -> None:
         chance = random.Random(key)
         self.size, self.width = size, min(MARK, size)
-        self.first = chance.getrandbits(62)  # which is the mark of message 0
+        self.first = chance.getrandbits(62) | 1 << 61  # which is the mark of message 0
         # a mark is written whole, also where the message is shorter
         self.pool = bytearray(noise(key, size + (BUFFERS - 1) * STEP + MARK))
         self.places = chance.sample(range(0, BUFFERS * STEP, STEP), BUFFERS)
@@ -153,15 +157,18 @@ class Proof:
         self.messages = Messages(f"{worker.prefix} {secret}", size)
         chance = random.Random(secret)
         self.key = np.frombuffer(noise(secret, size), np.uint8)
-        self.room = bytearray(size)
-        self.mix = np.frombuffer(self.room, np.uint8)
+        self.shift = chance.randrange(size)
+        self.room = np.zeros(size, np.uint8)
         self.chance = chance
         self.checked = size if size <= SMALL else MARK  # bytes of each answer
-        self.made = self.compared = 0
+        self.made = self.compared = self.planned = 0
 
     def plan(self, count: int) -> list[bool]:
-        """Return which of the next `count` operations are looked at whole, at least one."""
-        return looks(self.chance, count, self.size)
+        """Return which of the next `count` operations are looked at whole: of all, the first."""
+        plan = looks(self.chance, count, self.size)
+        plan[0] |= not self.planned
+        self.planned += count
+        return plan
 
     def next(self) -> memoryview:
         """Return the next message."""
@@ -174,8 +181,17 @@ class Proof:
         if len(data) != self.size:
             what = f"arrived at the server with {len(data):,} of {self.size:,} bytes"
             raise arrived(self.messages.number(data), what)
-        np.bitwise_xor(np.frombuffer(data, np.uint8), self.key, out=self.mix)
+        # What turns a bit on both ways turns two: each byte goes back at another place.
+        arrived_bytes = np.frombuffer(data, np.uint8)
+        self.room[: self.size - self.shift] = arrived_bytes[self.shift :]
+        self.room[self.size - self.shift :] = arrived_bytes[: self.shift]
+        self.room ^= self.key
         return memoryview(self.room)
+
+    def clear(self, answer: Data) -> bytes:
+        """Return what arrived at the server if `answer`, which is as long, is mixed of it."""
+        mixed = np.frombuffer(answer, np.uint8) ^ self.key
+        return np.roll(mixed, self.shift).tobytes()
 
     def check(self, answer: Data, look: bool) -> None:
         """Raise `PayloadError` unless `answer` is that to the message made last."""
@@ -191,7 +207,7 @@ class Proof:
         self.compared += 1
         if self.messages.is_whole(number, answer):
             raise arrived(number, "was not answered by the server", "its secret is not in it")
-        clear = self.mixed(answer) if len(answer) == self.size else answer
+        clear = self.clear(answer) if len(answer) == self.size else answer
         if not self.messages.is_whole(number, clear):
             raise self._fault(number, answer, clear)
 
@@ -199,7 +215,7 @@ class Proof:
         """Return what is wrong with `answer`, of which `clear` is to be the message itself."""
         old = [answer]
         if len(answer) == self.size:
-            old.append(bytes(self.mixed(answer)))
+            old.append(self.clear(answer))
         wrong = next((each for each in old if self.messages.other(number, each) is not None), clear)
         return self.messages.fault(number, wrong)
 
@@ -210,13 +226,22 @@ class Proof:
             yield
         except TimeoutError as error:
             said = f"no answer to message {self.made - 1} came"
-            raise PayloadError(said, "nobody took it, or its answer was lost") from error
+            raise AwaitedError(said, "it or its answer was lost") from error
 
-    def stuck(self, number: int) -> PayloadError:
-        """Return the error of the server that waited in vain at message `number` of a turn."""
-        return PayloadError(
-            f"message {self.made + number} did not come", "it was lost, or nobody took the answer"
-        )
+    def refused(self) -> PayloadError:
+        """Return the error of a message that was not taken, though those before were answered."""
+        number = self.made - 1
+        return AwaitedError(f"message {number} was not taken", "those before it had their answers")
+
+    def missed(self, number: int) -> PayloadError:
+        """Return the error of the server at message `number` of a turn, which did not come."""
+        return AwaitedError(f"message {number} of a turn did not come", "it was lost")
+
+    def stuck(self, number: int, error: Exception) -> PayloadError:
+        """Return why the server could not answer message `number` of a turn."""
+        if isinstance(error, ValueError):  # nobody has sent so much
+            return arrived(number, "arrived longer than it was sent", str(error))
+        return AwaitedError(f"the answer to message {number} of a turn was not taken")
 
     def told(self) -> None:
         """Note how many messages were numbered, and how many of these were compared whole."""

@@ -96,7 +96,11 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
     monkeypatch.setattr(start, "clock", lambda: next(clocks) * 1_000_000)
     outcome = Outcome()
     worker = SimpleNamespace(
-        recording=True, outcome=outcome, prefix="p", role="server", meet=lambda **own: {"server": own}
+        recording=True,
+        outcome=outcome,
+        prefix="p",
+        role="server",
+        meet=lambda **own: {"server": own},
     )
     proof = Proof(cast("Worker", worker), 100)
     monkeypatch.setattr(proof, "plan", lambda count: [False] * count)

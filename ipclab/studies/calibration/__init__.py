@@ -11,11 +11,11 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.spawn.loops import DISCARDED, keep, operations
+from ipclab.spawn.proof import Proof
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
-from ipclab.spawn.proof import Proof
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.round_trip.ends import echo, opened
 

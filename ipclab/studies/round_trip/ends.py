@@ -1,7 +1,7 @@
 """The two processes of a round trip: one that echoes, and one that asks and keeps the time."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -28,14 +28,17 @@ Kept = np.ndarray[tuple[int], np.dtype[np.bool_]]  # which operations of a turn 
 
 @contextmanager
 def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
-    """Give this end of a channel for messages of `capacity` bytes; role `server` listens."""
+    """Give this end of a channel for messages of `capacity` bytes; role `server` listens.
+
+    After an error it is not closed: the other end would tell of that before this one has told why.
+    """
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
     place = Place(worker.prefix, worker.folder, capacity, wait, comm=worker.comm)
     (channel,), _ = joined(worker, kind, [place], "server", ["client"])
-    with closing(channel):
-        yield channel
+    yield channel
+    channel.close()
 
 
 def taker(channel: Channel, receive: str, size: int) -> Take:
@@ -99,12 +102,14 @@ def echo(channel: Channel, take: Take, proof: Proof, count: int) -> None:
     send, mixed = channel.send, proof.mixed
     for number, look in enumerate(proof.plan(count)):
         try:
-            if look:
-                send(mixed(take(WAIT_NS)), WAIT_NS)
-            else:
-                send(take(WAIT_NS), WAIT_NS)
+            data = take(WAIT_NS)
         except TimeoutError as error:
-            raise proof.stuck(number) from error
+            raise proof.missed(number) from error
+        try:
+            send(mixed(data) if look else data, WAIT_NS)
+        except (TimeoutError, ValueError) as error:
+            raise proof.stuck(number, error) from error
+        del data  # as a program would that is done with it: the next one has its memory
 
 
 def ask(
@@ -155,12 +160,17 @@ def closed_loop(channel: Channel, take: Take, proof: Proof, count: int) -> tuple
         for number, look in enumerate(plan):
             asked = message()
             begins[number] = clock()
-            send(asked, WAIT_NS)
+            try:
+                send(asked, WAIT_NS)
+            except TimeoutError as error:
+                raise proof.refused() from error
             answer = take(WAIT_NS)
             ends[number] = clock()
             check(answer, look)
-            del answer  # as a program would that is done with it: the next one has its memory
-    return np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64), recorded(plan, DISCARDED)
+            del answer
+    return np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64), recorded(
+        plan, DISCARDED
+    )
 
 
 class Trips:

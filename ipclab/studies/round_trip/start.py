@@ -47,13 +47,18 @@ def ask(worker: Worker, channel: Channel, proof: Proof) -> None:
             count += 1
         channel.send(proof.messages.message(END), WAIT_NS)
         channel.recv(WAIT_NS)
-    kept = recorded(plan[:count], 0)
-    clocks = np.array([begins[:count], ends[:count]])[:, kept]
-    _keep(worker, clocks, end_ns - END_MS * 1_000_000)
+    clocks = np.array([begins[:count], ends[:count]])
+    _keep(worker, clocks, end_ns - END_MS * 1_000_000, recorded(plan[:count], 0))
 
 
-def _keep(worker: Worker, clocks: Any, start_ns: int) -> None:
-    """Keep the round trips with `clocks` (rows of begins and ends, ns) by parts of the time."""
-    times, (begun, ended) = clocks[1] - clocks[0], (clocks - start_ns) / 1e6
+def _keep(worker: Worker, clocks: Any, start_ns: int, recorded: Any) -> None:
+    """Keep the round trips with `clocks` (rows of begins and ends, ns) by parts of the time.
+
+    They are those that are `recorded`, where a part has any.
+    """
+    times, ended = clocks[1] - clocks[0], (clocks[1] - start_ns) / 1e6
+    begun = np.concatenate([[0], ended[:-1]])  # what is between two belongs to the later one
     for begin_ms, end_ms in pairwise((*BEGINS_MS, END_MS)):
-        keep(worker, f"{SINCE}.{begin_ms}", times[(begun < end_ms) & (ended > begin_ms)])
+        inside = (begun < end_ms) & (ended > begin_ms)
+        part = inside & recorded
+        keep(worker, f"{SINCE}.{begin_ms}", times[part if part.any() else inside])

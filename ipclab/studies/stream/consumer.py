@@ -11,7 +11,7 @@ import numpy as np
 
 from ipclab.backends.interface import Data
 from ipclab.spawn.loops import keep
-from ipclab.spawn.proof import END, PayloadError, looks
+from ipclab.spawn.proof import END, FAR, AwaitedError, PayloadError, looks
 from ipclab.spawn.worker import Stamps, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
@@ -44,7 +44,7 @@ class Consumer(End):
         self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
         self.came = numbers_of(self.buffer)
         self.chance = random.Random()  # nobody else need know what is looked at
-        self.kept: list[Data] = []  # of this phase, to be looked at after it
+        self.kept: list[tuple[int, Data]] = []  # of this phase, to be looked at after it
         self.compared = 0
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
@@ -63,8 +63,8 @@ class Consumer(End):
                 got = self._messages(came, stamps, chosen)
             ended = clock()
         self.worker.meet()
-        self._look()
         numbers = np.frombuffer(came, np.int64)[:got] - self.messages.first
+        self._look(numbers)
         self.sequences.frombytes(numbers.tobytes())
         if kept:
             keep_times(self.worker, RECEIVED, ended)
@@ -81,7 +81,7 @@ class Consumer(End):
         try:
             yield
         except TimeoutError as error:
-            raise PayloadError(f"{phase} some did not come", "they were lost") from error
+            raise AwaitedError(f"{phase} some did not come", "they were lost") from error
         except IndexError as error:
             raise PayloadError(f"{phase} more came than were sent", "some came twice") from error
 
@@ -103,7 +103,7 @@ class Consumer(End):
                 if stamped:
                     stamps[got] = clock()
                 if chosen[got]:
-                    self.kept.append(data)
+                    self.kept.append((got, data))
                 got += 1
                 if digests:
                     compute(digests)
@@ -129,25 +129,30 @@ class Consumer(End):
                 raise IndexError(got + count)
             seen[got : got + count] = self.came[:count]
             if count:
-                self.kept.append(self.buffer[got % count].tobytes())
+                place = got % count
+                self.kept.append((got + place, self.buffer[place].tobytes()))
             got += count
             if last:
                 return got
 
-    def _look(self) -> None:
-        """Compare what was kept of a phase with what was sent, whole."""
-        for data in self.kept:
-            number = self.messages.number(data, self.count)
-            if self.plan.batch > 1:
-                place = (number - self.count) % self.plan.batch
-                self.numbers[place] = self.messages.first + number
-                wanted = self.rows[place].tobytes()
-            else:
-                wanted = bytes(self.messages.at(number))
-            if data != wanted:
+    def _look(self, numbers: Samples) -> None:
+        """Compare what was kept of a phase with what was sent, whole; `numbers` are those seen."""
+        for place, data in self.kept:
+            number = int(numbers[place])
+            if not 0 <= number - self.count < FAR:
+                raise self.messages.fault(self.count + place, data)
+            if data != self._sent(number):
                 raise self.messages.fault(number, data)
         self.compared += len(self.kept)
         self.kept.clear()
+
+    def _sent(self, number: int) -> bytes:
+        """Return message `number` of this phase as it was sent."""
+        if self.plan.batch == 1:
+            return bytes(self.messages.at(number))
+        place = (number - self.count) % self.plan.batch
+        self.numbers[place] = self.messages.first + number
+        return self.rows[place].tobytes()
 
     def finish(self) -> None:
         """Note which messages came, and how many were compared whole."""

@@ -57,7 +57,9 @@ class End:
         self.last = bytes(self.messages.message(END)[: NUMBER.size - 1])
         self.rows = np.zeros((plan.batch, plan.size), np.uint8)
         if plan.batch > 1:
-            self.rows[:] = np.frombuffer(noise(key, self.rows.size), np.uint8).reshape(self.rows.shape)
+            self.rows[:] = np.frombuffer(noise(key, self.rows.size), np.uint8).reshape(
+                self.rows.shape
+            )
         self.numbers = numbers_of(self.rows)
 
     def turn(self, slowest_ns: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.loops import fitting, keep, paced
-from ipclab.spawn.proof import BUFFERS, END, PayloadError
+from ipclab.spawn.proof import BUFFERS, END, AwaitedError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.consumer import Consumer
@@ -28,7 +28,7 @@ from ipclab.studies.stream.end import (
 )
 from ipclab.studies.stream.memory import memory, resources
 from ipclab.studies.stream.plan import Plan
-from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
+from ipclab.studies.stream.ways import PRODUCER, consumer_role, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 # bytes to fill with, and for each us of the budget
@@ -78,7 +78,7 @@ class Producer(End):
                 self.way.tell(self.messages.message(END) if batches else self.last)
             except TimeoutError as error:
                 what = f"a message of {self.count} to {self.count + count} was not taken"
-                raise PayloadError(what, "the mechanism has no room for it") from error
+                raise AwaitedError(what, "the mechanism has no room for it") from error
             self.worker.meet()
         if kept:
             keep_times(self.worker, SENT, begun, ended)
