@@ -16,8 +16,9 @@ from ipclab.backends.waiting import Peer, wait
 from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.proof import END, Proof
+from ipclab.spawn.proof import END
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point

@@ -8,8 +8,9 @@ import time
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.proof import PayloadError, Proof, digest, payload
+from ipclab.spawn.proof import PayloadError, digest, payload
 from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.round_trip import ends

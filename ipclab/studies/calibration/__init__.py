@@ -10,8 +10,8 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, keep, operations
-from ipclab.spawn.proof import Proof
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
@@ -92,5 +92,5 @@ def ask(
             keep(worker, OP, times[DISCARDED:])
             each_ns = float(np.median(times[DISCARDED:]))
             count = DISCARDED + operations(each_ns, budget_ns, least, most)
-        proof.told()
+        worker.outcome.facts |= proof.told()
         worker.meet()

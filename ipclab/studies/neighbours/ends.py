@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
-from ipclab.spawn.proof import LOOKED, Proof
+from ipclab.spawn.proof import LOOKED
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
@@ -60,7 +61,7 @@ def ask(
                 hogs.rest()
                 steps += check_busy(neighbour, before, after)
                 spent_ns += ended - begun
-            proof.told()
+            worker.outcome.facts |= proof.told()
             worker.meet()
         if cpus:
             worker.outcome.facts["hog_steps"] = steps

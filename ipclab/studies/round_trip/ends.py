@@ -10,8 +10,9 @@ import numpy as np
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
 from ipclab.spawn import apart
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, keep, operations, paced
-from ipclab.spawn.proof import LOOKED, Proof, recorded
+from ipclab.spawn.proof import LOOKED, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS, joined
@@ -143,7 +144,7 @@ def ask(
                     else:
                         times, kept = closed_loop(channel, take, proof, count)
                         keep(worker, OP, times[kept])
-        proof.told()
+        worker.outcome.facts |= proof.told()
         worker.meet()
 
 

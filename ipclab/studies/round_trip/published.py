@@ -17,8 +17,8 @@ import numpy as np
 
 from ipclab.backends.interface import Place
 from ipclab.paths import typed
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import fitting, keep
-from ipclab.spawn.proof import Proof
 from ipclab.spawn.worker import Worker
 from ipclab.studies.round_trip.ends import OP
 

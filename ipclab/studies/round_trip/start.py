@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ipclab.backends.interface import Channel
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import keep
-from ipclab.spawn.proof import END, Proof, recorded
+from ipclab.spawn.proof import END, recorded
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.joining import WAIT_NS
 

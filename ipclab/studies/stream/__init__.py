@@ -112,5 +112,4 @@ class StreamStudy(Study):
         producer, *consumers = (
             Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
         )
-        made = joined(producer, consumers, each)
-        return made
+        return joined(producer, consumers, each)

@@ -3,8 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from struct import Struct
-from struct import error as StructError
+from struct import Struct, error
 from time import perf_counter_ns as clock
 
 import numpy as np
@@ -57,10 +56,7 @@ class Consumer(End):
         self.worker.meet()
         with self.worker.counting(RECEIVED, count) if kept else nullcontext(), self._going(count):
             begun = clock()
-            if self.plan.batch > 1:
-                got = self._batches(came)
-            else:
-                got = self._messages(came, stamps, chosen)
+            got = self._receive(came, stamps, chosen)
             ended = clock()
         self.worker.meet()
         numbers = np.frombuffer(came, np.int64)[:got] - self.messages.first
@@ -74,16 +70,21 @@ class Consumer(End):
         self.count += count
         return begun, ended
 
+    def _receive(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
+        if self.plan.batch > 1:
+            return self._batches(came)
+        return self._messages(came, stamps, chosen)
+
     @contextmanager
     def _going(self, count: int) -> Iterator[None]:
         """Say what became of the messages of a phase where they end early, or late."""
         phase = f"of messages {self.count} to {self.count + count - 1}"
         try:
             yield
-        except TimeoutError as error:
-            raise AwaitedError(f"{phase} some did not come", "they were lost") from error
-        except IndexError as error:
-            raise PayloadError(f"{phase} more came than were sent", "some came twice") from error
+        except TimeoutError as late:
+            raise AwaitedError(f"{phase} some did not come", "they were lost") from late
+        except IndexError as many:
+            raise PayloadError(f"{phase} more came than were sent", "some came twice") from many
 
     def _messages(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
         """Receive messages into `came`, with their clocks in `stamps`; return how many.
@@ -109,7 +110,7 @@ class Consumer(End):
                     compute(digests)
                 if window and got % window == 0:
                     self.way.channel.send(ANSWER, WAIT_NS)
-        except StructError:  # it has another length
+        except error:  # it has another length
             if data != self.last:
                 raise self.messages.fault(self.count + got, data) from None
         return got
