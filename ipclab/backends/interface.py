@@ -53,6 +53,7 @@ class Segment:
         """Remove the name; removing twice does nothing."""
 
 
+LEAST_LIMIT = "shm-futex"  # of those `limit` can name: a copy into memory, and a wake-up
 # how a message is handed over: `Backend.receives`
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
@@ -228,7 +229,7 @@ class Backend:
     of its channel have and what raises that, None when any length will do. The ends of its channel
     are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests
     on, as the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`,
-    `udp`, `mq`); its stream `gathers` if several messages may go by one system call. `demands` says
+    `udp`, `mq`; where it is not given, the least of those that block stands for it); its stream `gathers` if several messages may go by one system call. `demands` says
     what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
     `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
     quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
@@ -251,6 +252,14 @@ class Backend:
     look: tuple[str, str] = ("", "")
     brief: bool = True
     lossy: bool = False
+
+    @property
+    def floor(self) -> str:
+        """Return what its round trips are read against: what it rests on, or what none can avoid.
+
+        A mechanism that blocks and declares nothing needs a wake-up and a copy each way, at least.
+        """
+        return self.limit or LEAST_LIMIT
 
     @property
     def flow(self) -> str:

@@ -11,8 +11,8 @@ from resource import RUSAGE_SELF, getrusage
 
 import pytest
 
-from ipclab.backends.interface import Place
 from ipclab.backends.conform import MANY, faults
+from ipclab.backends.interface import Place
 from ipclab.backends.peers import peer
 from ipclab.backends.waiting import Peer
 from tests.support.commands import ROOT, environment

@@ -51,12 +51,14 @@ SAID = {
 }  # fmt: skip
 
 
-def refused(launcher: Launcher, name: str, size: int, cheat: str) -> str:
+def refused(
+    launcher: Launcher, name: str, size: int, cheat: str, backend: str = "unix", arm: str = "main"
+) -> str:
     """Return why a launch of the study `name` over `cheat` is refused; nothing where it is not."""
     asked = study(name)
     effort = asked.effort(SMOKE)
-    points = asked.points(effort, Sweep((size,), ("unix",)))
-    point = next(point for point in points if point.levels["arm"] == "main")
+    points = asked.points(effort, Sweep((size,), (backend,)))
+    point = next(point for point in points if point.levels["arm"] == arm)
     lying = [
         replace(
             role,
@@ -92,3 +94,31 @@ def test_who_answers_itself_is_no_time_out_where_messages_are_long(launcher: Lau
 def test_a_cheat_in_streams_is_refused_as_what_it_is(launcher: Launcher, cheat: str) -> None:
     told = refused(launcher, "stream", 10_000, cheat)
     assert re.search(SAID[cheat][1], told), told
+
+
+@pytest.mark.parametrize("cheat", ["RotSome", "Local", "OneProcess", "Repeated", "Zeros"])
+def test_a_cheat_beside_a_neighbour_is_refused_as_what_it_is(
+    launcher: Launcher, cheat: str
+) -> None:
+    told = refused(launcher, "neighbours", 10_000, cheat)
+    assert re.search(SAID[cheat][0], told), told
+
+
+@pytest.mark.parametrize(
+    ("cheat", "said"),
+    [
+        ("Private", "message 0 arrived with nothing but zeros"),
+        ("HalfWritten", "message 0 arrived with other bytes at 5000"),
+    ],
+)
+def test_shared_memory_that_is_not_shared_is_refused_as_what_it_is(
+    launcher: Launcher, cheat: str, said: str
+) -> None:
+    told = refused(launcher, "payload", 10_000, cheat, "shm-mmap", "handover")
+    assert said in told, told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["round_trip", "stream"])
+def test_a_genuine_mechanism_is_never_accused(launcher: Launcher, study: str) -> None:
+    assert [refused(launcher, study, 10_000, "Base") for _ in range(20)] == [""] * 20

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ipclab.backends.interface import Backend
 from ipclab.frames import limits
 from ipclab.frames.derived import LAUNCH_VALUES
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
@@ -19,7 +20,7 @@ from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
 from ipclab.studies.interface import Sweep
-from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
+from ipclab.studies.limits import LAUNCHES, LimitsStudy, floors, limit_point
 from ipclab.studies.limits.floors import Floor, Floors, Key, bounding
 from ipclab.studies.profile import PROFILES
 from tests.support.made import make_launch
@@ -203,6 +204,16 @@ def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
         study, op, PAYLOAD | levels
     )
     assert floor == Floor(30.0, (limit,))
+
+
+def test_a_backend_that_declares_no_limit_cannot_do_without_a_wake_up_and_a_copy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(floors, "backends", lambda: {"own": Backend("own")})
+    levels = {"backend": "own", "size_bytes": 100, "placement": "cross", "arm": "main"}
+    for wait, limit in (("block", "echo-shm-futex"), ("spin", "echo-shm-spin")):
+        found = floors.native("round_trip", "round-trip", {**levels, "wait": wait})
+        assert found and found.backend == limit
 
 
 def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:

@@ -4,9 +4,11 @@ from collections import deque
 from typing import Any, ClassVar
 
 from ipclab.backends.interface import Backend, Channel, Data
+from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.sockets import unix
 from ipclab.spawn.worker import Worker, called
-from ipclab.studies.calibration import __name__ as calibration
+from ipclab.studies import calibration
+from ipclab.studies.payload import handover
 from ipclab.studies.round_trip import ends as trips
 from ipclab.studies.stream import consumer, ways
 from ipclab.studies.stream import ends as streams
@@ -268,16 +270,55 @@ CHEATS: dict[str, type[Channel]] = {
         Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past,
         OtherTurn, Repeated, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early,
     )
-}  # fmt: skip
+} | {"Base": Base}  # fmt: skip
+
+
+class Private(MmapSegment):
+    """Shared memory of which the reading end has a copy, taken once."""
+
+    def __init__(self, name: str, size: int, create: bool) -> None:
+        super().__init__(name, size, create)
+        if not create:
+            own = bytearray(self.buffer)
+            self.shared, self.own, self.buffer = self.buffer, own, memoryview(own)
+
+    def close(self) -> None:
+        if hasattr(self, "own"):
+            self.shared.release()
+        super().close()
+
+
+class HalfWritten(MmapSegment):
+    """The writing end writes the second half of a message where nobody reads it."""
+
+    def __init__(self, name: str, size: int, create: bool) -> None:
+        super().__init__(name, size, create)
+        self.whole = self.buffer
+        self.buffer = HalfView(self.whole, size) if create else self.whole  # type: ignore[assignment]
+
+    def close(self) -> None:
+        self.whole.release()
+        self.buffer = memoryview(b"")
+        super().close()
+
+
+class HalfView:
+    def __init__(self, whole: memoryview, size: int) -> None:
+        self.whole, self.size = whole, size
+
+    def __setitem__(self, place: slice, data: Data) -> None:
+        half = self.size // 2
+        self.whole[:half] = data[:half]
+
+
+SEGMENTS = {"Private": Private, "HalfWritten": HalfWritten}
 
 
 def run(worker: Worker, target: str, cheat: str, **arguments: Any) -> Any:
     """Be what `target` is, over the channel `cheat`: in a process that is only for that."""
-    import sys
-
-    fake = Backend("cheat", channel=CHEATS[cheat])
-    for module in (trips, ways):
+    fake = Backend("cheat", channel=CHEATS.get(cheat), segment=SEGMENTS.get(cheat))
+    for module in (trips, ways, handover):
         vars(module)["find"] = lambda name: fake
-    for module in (trips, streams, consumer, ways, sys.modules[calibration]):
+    for module in (trips, streams, consumer, ways, calibration):
         vars(module)["WAIT_NS"] = WAIT_NS
     return called(worker, target, arguments)

@@ -61,7 +61,7 @@ def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
         template = template.get(str(levels.get("arm")), "")
     names = defaultdict(str, levels)
     if backend := backends().get(str(levels["backend"])):
-        names |= {"mechanism": backend.limit, "flow": backend.flow}
+        names |= {"mechanism": backend.floor, "flow": backend.flow}
     if str(levels.get("wait", "")).startswith("spin"):
         names["mechanism"] = SPINNING
     return template.format_map(names)

@@ -253,7 +253,14 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     if lost or len(read) != point.levels["readers"]:
         raise PayloadError(f"{lost} of {asked} reads were lost", f"the readers made {reads}")
     facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
-    facts |= {"numbered": made, "compared": made, "reads": made, "reads_wanted": asked, "lost": lost, "torn": torn}
+    facts |= {
+        "numbered": made,
+        "compared": made,
+        "reads": made,
+        "reads_wanted": asked,
+        "lost": lost,
+        "torn": torn,
+    }
     return facts | {"readers": len(read), "reads_per_reader": reads}
 
 
