@@ -229,7 +229,7 @@ class Backend:
     of its channel have and what raises that, None when any length will do. The ends of its channel
     are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests
     on, as the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`,
-    `udp`, `mq`; where it is not given, the least of those that block stands for it); its stream `gathers` if several messages may go by one system call. `demands` says
+    `udp`, `mq`); its stream `gathers` if several messages may go by one system call. `demands` says
     what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
     `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
     quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends

@@ -44,7 +44,7 @@ class Proof(Numbered):
         self.room[: self.size - self.shift] = arrived_bytes[self.shift :]
         self.room[self.size - self.shift :] = arrived_bytes[: self.shift]
         self.room ^= self.key
-        return memoryview(self.room)
+        return self.room.data
 
     def clear(self, answer: Data) -> bytes:
         """Return what arrived at the server if `answer`, which is as long, is mixed of it."""

@@ -27,21 +27,21 @@ stdout.write(b"ready %d\n" % {"large": 1 << 30, "digits": 10**39, "short": 99}.g
 stdout.flush()
 held: list[bytes] = []
 small = came = 0
-last = kept = b""
+seen = {"last": b"", "kept": b""}
 LATE, SOME = 120, 20
 
 
 def lied(data: bytes) -> bytes:
     """Return what is told of a received message, by the fault."""
-    global last, kept
-    before, last = last, data
-    kept = data if came <= 41 else kept
+    before, seen["last"] = seen["last"], data
+    if came <= 41:
+        seen["kept"] = data
     hit = came % SOME == 0 and len(data) >= 8
     wrong = {
         "rot": hit and data[:-1] + bytes([data[-1] ^ 1]),
         "rot-long": len(data) > 10_000 and data[:-1] + bytes([data[-1] ^ 1]),
         "rot-late": came > LATE and bytes([data[0] ^ 1]) + data[1:],
-        "again": len(data) >= 8 and kept,
+        "again": len(data) >= 8 and seen["kept"],
         "stale": hit and len(before) >= 8 and before,
         "zeros": hit and bytes(len(data)),
         "cut": data[:2048],
@@ -102,8 +102,8 @@ while line := stdin.readline():
             stdout.flush()
             continue
         try:
-            again = fault == "twice" and last and came % SOME == SOME - 1
-            data = b"." + last if again else sock.recv(1 + LONGEST)
+            again = fault == "twice" and seen["last"] and came % SOME == SOME - 1
+            data = b"." + seen["last"] if again else sock.recv(1 + LONGEST)
         except TimeoutError:
             stdout.write(b"late\n")
         else:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from ipclab.backends.interface import Backend, Channel, Data
 from ipclab.backends.shm_mmap import MmapSegment
-from ipclab.backends.sockets import unix
+from ipclab.backends.sockets import _UnixChannel as Base
 from ipclab.spawn.worker import Worker, called
 from ipclab.studies import calibration
 from ipclab.studies.payload import handover
@@ -13,8 +13,6 @@ from ipclab.studies.round_trip import ends as trips
 from ipclab.studies.stream import consumer, ways
 from ipclab.studies.stream import ends as streams
 
-assert unix.channel
-Base: Any = unix.channel
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
 EVERY, LATE, LONG = 20, 25, 1000
 
@@ -24,7 +22,7 @@ class Lie(Base):
 
     received = 0
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         self.received += 1
         return self.lie(bytes(super().recv(timeout_ns)))
 
@@ -120,9 +118,10 @@ class Repeated(Lie):
 class Twice(Base):
     """Some message is received twice."""
 
-    received, last = 0, b""
+    received = 0
+    last: bytes = b""
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         self.received += 1
         if self.received % EVERY or len(self.last) <= 8:
             self.last = super().recv(timeout_ns)
@@ -132,9 +131,10 @@ class Twice(Base):
 class Swapped(Base):
     """Some messages change places."""
 
-    received, later = 0, b""
+    received = 0
+    later: bytes = b""
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         if self.later:
             data, self.later = self.later, b""
             return data
@@ -174,7 +174,7 @@ class Skip(Base):
         else:
             super().send(data, timeout_ns)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         data, self.local = self.local, b""
         return data or super().recv(timeout_ns)
 
@@ -193,7 +193,7 @@ class Local(Base):
             self.owed += 1
         super().send(data, timeout_ns)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         return super().recv(timeout_ns) if self.create else self.sent
 
 
@@ -205,7 +205,7 @@ class OneProcess(Base):
     def send(self, data: Data, timeout_ns: int) -> None:
         self.kept = bytes(data)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         return super().recv(timeout_ns) if self.create else self.kept
 
 
@@ -219,7 +219,7 @@ class Half(Base):
         self.first = self.first or b"."
         super().send(data if whole else data[: len(data) // 2], timeout_ns)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         data = super().recv(timeout_ns)
         self.rest = getattr(self, "rest", data)
         return data + self.rest[len(data) :] if len(data) > 8 else data
@@ -231,7 +231,7 @@ class Equal(Base):
     def send(self, data: Data, timeout_ns: int) -> None:
         super().send(data if len(data) <= 64 else data[:64], timeout_ns)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         data = super().recv(timeout_ns)
         return data + bytes(self.capacity - len(data)) if len(data) == 64 else data
 
@@ -239,7 +239,7 @@ class Equal(Base):
 class Reused(Base):
     """What is received lies in a buffer of which the next message takes the place."""
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         data = super().recv(timeout_ns)
         if len(data) <= 8:
             return data
@@ -252,13 +252,13 @@ class Early(Base):
     """A message counts as sent before it is copied: a few are at a time."""
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        self.owed = getattr(self, "owed", deque[Data]())
+        self.owed: deque[Data] = getattr(self, "owed", deque[Data]())
         self.owed.append(data)
         if len(self.owed) > 4 or len(data) <= 8:
             while self.owed:
                 super().send(self.owed.popleft(), timeout_ns)
 
-    def recv(self, timeout_ns: int) -> Data:
+    def recv(self, timeout_ns: int) -> Any:
         while getattr(self, "owed", ()):
             super().send(self.owed.popleft(), timeout_ns)
         return super().recv(timeout_ns)

@@ -110,13 +110,13 @@ def litter_and_hang(worker: Worker) -> None:
 
 
 class Lying(Numbered):
-    """The numbered messages, but with `fault` at one of them, or at two that change places."""
+    """The numbered messages, but with what is `planted` at one of them, or at two that change places."""
 
-    fault: ClassVar[str]
+    planted: ClassVar[str]
 
     def next(self) -> memoryview:
         true, number = bytes(super().next()), self.made - 1
-        if number not in (FAULTY, FAULTY + (self.fault == "swapped")):
+        if number not in (FAULTY, FAULTY + (self.planted == "swapped")):
             return memoryview(true)
         before = bytes(self.messages.at(number - 1))
         lies = {
@@ -127,12 +127,12 @@ class Lying(Numbered):
             "short": true[:-4],
         }
         self.messages.at(number)
-        return memoryview(lies.get(self.fault, true))
+        return memoryview(lies.get(self.planted, true))
 
 
 def planted(worker: Worker, module: Any, target: str, fault: str, **arguments: Any) -> Turns:
     """Be `target` of `module`, but commit `fault`; nobody else is in this process."""
-    vars(module)["Numbered"] = type("Faulty", (Lying,), {"fault": fault})
+    vars(module)["Numbered"] = type("Faulty", (Lying,), {"planted": fault})
     turns: Turns = vars(module)[target](worker, **arguments)
     return turns
 

@@ -196,7 +196,7 @@ class _Receiver:
             else np.frombuffer(body, np.float32)
         )
         end = clock()
-        check(memoryview(array).cast("B"))
+        check(array.data.cast("B"))
         link.sendall(b"k")
         if not self.kept:
             link.close()

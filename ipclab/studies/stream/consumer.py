@@ -153,7 +153,7 @@ class Consumer(End):
             return bytes(self.messages.at(number))
         place = (number - self.count) % self.plan.batch
         self.numbers[place] = self.messages.first + number
-        return self.rows[place].tobytes()
+        return bytes(self.rows[place])
 
     def finish(self) -> None:
         """Note which messages came, and how many were compared whole."""
