@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ipclab.spawn.proof import AwaitedError, Data, Numbered, PayloadError, arrived, noise
+from ipclab.spawn.proof import LARGE, AwaitedError, Data, Numbered, PayloadError, arrived, noise
 
 
 class _Meeting(Protocol):
@@ -33,6 +33,11 @@ class Proof(Numbered):
         self.key = np.frombuffer(noise(secret, size), np.uint8)
         self.shift = random.Random(secret).randrange(size)
         self.room = np.zeros(size, np.uint8)
+
+    def next(self) -> Data:
+        """Return the next message; a short one is an object of its own, which none need copy."""
+        message = super().next()
+        return bytes(message) if self.size <= LARGE else message
 
     def mixed(self, data: Data) -> memoryview:
         """Return the answer to `data` of an operation that is looked at; good until the next one."""

@@ -163,7 +163,7 @@ class Numbered:
         self.planned += count
         return plan
 
-    def next(self) -> memoryview:
+    def next(self) -> Data:
         """Return the next message."""
         number = self.made
         self.made = number + 1
