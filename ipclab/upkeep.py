@@ -88,7 +88,7 @@ def backends() -> None:
 @click.argument("peer", nargs=-1, required=True)
 def conform(peer: tuple[str, ...]) -> None:
     """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
-    from ipclab.backends.peers import faults
+    from ipclab.backends.conform import faults
 
     if wrong := list(faults(peer)):
         say(f"{peer[0]}: {line}" for line in wrong)

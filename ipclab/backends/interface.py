@@ -54,6 +54,7 @@ class Segment:
         """Remove the name; removing twice does nothing."""
 
 
+LEAST_LIMIT = "shm-futex"  # of those `limit` can name: a copy into memory, and a wake-up
 # how a message is handed over: `Backend.receives`
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
@@ -263,6 +264,14 @@ class Backend:
     brief: bool = True
     lossy: bool = False
     yields: bool = False
+
+    @property
+    def floor(self) -> str:
+        """Return what its round trips are read against: what it rests on, or what none can avoid.
+
+        A mechanism that blocks and declares nothing needs a wake-up and a copy each way, at least.
+        """
+        return self.limit or LEAST_LIMIT
 
     @property
     def flow(self) -> str:

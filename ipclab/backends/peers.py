@@ -3,18 +3,15 @@
 import os
 import select
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from time import monotonic_ns as clock
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
 from ipclab.backends.waiting import MS, Peer, closed, in_ms
 from ipclab.errors import LabError
-from ipclab.paths import checkout
 from ipclab.spawn.exits import die_with_parent
-from ipclab.spawn.ledger import private
-from ipclab.spawn.proof import payload
 
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"
 SLACK_NS = 2_000_000_000  # what an answer may take beyond the wait that was asked for
@@ -68,7 +65,7 @@ class PeerChannel(Channel):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until it is joined with the other, and note the longest message it takes."""
         self.peer = peer
-        word, longest = self._answer("start", timeout_ns)
+        word, longest = self.answer("start", timeout_ns)
         if word != READY:
             raise PeerError("it does not say 'ready' first", repr(word))
         self.capacity = min(self.capacity, longest)
@@ -102,7 +99,7 @@ class PeerChannel(Channel):
                 view = view[os.write(self.stdin, view) :]
             except BrokenPipeError as error:
                 raise PeerError(f"it died at '{line}'", self._ending()) from error
-        word, number = self._answer(line, wait_ns)
+        word, number = self.answer(line, wait_ns)
         if word == LATE:
             raise TimeoutError("the peer says that nothing came in time")
         if word == GONE:
@@ -111,7 +108,7 @@ class PeerChannel(Channel):
             raise PeerError(f"it answers {word!r}", f"'{wanted.decode()}' was expected")
         return number
 
-    def _answer(self, asked: str, wait_ns: int) -> tuple[bytes, int]:
+    def answer(self, asked: str, wait_ns: int) -> tuple[bytes, int]:
         """Return the word and the number of the next line that it says in answer to `asked`."""
         deadline = clock() + wait_ns + SLACK_NS
         while b"\n" not in self.heard[: LINE + 1]:
@@ -151,115 +148,3 @@ def peer(name: str, *command: str) -> Backend:
     It is for an entry point of one's own.
     """
     return Backend(name, channel=variant(PeerChannel, command=command))
-
-
-SHORT_NS, LONG_NS, BURST, SMALL = 50 * MS, 1000 * MS, 8, 100
-# bytes of a message that is tried, however long those are that a peer says it takes
-LARGEST = 16 << 20
-LENGTHS = (0, 1, 7, 4097)
-
-
-def faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield what the peer `command` does wrong, up to the first check that fails.
-
-    Each starts two of it.
-    """
-    for check in (_lengths, _order, _deadline, _dead):
-        with private(checkout().ledger) as folder, ExitStack() as held:
-            place, kind = (
-                Place("peer-0", str(folder), LARGEST),
-                variant(PeerChannel, command=command),
-            )
-            try:
-                one, other = ends = [
-                    held.enter_context(closing(kind(place, create))) for create in (True, False)
-                ]
-                for end in ends:
-                    end.accept(Peer.me(), 5 * SLACK_NS)
-                if (longest := min(one.capacity, other.capacity)) < SMALL:
-                    raise PeerError(
-                        f"its messages have at most {longest} bytes", f"{SMALL} are needed"
-                    )
-                check(one, other)
-                held.close()
-                left = next(place.path("peer").iterdir(), None)
-            except (LabError, OSError) as error:
-                yield str(error)
-                return
-            if left:
-                yield (
-                    f"it leaves {left.name} behind; remove what was made, at the latest when the"
-                    " standard input ends"
-                )
-
-
-def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
-    """Take message `number` of those `sent` at `end`.
-
-    Raises `PeerError` that says what is wrong with it.
-    """
-    wanted = sent[number]
-    size = len(wanted)
-    try:
-        got = end.recv(LONG_NS)
-    except TimeoutError as error:
-        what = f"it drops: message {number} of {size} bytes did not come"
-        raise PeerError(what, "1 s was waited") from error
-    if got == wanted:
-        return
-    if got in sent:
-        early, after = sent.index(got), list[bytes]()
-        with suppress(TimeoutError):
-            while wanted not in after and len(after) < len(sent):
-                after.append(end.recv(SHORT_NS))
-        if wanted in after:
-            what, fix = (
-                f"it reorders: message {early} came before message {number}",
-                "keep the order",
-            )
-        else:
-            what = f"it drops: message {early} came in place of message {number}"
-            fix = "hand over every message"
-    elif len(got) != size:
-        what = f"wrong length: a message of {size} bytes came with {len(got)}"
-        fix = "hand over all bytes"
-    else:
-        what = f"a message of {size} bytes came altered"
-        fix = "hand over the bytes as they are"
-    raise PeerError(what, fix)
-
-
-def _lengths(one: PeerChannel, other: PeerChannel) -> None:
-    longest = min(one.capacity, other.capacity)
-    sizes = [size for size in LENGTHS if size < longest]
-    sent = [payload(1, size, size) for size in (*sizes, longest)]
-    for sender, receiver in ((one, other), (other, one)):
-        for number, message in enumerate(sent):
-            sender.send(message, LONG_NS)
-            _received(receiver, number, sent)
-
-
-def _order(one: PeerChannel, other: PeerChannel) -> None:
-    sent = [payload(1, number, SMALL) for number in range(BURST)]
-    for message in sent:
-        one.send(message, LONG_NS)
-    for number in range(BURST):
-        _received(other, number, sent)
-
-
-def _deadline(one: PeerChannel, other: PeerChannel) -> None:
-    begun = clock()
-    with suppress(TimeoutError):
-        other.recv(SHORT_NS)
-        raise PeerError("it receives what nobody sent", "answer 'late' when nothing came in time")
-    if clock() - begun < SHORT_NS // 2:
-        raise PeerError("it answers 'late' before the time has passed", "wait as long as is asked")
-
-
-def _dead(one: PeerChannel, other: PeerChannel) -> None:
-    one.child.kill()
-    with suppress(BrokenPipeError):
-        other.recv(LONG_NS)
-        raise PeerError(
-            "it receives from a dead peer", "answer 'gone' when the other process has ended"
-        )

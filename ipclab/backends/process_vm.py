@@ -13,11 +13,11 @@ from collections import deque
 from pathlib import Path
 from struct import Struct
 from time import monotonic_ns as clock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.backends.interface import INTO, Backend, Data, Place, too_long
+from ipclab.backends.interface import INTO, Backend, Data, Place, too_long, variant
 from ipclab.backends.sockets import NotesEnd
 from ipclab.backends.waiting import Peer, closed
 from ipclab.errors import LabError
@@ -74,11 +74,16 @@ def missing() -> str | None:
 
 
 class _ProcessVmChannel(NotesEnd):
-    """A few messages each way that are not taken yet, and are lost when their sender ends."""
+    """A few messages each way that are not taken yet, and are lost when their sender ends.
+
+    A request stays as it is until its answer has come; what is streamed may change, and `copies`.
+    """
+
+    copies: ClassVar = False
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.kept: deque[bytes] = deque()
+        self.kept: deque[Data] = deque()
         self.offers: deque[tuple[int, int]] = deque()
         self.taken = 0  # messages of which the other end does not know that yet
 
@@ -108,7 +113,7 @@ class _ProcessVmChannel(NotesEnd):
         end = clock() + timeout_ns
         while len(self.kept) == KEPT:
             self._hear(max(0, end - clock()))
-        self.kept.append(bytes(data))  # no copy of what is bytes
+        self.kept.append(bytes(data) if self.copies else data)  # no copy of what is bytes
         self._say(timeout_ns, _address(self.kept[-1]), len(data))
 
     def _next(self, timeout_ns: int) -> tuple[int, int]:
@@ -159,6 +164,7 @@ class _ProcessVmChannel(NotesEnd):
 backend = Backend(
     "process-vm",
     channel=_ProcessVmChannel,
+    stream=variant(_ProcessVmChannel, copies=True),
     receives=INTO,
     missing=missing,
     limit="unix",

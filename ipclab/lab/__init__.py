@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 MODULES = {
-    "about": ("about_machine", "about_run"),
+    "about": ("about_machine", "about_run", "proved"),
     "advice": ("GUESS_NOTES", "guesses"),
     "audit": ("claims", "claims_table", "corrections", "with_own"),
     "calibration": ("calibration_table", "smallest_found"),

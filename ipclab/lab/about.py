@@ -6,11 +6,13 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.derived import measured
+from ipclab.frames.points import BY_HEAT
 from ipclab.frames.thin import THINNED
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.words import DASH
-from ipclab.stats.quantity import Quantity, of
+from ipclab.spawn.proof import PROVED
+from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.facts import shown
 
 GIB = 1 << 30
@@ -125,3 +127,16 @@ def told(
         return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
     number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number
+
+
+def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
+    """Return how many messages of `study` were numbered, and how many of these compared whole.
+
+    They are those of all launches. Runs that were measured before messages had numbers lack both.
+    """
+    rows = lab.points(study, op="launch", metric=[*PROVED])
+    counts = []
+    for name in PROVED:
+        launches = rows.loc[rows.metric == name, BY_HEAT]
+        counts.append(of(int(sum(map(sum, launches)))) if len(launches) else missing("count"))
+    return tuple(counts)

@@ -67,8 +67,8 @@ class Rounds:
 
         Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful`
         the names of the limits that are in doubt.
-        More than two failures end a point, never the run. A `SessionError` ends the measuring. What
-        was launched is stored whatever happens.
+        More than two failures end a point, as one does that proves wrong data, never the run. A
+        `SessionError` ends the measuring. What was launched is stored whatever happens.
         """
         every = list(self.states.values())
         self.number = max((taken.round for state in every for taken in state.taken), default=0)
@@ -175,7 +175,7 @@ class Rounds:
             for name, done in self.launch(heat, self.number).items():
                 state = self.states[name]
                 if isinstance(done, LabError):
-                    state.failures.append(str(done))
+                    state.fail(done)
                     self.progress.say(f"{state.point.study} {name}: {done}")
                 else:
                     state.add(done)

@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ipclab.errors import LabError
 from ipclab.frames.points import LaunchMedians
+from ipclab.spawn.proof import AwaitedError, PayloadError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -41,6 +43,12 @@ class State:
         self.taken.append(LaunchMedians.of(launch, len(self.taken)))
         self.clean += not launch.flags
         self.spent_ns += launch.elapsed_ns
+
+    def fail(self, error: LabError) -> None:
+        """Note a launch that failed; a mechanism whose data arrived wrong gets no other."""
+        self.failures.append(str(error))
+        if isinstance(error, PayloadError) and not isinstance(error, AwaitedError):
+            self.allowed = 0
 
     @property
     def lost(self) -> bool:

@@ -18,6 +18,7 @@ from ipclab.errors import LabError
 from ipclab.spawn.exits import SILENCE, ending, last_line
 from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
+from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.started import END_SECONDS, ForkServer, Role, Start, Started, serve
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
@@ -32,6 +33,10 @@ class LaunchError(LabError):
     """A worker died, hung or said that something is wrong; `said` is all that it wrote."""
 
     said = ""
+
+
+class WrongDataError(LaunchError, PayloadError):
+    """Data arrived wrong in a launch, which another launch does not make good."""
 
 
 class LostError(LaunchError):
@@ -241,8 +246,8 @@ class Launcher:
                 case Parked():
                     parked[name] = said.published
                 case Failed():
-                    self._blame_dead(workers, owing.keys() - {name})
-                    raise LaunchError(f"worker {name!r} failed", said.why)
+                    self._blame_dead(workers, owing.keys() - {name}, said.follows)
+                    raise failed(name, said)
                 case _:
                     workers[name].outcome = said or self._ended(workers, name)
             del owing[name]
@@ -252,16 +257,24 @@ class Launcher:
                 met = {}
         return parked
 
-    def _blame_dead(self, workers: Mapping[str, Started], peers: Collection[str]) -> None:
+    def _blame_dead(
+        self, workers: Mapping[str, Started], peers: Collection[str], follows: bool
+    ) -> None:
         """Raise `LaunchError` for the first of `peers` that died: what it met failed for that.
 
         A peer and what it shares end at about the same time; it has `DYING_SECONDS` for the rest.
+        Where what failed `follows` from a peer's end, that one may have told why.
         """
         if peers:
             select.select([workers[name].wire for name in peers], [], [], DYING_SECONDS)
         for name in sorted(peers):
-            if workers[name].wire.ended():
+            wire = workers[name].wire
+            if wire.ended():
                 self._ended(workers, name)
+            with suppress(TimeoutError, EOFError, OSError):
+                said = wire.receive(Said, time.monotonic() + DYING_SECONDS) if follows else None
+                if isinstance(said, Failed) and not said.follows:
+                    raise failed(name, said)
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well.
@@ -276,6 +289,11 @@ class Launcher:
         if code or not worker.role.command:
             raise _failure(workers, name, ending(code))
         return Outcome(facts={"said": worker.said()})
+
+
+def failed(name: str, said: Failed) -> LaunchError:
+    """Return the error of a launch whose worker `name` told why it cannot go on."""
+    return (WrongDataError if said.wrong else LaunchError)(f"worker {name!r} failed", said.why)
 
 
 def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:

@@ -36,11 +36,13 @@ def paced(
     count: int,
     period_ns: int,
     wait: Callable[[int], None] = await_due,
+    after: Callable[[int], object] | None = None,
 ) -> tuple[Samples, Samples, Samples]:
     """Call `step(0)` to `step(count - 1)`, one every `period_ns`, by a schedule fixed beforehand.
 
     Return when each was due, when it began and when it ended (clocks, int64 ns). `wait(at_ns)`
-    waits until one is due; what is late begins at once. Counted from when it was due, a stall shows
+    waits until one is due; what is late begins at once. `after` is called with the number of each
+    that has ended, outside of its times. Counted from when it was due, a stall shows
     in all that it delays: whoever asks anew from the end of a stall omits those (coordinated
     omission).
     """
@@ -51,6 +53,8 @@ def paced(
         starts[number] = time.perf_counter_ns()
         step(number)
         ends[number] = time.perf_counter_ns()
+        if after:
+            after(number)
     due = first + period_ns * np.arange(count, dtype=np.int64)
     return due, np.frombuffer(starts, np.int64), np.frombuffer(ends, np.int64)
 

@@ -17,6 +17,7 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import names
+from ipclab.spawn.proof import AwaitedError, PayloadError
 from ipclab.spawn.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
@@ -45,9 +46,14 @@ class Outcome(msgspec.Struct, tag=True):
 
 
 class Failed(msgspec.Struct, tag=True):
-    """Why a worker cannot go on."""
+    """Why a worker cannot go on.
+
+    It `follows` from another one's end, or proves that data arrived `wrong`.
+    """
 
     why: str
+    follows: bool = False
+    wrong: bool = False
 
 
 class Meeting(msgspec.Struct, tag=True):
@@ -203,4 +209,6 @@ def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
         sys.stderr.flush()
         why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
         with suppress(OSError):
-            tell(Failed(why.encode(errors="replace").decode()))
+            follows = isinstance(error, ConnectionError)
+            wrong = isinstance(error, PayloadError) and not isinstance(error, AwaitedError)
+            tell(Failed(why.encode(errors="replace").decode(), follows, wrong))

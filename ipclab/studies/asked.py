@@ -61,7 +61,7 @@ def questions() -> Questions:
         shown = kept if backend.store else ""
         spins = backend.waits[0].startswith(SPINNING)
         mechanisms[name] = Mechanism(
-            backend.limit, backend.flow, shown, backend.look, spins, backend.yields
+            backend.floor, backend.flow, shown, backend.look, spins, backend.yields
         )
     limits: dict[str, Limit] = {}
     for study in studies().values():

@@ -2,6 +2,7 @@
 backend.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from resource import RUSAGE_SELF, getrusage
 
 import pytest
 
+from ipclab.backends.conform import MANY, faults
 from ipclab.backends.interface import Place
-from ipclab.backends.peers import faults, peer
+from ipclab.backends.peers import peer
 from ipclab.backends.waiting import Peer
 from tests.support.commands import ROOT, environment
 
@@ -26,9 +28,22 @@ FAULTS = {
     "lie": "it lies about its size: 17 bytes announced, 7 came",
     "drip": "it lies about its size: 65536 bytes announced",
 }
+CHEATS = {  # what shows only among many messages, or in some of them
+    "rot": r"message \d+ of \d+ bytes came with other bytes at \d+",
+    "rot-long": r"message \d+ of \d{5} bytes came with other bytes at \d{4,}",
+    "rot-late": r"message \d{2,} of \d+ bytes came with other bytes at 0",
+    "again": r"it repeats: message \d+ came again in place of message \d+|wrong length",
+    "stale": r"it repeats: message \d+ came again in place of message \d+|wrong length",
+    "twice": "it receives what nobody sent|it repeats: message|wrong length",
+    "zeros": r"message \d+ of \d+ bytes came as nothing but zeros",
+    "cut": r"wrong length: a message of \d{4,5} bytes came with 2048",
+    "padded": r"message \d+ of \d+ bytes came with other bytes at \d+",
+    "early": "it answers before it has read the message: read all bytes, then say 'sent'",
+    "ahead": "message 3 of 4097 bytes came with other bytes at 4096",
+}
 ENDLESS = {  # what never ended, filled the memory, or was a traceback
     "flood": "it lies about its size: 536870912 bytes announced: no message has more than 65536",
-    "stuck": "it drops: message 0 came in place of message 1",
+    "stuck": "it repeats: message 0 came again in place of message 1",
     "digits": "its answer to 'recv 1000' is no line",
     "short": "its messages have at most 99 bytes: 100 are needed",
     "large": (
@@ -65,6 +80,16 @@ def test_the_examples_conform(language: str, tmp_path: Path) -> None:
 def test_a_broken_peer_is_told_by_its_fault(fault: str) -> None:
     (line,) = faults([*BROKEN, fault])
     assert line.startswith(FAULTS[fault])
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_a_peer_that_cheats_now_and_then_is_told_by_what_it_does(cheat: str) -> None:
+    (line,) = faults([*BROKEN, cheat])
+    assert re.match(CHEATS[cheat], line), line
+
+
+def test_a_peer_is_tried_with_five_hundred_messages_at_least() -> None:
+    assert MANY >= 500
 
 
 @pytest.mark.parametrize("fault", ENDLESS)

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from msgspec import structs
 
+from ipclab.backends.interface import Backend
 from ipclab.frames import limits
 from ipclab.frames.derived import LAUNCH_VALUES
-from ipclab.frames.floors import Floor, Floors, Key
+from ipclab.frames.floors import Floor, Floors, Key, native
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
@@ -17,6 +19,7 @@ from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.stats.quantity import Quantity
 from ipclab.store.point import Point
+from ipclab.store.questions import Mechanism
 from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
 from ipclab.studies.asked import questions
@@ -238,6 +241,15 @@ def test_what_no_native_program_does_with_the_same_wait_has_no_limit(
     limits_of_run = {(name, 84, where): [9.0] for name in names for where in ("same", "cross")}
     known = Floors(limits_of_run, questions())
     assert known.under(study, op, PAYLOAD | levels) is None
+
+
+def test_a_backend_that_declares_no_limit_cannot_do_without_a_wake_up_and_a_copy() -> None:
+    own = Mechanism(Backend("own").floor)
+    asked_of = structs.replace(questions(), mechanisms={"own": own})
+    levels = {"backend": "own", "size_bytes": 100, "placement": "cross", "arm": "main"}
+    for wait, limit in (("block", "echo-shm-futex"), ("spin", "echo-shm-spin")):
+        found = native(asked_of, "round_trip", "round-trip", {**levels, "wait": wait})
+        assert found and found[0] == limit
 
 
 def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:

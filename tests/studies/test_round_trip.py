@@ -3,6 +3,7 @@
 import importlib.metadata
 from array import array
 from collections import Counter
+from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar, cast
@@ -15,8 +16,9 @@ from ipclab.backends.waiting import Peer, wait
 from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.proof import PayloadError, digest, payload
+from ipclab.spawn.proof import END
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
@@ -24,7 +26,7 @@ from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
+from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
 from tests.spawn.test_workers import CPUS
 
@@ -83,24 +85,35 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
     class Echo:
         sent: ClassVar[list[bytes]] = []
 
-        def send(self, data: bytes, timeout_ns: int) -> None:
-            self.sent.append(data)
+        def send(self, data: memoryview, timeout_ns: int) -> None:
+            self.sent.append(bytes(data))
 
         def recv(self, timeout_ns: int) -> bytes:
             return self.sent[-1]
 
     # A trip of 5 ms each, but one from 15 to 35 ms.
-    clocks = iter([0, 5, 10, 15, 35, *range(40, 400, 5)])
+    ends = [5, 10, 15, 35, *range(40, 400, 5)]
+    clocks = iter([0, *chain.from_iterable(pairwise([0, *ends]))])
     monkeypatch.setattr(start, "clock", lambda: next(clocks) * 1_000_000)
-    worker = SimpleNamespace(recording=True, outcome=Outcome())
-    start.ask(cast("Worker", worker), cast("Channel", Echo()), b"ab")
+    outcome = Outcome()
+    worker = SimpleNamespace(
+        recording=True,
+        outcome=outcome,
+        prefix="p",
+        role="server",
+        meet=lambda **own: {"server": own},
+    )
+    proof = Proof(cast("Worker", worker), 100)
+    monkeypatch.setattr(proof, "plan", lambda count: [False] * count)
+    start.ask(cast("Worker", worker), cast("Channel", Echo()), proof)
     millions = {
         op: [value // 1_000_000 for value in values]
         for op, values in worker.outcome.samples.items()
     }
     assert [*millions] == [f"since-start.{begin}" for begin in start.BEGINS_MS]
     assert [*millions.values()][:5] == [[5, 5], [5, 20], [20], [20, 5], [5] * 4]
-    assert Echo.sent[-1] == bytes([255 - ord("a"), 255 - ord("b")]) != b"ab"
+    assert proof.messages.number(Echo.sent[-1]) == END
+    assert len(set(Echo.sent)) == len(Echo.sent)
 
 
 def test_the_quick_profile_measures_some_at_the_smallest_size_alone_unless_asked() -> None:
@@ -236,24 +249,12 @@ def test_without_the_package_or_with_another_version_its_arm_is_not_testable(
         assert STUDY.missing(echo, Path()) is None
 
 
-def outcomes(server: list[str], client: list[str]) -> dict[str, Outcome]:
+def test_collect_counts_both_ends() -> None:
     counters = {OP: {"cpu_ns": 10.0}}
-    samples = {OP: array("q", [5, 7])}
-    return {"server": Outcome({}, counters, server), "client": Outcome(samples, counters, client)}
-
-
-def test_collect_takes_whole_payloads_only() -> None:
-    point = points("unix")[0]
-    good = [digest(payload(3, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
-    launch = STUDY.collect(point, outcomes(good, good), 3)
+    ends = {"server": Outcome({}, counters), "client": Outcome({OP: array("q", [5, 7])}, counters)}
+    launch = STUDY.collect(points("unix")[0], ends, 3)
     assert launch.samples[OP].tolist() == [5, 7]
     assert launch.counters == {OP: {"cpu_ns": 20.0}}
-    swapped = [good[1], good[0], good[2]]
-    for server, client in ((swapped, good), (good, swapped)):
-        with pytest.raises(PayloadError, match="message 0 of 3 arrived wrong: it is message 1"):
-            STUDY.collect(point, outcomes(server, client), 3)
-    with pytest.raises(PayloadError, match="2 of 3 messages arrived"):
-        STUDY.collect(point, outcomes(good[:2], good), 3)
 
 
 def test_a_wait_asks_once_more_when_the_peer_has_ended() -> None:

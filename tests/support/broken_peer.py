@@ -26,7 +26,28 @@ else:
 stdout.write(b"ready %d\n" % {"large": 1 << 30, "digits": 10**39, "short": 99}.get(fault, LONGEST))
 stdout.flush()
 held: list[bytes] = []
-small = 0
+small = came = 0
+seen = {"last": b"", "kept": b""}
+LATE, SOME = 120, 20
+
+
+def lied(data: bytes) -> bytes:
+    """Return what is told of a received message, by the fault."""
+    before, seen["last"] = seen["last"], data
+    if came <= 41:
+        seen["kept"] = data
+    hit = came % SOME == 0 and len(data) >= 8
+    wrong = {
+        "rot": hit and data[:-1] + bytes([data[-1] ^ 1]),
+        "rot-long": len(data) > 10_000 and data[:-1] + bytes([data[-1] ^ 1]),
+        "rot-late": came > LATE and bytes([data[0] ^ 1]) + data[1:],
+        "again": len(data) >= 8 and seen["kept"],
+        "stale": hit and len(before) >= 8 and before,
+        "zeros": hit and bytes(len(data)),
+        "cut": data[:2048],
+        "padded": hit and data[: len(data) // 2].ljust(len(data), b"\0"),
+    }.get(fault)
+    return wrong or data
 
 
 def give(data: bytes) -> None:
@@ -36,6 +57,16 @@ def give(data: bytes) -> None:
 while line := stdin.readline():
     word, number = line.split()
     if word == b"send":
+        if fault == "early":
+            stdout.write(b"sent\n")
+            stdout.flush()
+        if fault == "ahead" and int(number) > SMALL:
+            data = stdin.read(int(number) - 1)
+            give(data + b".")
+            stdin.read(1)
+            stdout.write(b"sent\n")
+            stdout.flush()
+            continue
         data = stdin.read(int(number))
         small += len(data) == SMALL
         if fault == "length" and len(data) == ODD:
@@ -49,7 +80,8 @@ while line := stdin.readline():
             for each in held:
                 give(each)
             held.clear()
-        stdout.write(b"sent\n")
+        if fault != "early":
+            stdout.write(b"sent\n")
     else:
         sock.settimeout(max(0.001, int(number) / 1000))
         if fault == "hang":
@@ -70,12 +102,15 @@ while line := stdin.readline():
             stdout.flush()
             continue
         try:
-            data = sock.recv(1 + LONGEST)
+            again = fault == "twice" and seen["last"] and came % SOME == SOME - 1
+            data = b"." + seen["last"] if again else sock.recv(1 + LONGEST)
         except TimeoutError:
             stdout.write(b"late\n")
         else:
             lie = 10 if fault == "lie" and len(data) == 1 + ODD else 0
-            said = b"message %d\n%s" % (len(data) - 1 + lie, data[1:]) if data else b"gone\n"
+            came += bool(data)
+            told = lied(data[1:]) if data else b""
+            said = b"message %d\n%s" % (len(told) + lie, told) if data else b"gone\n"
             stdout.write(said)
             while fault == "stuck" and len(data) == 1 + SMALL:
                 stdout.flush()

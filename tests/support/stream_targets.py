@@ -7,7 +7,6 @@ from typing import Any
 from ipclab.backends.interface import Data
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.stream import ends
-from ipclab.studies.stream.end import NUMBER
 from ipclab.studies.stream.ways import PRODUCER
 
 AT = 1  # of the timed messages of a turn
@@ -23,7 +22,7 @@ def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> Turns:
         good, held = self.way.send, list[bytes]()
 
         def send(data: Data) -> None:
-            place = NUMBER.unpack_from(data)[0] - self.count
+            place = self.messages.number(data) - self.count
             wrong(good, held, bytes(data)) if place in (AT, AT + 1) else good(data)
 
         way = self.way

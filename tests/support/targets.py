@@ -10,14 +10,15 @@ import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ipclab.errors import LabError
-from ipclab.spawn.proof import payload
+from ipclab.spawn.proof import Numbered
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.studies.payload import handover, tcp
 
 LONG = 600.0
+FAULTY = 4  # the number of a message that arrives wrong
 
 
 def echo(worker: Worker, values: list[int]) -> None:
@@ -108,47 +109,42 @@ def litter_and_hang(worker: Worker) -> None:
     time.sleep(LONG)
 
 
-def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
-    """Be the handover's writer, but commit `fault` during the proof."""
+class Lying(Numbered):
+    """The numbered messages, but with what is `planted` at one of them, or at two that change places."""
 
-    def planted(seed: int, sequence: int, size: int) -> bytes:
-        content = payload(seed, sequence, size)
-        if fault == "swapped" and sequence in (1, 2):
-            return payload(seed, 3 - sequence, size)
-        if sequence != 2:
-            return content
-        before = payload(seed, 1, size)
+    planted: ClassVar[str]
+
+    def next(self) -> memoryview:
+        true, number = bytes(super().next()), self.made - 1
+        if number not in (FAULTY, FAULTY + (self.planted == "swapped")):
+            return memoryview(true)
+        before = bytes(self.messages.at(number - 1))
         lies = {
-            "stale": payload(seed, 0, size),
+            "stale": bytes(self.messages.at(number - 2)),
             "duplicate": before,
-            "torn": content[: size // 2] + before[size // 2 :],
-            "short": content[:-1],
+            "swapped": bytes(self.messages.at(2 * FAULTY + 1 - number)),
+            "torn": true[: self.size // 2] + before[self.size // 2 :],
+            "short": true[:-4],
         }
-        return lies.get(fault, content)
+        self.messages.at(number)
+        return memoryview(lies.get(self.planted, true))
 
-    vars(handover)["payload"] = (
-        planted  # this process is forked for one launch: nobody else sees it
-    )
-    return handover.write(worker, **arguments)
+
+def planted(worker: Worker, module: Any, target: str, fault: str, **arguments: Any) -> Turns:
+    """Be `target` of `module`, but commit `fault`; nobody else is in this process."""
+    vars(module)["Numbered"] = type("Faulty", (Lying,), {"planted": fault})
+    turns: Turns = vars(module)[target](worker, **arguments)
+    return turns
+
+
+def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
+    """Be the handover's writer, but commit `fault`."""
+    return planted(worker, handover, "write", fault, **arguments)
 
 
 def send_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
-    """Be the TCP arm's sender, but commit `fault` during the proof."""
-    true = tcp.contents
-
-    def planted(seed: int, sequence: int, size: int) -> Any:
-        content = true(seed, sequence, size)
-        if fault == "swapped" and sequence in (0, 1):
-            return true(seed, 1 - sequence, size)
-        if sequence != 1:
-            return content
-        before = true(seed, 0, size)
-        if fault == "torn":
-            content[len(content) // 2 :] = before[len(content) // 2 :]
-        return {"stale": before, "duplicate": before, "short": content[:-1]}.get(fault, content)
-
-    vars(tcp)["contents"] = planted
-    return tcp.send(worker, **arguments)
+    """Be the TCP arm's sender, but commit `fault`."""
+    return planted(worker, tcp, "send", fault, **arguments)
 
 
 class Evil:

@@ -11,13 +11,14 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.frames.calibration import STUDY
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.round_trip.ends import opened
+from ipclab.studies.round_trip.ends import echo, opened
 
 HERE = "ipclab.studies.calibration"
 SIZE = 100  # bytes
@@ -64,9 +65,9 @@ def roles(
 def serve(worker: Worker, backend: str) -> Turns:
     """Be the echoing end."""
     with opened(worker, backend, SIZE, WAIT) as channel:
+        proof = Proof(worker, SIZE)
         while roles := (yield {}):
-            for _ in range(roles["client"]["exchanges"]):
-                channel.send(channel.recv(WAIT_NS), WAIT_NS)
+            echo(channel, channel.recv, proof, roles["client"]["exchanges"])
         worker.meet()  # the other end is done: nothing is closed under it
 
 
@@ -74,19 +75,22 @@ def ask(
     worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
 ) -> Turns:
     """Be the asking end: time, in each turn, as many operations of `exchanges` each as fit."""
-    message = bytes(range(SIZE))
     with opened(worker, backend, SIZE, WAIT) as channel:
-        count = DISCARDED + least
+        proof, count = Proof(worker, SIZE), DISCARDED + least
         while (yield {"exchanges": count * exchanges}):
-            stamps = zeros(count + 1)
-            stamps[0] = clock()
-            for i in range(1, count + 1):
-                for _ in range(exchanges):
-                    channel.send(message, WAIT_NS)
-                    if channel.recv(WAIT_NS) != message:
-                        raise ConnectionError("the answer is not what was asked")
-                stamps[i] = clock()
-            times = np.diff(np.frombuffer(stamps, np.int64))[DISCARDED:]
-            keep(worker, OP, times)
-            count = DISCARDED + operations(float(np.median(times)), budget_ns, least, most)
+            plan = proof.plan(count * exchanges)
+            begins, ends = zeros(count), zeros(count)
+            with proof.going():
+                for number in range(count):
+                    looks = plan[number * exchanges : (number + 1) * exchanges]
+                    begins[number] = clock()
+                    for look in looks:
+                        channel.send(proof.next(), WAIT_NS)
+                        proof.check(channel.recv(WAIT_NS), look)
+                    ends[number] = clock()
+            times = np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64)
+            keep(worker, OP, times[DISCARDED:])
+            each_ns = float(np.median(times[DISCARDED:]))
+            count = DISCARDED + operations(each_ns, budget_ns, least, most)
+        worker.outcome.facts |= proof.told()
         worker.meet()

@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.backends.interface import Channel
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
-from ipclab.spawn.proof import payload
+from ipclab.spawn.proof import LOOKED
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
 from ipclab.studies.round_trip.ends import (
     INTENDED,
     OP,
+    Trips,
     closed_loop,
-    exchange,
     opened,
-    prove,
     warm_up,
 )
 
@@ -37,14 +36,14 @@ def ask(
     worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
     cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip
-    """Be the asking end: time round trips in each turn, the hog at work; prove them at the end."""
+    """Be the asking end: time round trips in each turn, the hog at work."""
     with beside(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
         wake_in_time()
         with opened(worker, backend, size, wait) as channel:
-            content = payload(seed, 0, size)
-            first = closed_loop(channel, channel.recv, content, warm_up(size))
-            count = DISCARDED + fair(first, gap_ns, budget_ns, least, most)
+            proof = Proof(worker, size)
+            first, _ = closed_loop(channel, channel.recv, proof, warm_up(size))
+            count = DISCARDED + fair(first, gap_ns, budget_ns, least, most) + LOOKED
             steps, spent_ns = 0, 0
             hogs.rest()
             while (yield {"count": count}):
@@ -53,17 +52,16 @@ def ask(
                     before = hogs.steps()
                     begun = clock()
                     if gap_ns:
-                        _one_by_one(worker, channel, content, count, gap_ns)
+                        _one_by_one(worker, Trips(channel, channel.recv, proof, count), gap_ns)
                     else:
-                        times = closed_loop(channel, channel.recv, content, count)
-                        keep(worker, OP, times[DISCARDED:])
+                        times, kept = closed_loop(channel, channel.recv, proof, count)
+                        keep(worker, OP, times[kept])
                     after = hogs.steps()
                     ended = clock()
                 hogs.rest()
                 steps += check_busy(neighbour, before, after)
                 spent_ns += ended - begun
-            hogs.work()
-            worker.outcome.proof = prove(channel, seed, size)
+            worker.outcome.facts |= proof.told()
             worker.meet()
         if cpus:
             worker.outcome.facts["hog_steps"] = steps
@@ -89,20 +87,20 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     return fitting(int(first.min()) + gap_ns, budget_ns, least, most)
 
 
-def _one_by_one(
-    worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int
-) -> None:
+def _one_by_one(worker: Worker, trips: Trips, period_ns: int) -> None:
     """Keep the times of round trips due every `period_ns`: trip, time since due, and waking up.
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
     """
-    trip = exchange(channel, channel.recv, content)
-    due, starts, ends_at = paced(trip, count, period_ns, _sleep_until)
+    with trips.proof.going():
+        due, starts, ends_at = paced(
+            trips.go, len(trips.plan), period_ns, _sleep_until, trips.check
+        )
     idle = np.maximum(due, np.concatenate([due[:1], ends_at[:-1]]))
-    keep(worker, OP, (ends_at - starts)[DISCARDED:])
-    keep(worker, INTENDED, (ends_at - due)[DISCARDED:])
+    keep(worker, OP, (ends_at - starts)[trips.kept])
+    keep(worker, INTENDED, (ends_at - due)[trips.kept])
     # from when it was due, and the one before was over, until this end runs
-    keep(worker, "wake-up", (starts - idle)[DISCARDED:])
+    keep(worker, "wake-up", (starts - idle)[trips.kept])
 
 
 def _sleep_until(at_ns: int) -> None:

@@ -1,6 +1,7 @@
 """The two processes of an object handed over: one gives and times, one takes and sums."""
 
 import gc
+import random
 import struct
 import tracemalloc
 import warnings
@@ -19,7 +20,7 @@ from ipclab.backends.installed import backend as find
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Channel, Place, Segment
 from ipclab.spawn.loops import DISCARDED, keep, operations
-from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.proof import BUFFERS, PayloadError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.objects import HANDLE, SUMMED, contents
@@ -28,9 +29,10 @@ from ipclab.studies.objects.ways import Room, Way, ways
 from ipclab.studies.round_trip.ends import opened
 from ipclab.studies.stream.memory import memory
 
-# The numbers of the objects: the one that is compared whole, the one that is timed, whose every sum
-# is compared, and a small one before all others, at which libraries set themselves up.
-PROVED, TIMED, FIRST = range(3)
+# The numbers of the objects: the one that is compared whole, a small one before all others, at which
+# libraries set themselves up, and the first of those that are timed, whose every sum is compared.
+PROVED, FIRST, TIMED = range(3)
+TIMED_BYTES = 16 << 20  # of all these together, unless two have more
 FIRST_BYTES = 1_000
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
 ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
@@ -122,8 +124,8 @@ def give(
         each_ns = float(_answer(link)[1] - begun)
         worker.meet()  # the other end holds the object now
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
-        content = contents.made(kind, size, seed, TIMED)  # while the other end compares
-        wanted = contents.total(content)
+        timed = Timed(kind, size, seed)  # while the other end compares
+        content = timed.objects[0]
         worker.meet()
         while True:
             long = each_ns > budget_ns
@@ -135,13 +137,12 @@ def give(
                 break
             count = _planned(worker, plan)
             with worker.counting(SUMMED, count):
-                times, sums = _timed(link, content, count)
+                times = _timed(link, timed, count)
             each_ns = float(np.median(times[:, 1]))
-            if any(total != wanted for total in sums):
-                raise PayloadError("an object arrived wrong in a timed turn", "its sum differs")
             for op, column in zip((HANDLE, SUMMED), times[discarded:].T, strict=True):
                 keep(worker, op, column)
         facts = worker.outcome.facts
+        facts |= {"numbered": timed.given, "compared": timed.given}
         message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
         _answer(link)
         facts["placed_bytes"] = link[1].placed(message)
@@ -192,19 +193,43 @@ def _answer(link: Link) -> tuple[int, int, float]:
     return handle, summed, total
 
 
-def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
-    """Hand `content` over `count` times; return the sums and rows of times (ns).
+class Timed:
+    """The objects of the timed turns, which follow one another in a random order.
 
-    A row has the time until the handle, and until the sum.
+    No two have one sum, which the other end tells of what it got, and no one can tell beforehand.
     """
-    times, sums = np.empty((count, 2), np.int64), []
+
+    def __init__(self, kind: str, size: int, seed: int) -> None:
+        few = max(2, min(BUFFERS, TIMED_BYTES // size))
+        self.objects = [contents.made(kind, size, seed, TIMED + number) for number in range(few)]
+        self.sums = [contents.total(each) for each in self.objects]
+        self.chance, self.given, self.place = random.Random(), 0, 0
+
+    def next(self) -> Any:
+        """Return the next object, which is another one than the one before."""
+        self.place = (self.place + self.chance.randrange(1, len(self.objects))) % len(self.objects)
+        self.given += 1
+        return self.objects[self.place]
+
+    def check(self, total: float) -> None:
+        """Raise `PayloadError` unless `total` is the sum of the last object."""
+        if total == self.sums[self.place]:
+            return
+        why = "its sum is that of another one" if total in self.sums else "its sum differs"
+        raise PayloadError(f"object {self.given - 1} arrived wrong in a timed turn", why)
+
+
+def _timed(link: Link, timed: Timed, count: int) -> Any:
+    """Hand `count` objects over; return rows of times (ns): until the handle, and until the sum."""
+    times = np.empty((count, 2), np.int64)
     for number in range(count):
+        content = timed.next()
         begun = clock()
         _send(link, content)
         handle, summed, total = _answer(link)
         times[number] = handle - begun, summed - begun
-        sums.append(total)
-    return times, sums
+        timed.check(total)
+    return times
 
 
 def take(

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -22,11 +23,11 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
-from ipclab.spawn.proof import digest
+from ipclab.spawn.proof import LOOKED, Numbered, pool_bytes, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.payload.handover import END, START
-from ipclab.studies.payload.published import Floats, floats
+from ipclab.studies.payload.published import floats
 
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
@@ -36,7 +37,6 @@ HEADER = struct.Struct(f"<i{TOKEN_BYTES}s")
 WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
-PROOF_MESSAGES = 3
 PICKLED = {  # module -> what an array's pickle needs of it
     "numpy": ("ndarray", "dtype"),
     "numpy._core.multiarray": ("_reconstruct",),
@@ -55,9 +55,10 @@ class ArrayUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def contents(seed: int, sequence: int, size: int) -> Floats:
-    """Return the float32 array of `size` bytes that is message number `sequence`."""
-    return floats(size, [seed, sequence])
+def numbered(worker: Worker, token: bytes, size: int, seed: int) -> Numbered:
+    """Return an end's share of the proof; the messages are float32 but for their numbers."""
+    content = floats(-(-pool_bytes(size) // 4) * 4, seed).tobytes()
+    return Numbered(f"{worker.prefix} {token.hex()}", size, content)
 
 
 def send(
@@ -70,19 +71,17 @@ def send(
     link = _Sender(("127.0.0.1", port), token, CODECS[codec], nodelay == "on")
     if connection == "kept":
         link.keep()
-    # none of the proof's: a stale buffer cannot pass for one
-    data = contents(seed, PROOF_MESSAGES, size)
-    count = LEAST_LONG
-    while (yield {"count": DISCARDED + count}):
-        stamps = zeros(DISCARDED + count)
-        with worker.counting("send", len(stamps)):
-            for i in range(len(stamps)):
-                stamps[i] = link.transfer(data)
+    proof = numbered(worker, token, size, seed)
+    count = DISCARDED + LEAST_LONG + LOOKED
+    while (yield {"count": count}):
+        plan, stamps = proof.plan(count), zeros(count)
+        with worker.counting("send", count):
+            for i in range(count):
+                stamps[i] = link.transfer(np.frombuffer(proof.next(), np.float32))
         starts: Samples = np.frombuffer(stamps, np.int64)
-        keep(worker, START, starts[DISCARDED:])
-        count = operations(float(np.median(np.diff(starts))), **sampling)
-    for sequence in range(PROOF_MESSAGES):
-        link.transfer(contents(seed, sequence, size))
+        keep(worker, START, starts[recorded(plan, DISCARDED)])
+        each_ns = float(np.median(np.diff(starts)))
+        count = DISCARDED + operations(each_ns, **sampling) + LOOKED
 
 
 @dataclass
@@ -119,7 +118,13 @@ class _Sender:
 
 
 def receive(
-    worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object
+    worker: Worker,
+    size: int,
+    seed: int,
+    receive: str,
+    codec: str,
+    connection: str,
+    **others: object,
 ) -> Turns:
     """Be the receiver; `END` is the clock when the array is there, before acknowledging."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
@@ -128,16 +133,18 @@ def receive(
     link = _Receiver(listener, token, size, RECEIVES[receive], codec != "raw")
     if connection == "kept":
         link.kept, _ = link.accept()
+    proof = numbered(worker, token, size, seed)
     while roles := (yield {}):
-        stamps = zeros(roles["sender"]["count"])
+        plan = proof.plan(roles["sender"]["count"])
+        stamps = zeros(len(plan))
         with worker.counting("receive", len(stamps)):
-            for i in range(len(stamps)):
-                stamps[i], _ = link.transfer()
-        keep(worker, END, np.frombuffer(stamps, np.int64)[DISCARDED:])
+            for i, look in enumerate(plan):
+                proof.next()
+                stamps[i] = link.transfer(partial(proof.check, look=look))
+        keep(worker, END, np.frombuffer(stamps, np.int64)[recorded(plan, DISCARDED)])
+    worker.outcome.facts |= proof.told()
     if link.strangers:
         worker.outcome.facts["strangers"] = link.strangers
-    for _ in range(PROOF_MESSAGES):
-        worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
 
 
 @dataclass
@@ -175,8 +182,8 @@ class _Receiver:
         length, token = HEADER.unpack(_append(link.recv, HEADER.size, HEADER.size))
         return int(length) if hmac.compare_digest(token, self.token) else None
 
-    def transfer(self) -> tuple[int, Any]:
-        """Return the clock when the array was complete, and the array."""
+    def transfer(self, check: Callable[[memoryview], None]) -> int:
+        """Return the clock when the array was complete; it is checked before the sender goes on."""
         link, length = (self.kept, self._length(self.kept)) if self.kept else self.accept()
         if length is None:
             raise LabError("the sender's header is wrong", "it lacks the launch's token")
@@ -189,10 +196,11 @@ class _Receiver:
             else np.frombuffer(body, np.float32)
         )
         end = clock()
+        check(array.data.cast("B"))
         link.sendall(b"k")
         if not self.kept:
             link.close()
-        return end, array
+        return end
 
     def _into(self, link: socket.socket, length: int) -> memoryview:
         view = memoryview(self.buffer)[:length]

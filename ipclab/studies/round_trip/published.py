@@ -17,13 +17,14 @@ import numpy as np
 
 from ipclab.backends.interface import Place
 from ipclab.paths import typed
+from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import fitting, keep
-from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker
-from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
+from ipclab.studies.round_trip.ends import OP
 
 PACKAGE, VERSION = "shm-rpc-bridge", "0.2.4"
 WARM_UP, ROUND_TRIPS = 100, 50_000
+PROVED = 16  # round trips after those
 BUFFER_BYTES, WAIT_SECONDS = 2_500_000, 10.0
 Send = Callable[[bytes], object]
 Take = Callable[[], bytes]
@@ -85,10 +86,10 @@ def serve(worker: Worker, backend: str, size: int, **others: object) -> None:
         count = worker.meet()["client"]["count"]
         with worker.counting(OP, count):
             _echo(send, take, count)
-        for _ in range(PROOF_MESSAGES):
+        proof = Proof(worker, size)
+        for look in proof.plan(PROVED):
             data = take()
-            send(data)
-            worker.outcome.proof.append(digest(data))
+            send(bytes(proof.mixed(data)) if look else data)
 
 
 def _echo(send: Send, take: Take, count: int) -> None:
@@ -98,8 +99,11 @@ def _echo(send: Send, take: Take, count: int) -> None:
         send(data)
 
 
-def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
-    """Warm up, agree on a count, keep the mean of that many trips as the sample; then the proof."""
+def ask(worker: Worker, backend: str, size: int, **how: Any) -> None:
+    """Warm up, agree on a count, keep the mean of that many trips as the sample; then the proof.
+
+    The published loop sends one constant and looks at nothing: what it times is not looked at.
+    """
     content = b"A" * size
     with _opened(worker, backend, size) as (send, take):
         each_ns = _total(send, take, content, WARM_UP) // WARM_UP
@@ -107,9 +111,10 @@ def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
         worker.meet(count=count)
         with worker.counting(OP, count):
             total = _total(send, take, content, count)
-        for sequence in range(PROOF_MESSAGES):
-            send(payload(seed, sequence, size))
-            worker.outcome.proof.append(digest(take()))
+        proof = Proof(worker, size)
+        for look in proof.plan(PROVED):
+            send(bytes(proof.next()))
+            proof.check(take(), look)
     keep(worker, OP, np.array([round(total / count)], np.int64))
     per_second = count / (total / 1e9)
     worker.outcome.facts |= {"iterations": count, "total_ns": total}

@@ -1,6 +1,7 @@
 """The writer and readers of a shared dictionary: they open a store and run a scenario."""
 
 import gc
+import random
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +16,7 @@ from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Place, Store
 from ipclab.spawn.loops import keep
 from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.proof import PayloadError, looks
 from ipclab.spawn.worker import Turns, zeros
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.shared_dict.loops import READY_NS, Reading, Task, Writing
@@ -22,6 +24,7 @@ from ipclab.studies.shared_dict.published import STORES
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept
+LEAST_ENTRY = 64  # bytes of an encoded entry, about
 LOOK_NS = 1_000_000  # between two looks whether readers are done: to ask MPI is to offer the CPU to others
 STAMP, SEEN, VERSION = "stamp", "seen", "version"  # joined by the study, not kept
 
@@ -78,15 +81,24 @@ def _write_many(writing: Writing) -> Turns:
 
 def _read_many(reading: Reading) -> Turns:
     store = reading.store
-    writer = reading.worker.roles[0]
-    taken = 0
+    task, writer = reading.task, reading.worker.roles[0]
+    chance, taken = random.Random(), 0
     while roles := (yield {}):
         if not store.keeps:  # each message is taken; the last one stays with its reader
-            for _ in range(roles[writer]["writes"]):
-                store.read(taken, WAIT_NS)
+            kept = dict[int, bytes]()
+            for look in looks(chance, roles[writer]["writes"], task.entries * LEAST_ENTRY):
+                version, data = store.read(taken, WAIT_NS)
                 taken += 1
+                if look or not kept:
+                    kept[version] = data
+            for version, data in kept.items():
+                reading.check(version, data)
         count = reading.asked()
-        reading.version, _ = store.read(0, WAIT_NS)
+        reading.version, data = store.read(0, WAIT_NS)
+        reading.check(reading.version, data)
+        if store.keeps and reading.version != reading.wanted:
+            why = f"version {reading.wanted} is the last one written"
+            raise PayloadError(f"version {reading.version} was read", why)
         reading.read_all(count, once=False)
         reading.end_turn()
 
@@ -121,7 +133,7 @@ def _read_stream(reading: Reading) -> Turns:
             for _ in range(count):
                 wanted = reading.version + 1
                 if reading.read(reading.version, lambda: worker.signal(0)) != wanted:
-                    raise ValueError(f"version {reading.version} came instead of {wanted}")
+                    raise PayloadError(f"version {reading.version} came instead of {wanted}")
                 worker.signal(0)
         reading.end_turn()
 

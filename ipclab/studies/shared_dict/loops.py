@@ -39,7 +39,7 @@ class Task:
     @property
     def contents(self) -> int:
         """Return how many contents the writer turns through: one as published, else several."""
-        return rotations(self.entries) if self.arm in ("stream", "live") else 1
+        return 1 if self.arm == "published" else rotations(self.entries)
 
     @property
     def coder(self) -> Codec:
@@ -118,7 +118,8 @@ class Writing(Body):
         """Tell readers to make `reads` reads, all from one moment where they have one clock."""
         facts = self.worker.outcome.facts
         facts["asked"] = facts.get("asked", 0) + reads
-        self.worker.meet(reads=reads, at=clock() + READY_NS if self.task.nodes == 1 else 0)
+        at = clock() + READY_NS if self.task.nodes == 1 else 0
+        self.worker.meet(reads=reads, at=at, version=self.version)
 
     def finish(self) -> None:
         """Note how much was written in all."""
@@ -167,9 +168,24 @@ class Reading(Body):
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
-        self.torn += data != self._expected()  # outside of any timed region
+        self.check(self.version, data)  # outside of any timed region
         self.data = data
         return self.version
+
+    def check(self, version: int, data: bytes) -> None:
+        """Note what is wrong with `data`, the content of `version`, if anything is."""
+        wanted = self.expected[version % len(self.expected)]
+        if data == wanted:
+            return
+        self.torn += 1
+        if data in self.expected:
+            how = "had the content of another version"
+        elif len(data) != len(wanted):
+            how = f"had {len(data):,} of {len(wanted):,} bytes"
+        else:
+            differ = np.frombuffer(data, np.uint8) != np.frombuffer(wanted, np.uint8)
+            how = f"had other bytes at {np.flatnonzero(differ)[0]}"
+        self.worker.outcome.facts.setdefault("fault", f"version {version} {how}")
 
     def read_all(self, count: int, once: bool) -> None:
         """Read `count` times, each version `once` or whatever there is, and count what it takes."""
@@ -178,8 +194,12 @@ class Reading(Body):
                 self.read(self.version if once else 0)
 
     def asked(self) -> int:
-        """Return how many reads the writer asks for, once they are due."""
+        """Return how many reads the writer asks for, once they are due.
+
+        `wanted` is the version that it has written last.
+        """
         asked = self.worker.meet()[self.worker.roles[0]]
+        self.wanted = int(asked["version"])
         await_due(asked["at"])
         return int(asked["reads"])
 

@@ -245,12 +245,20 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     torn = sum(reader["torn"] for reader in read)
     lost = sum(max(0, wanted - number) for number in reads)
     if torn:
-        why = "their bytes are none that were written"
+        faults = [str(reader["fault"]) for reader in read if "fault" in reader]
+        why = min(faults, default="their bytes are none that were written")
         raise PayloadError(f"{torn} of {made} reads were torn", why)
     if lost or len(read) != point.levels["readers"]:
         raise PayloadError(f"{lost} of {asked} reads were lost", f"the readers made {reads}")
     facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
-    facts |= {"reads": made, "reads_wanted": asked, "lost": lost, "torn": torn}
+    facts |= {
+        "numbered": made,
+        "compared": made,
+        "reads": made,
+        "reads_wanted": asked,
+        "lost": lost,
+        "torn": torn,
+    }
     return facts | {"readers": len(read), "reads_per_reader": reads}
 
 

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import FILE, table
@@ -30,7 +28,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
-from ipclab.studies.stream.end import NUMBER, PROOF_MESSAGES, RECEIVED
+from ipclab.studies.stream.end import NUMBER, RECEIVED
 from ipclab.studies.stream.joined import joined
 from ipclab.studies.stream.ways import EACH, carrier, roles_of
 
@@ -118,20 +116,4 @@ class StreamStudy(Study):
         producer, *consumers = (
             Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
         )
-        made = joined(producer, consumers, each)
-        _prove(point, [outcomes[name].proof for name in names[1:]], each, seed)
-        return made
-
-
-def _prove(point: Point, proofs: Sequence[list[str]], each: bool, seed: int) -> None:
-    """Raise `PayloadError` when known messages came wrongly; shared ones came in any order."""
-    if each:
-        for proof in proofs:
-            check(seed, point.size_bytes, proof, PROOF_MESSAGES)
-        return
-    numbers = range(PROOF_MESSAGES)
-    digests = [digest(payload(seed, number, point.size_bytes)) for number in numbers]
-    if sorted(chain.from_iterable(proofs)) != sorted(digests * len(proofs)):
-        raise PayloadError(
-            "messages arrived wrong", "their bytes are torn or altered, or some came twice"
-        )
+        return joined(producer, consumers, each)

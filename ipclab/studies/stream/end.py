@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.loops import DISCARDED, keep
+from ipclab.spawn.proof import END, Messages, noise
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import Way
@@ -19,10 +20,7 @@ SEQUENCES = "sequences"  # the numbers of those that came, in their order
 COUNTS = "counts"  # by turn: how many messages it had
 DUE, STARTS = "due", "starts"  # of each message of an open loop
 PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
-# with which a message begins; `END` stands in the one after the last of a phase
-NUMBER = Struct("=q")
-END = -1
-PROOF_MESSAGES = 3
+NUMBER = Struct("=q")  # with which a message begins, counted from the first one's
 FILL_NS = 20_000_000  # how long the producer waits for room
 # Without another message for so long, the rest is lost. TCP asks a receiver that was full only after
 # 200 ms whether it has room again, and then less and less often.
@@ -40,9 +38,13 @@ def numbers_of(messages: Any) -> Any:
 
 
 class End:
-    """What the two ends have in common. Messages are numbered over all phases."""
+    """What the two ends have in common. Messages are numbered over all phases.
 
-    def __init__(self, worker: Worker, way: Way, plan: Plan) -> None:
+    What follows the last one of a phase is its number's beginning, too short for a message; in
+    batches, where all are as long, it is filled up.
+    """
+
+    def __init__(self, worker: Worker, way: Way, plan: Plan, secret: str) -> None:
         self.worker = worker
         self.way = way
         self.plan = plan
@@ -50,6 +52,15 @@ class End:
         self.period_ns = 0  # of an open loop, from its first turn that is recorded
         self.took: list[float] = []  # by turn: the ns of one message
         self.sequences = zeros(0)
+        key = f"{worker.prefix} {secret}"
+        self.messages = Messages(key, plan.size)
+        self.last = bytes(self.messages.message(END)[: NUMBER.size - 1])
+        self.rows = np.zeros((plan.batch, plan.size), np.uint8)
+        if plan.batch > 1:
+            self.rows[:] = np.frombuffer(noise(key, self.rows.size), np.uint8).reshape(
+                self.rows.shape
+            )
+        self.numbers = numbers_of(self.rows)
 
     def turn(self, slowest_ns: float) -> float:
         """Stream the messages of a turn, after uncounted ones; return what one took here (ns).

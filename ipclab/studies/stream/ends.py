@@ -1,5 +1,6 @@
 """The processes of a stream, phase by phase, and the end that sends."""
 
+import secrets
 import time
 from contextlib import nullcontext, suppress
 from time import perf_counter_ns as clock
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.loops import fitting, keep, paced
-from ipclab.spawn.proof import payload
+from ipclab.spawn.proof import BUFFERS, END, AwaitedError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.consumer import Consumer
@@ -16,22 +17,18 @@ from ipclab.studies.stream.end import (
     CLOSING,
     COUNTS,
     DUE,
-    END,
     FILL_NS,
     FIRST,
-    NUMBER,
     OPENING,
-    PROOF_MESSAGES,
     SENT,
     STARTS,
     TOTAL,
     End,
     keep_times,
-    numbers_of,
 )
 from ipclab.studies.stream.memory import memory, resources
 from ipclab.studies.stream.plan import Plan
-from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
+from ipclab.studies.stream.ways import PRODUCER, consumer_role, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 # bytes to fill with, and for each us of the budget
@@ -39,23 +36,26 @@ FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
 
 def run(worker: Worker, **levels: Any) -> Turns:
-    """Be one process of a stream: warm up, stream in turns, prove, fill the mechanism.
+    """Be one process of a stream: warm up, stream in turns, fill the mechanism.
 
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
     plan = Plan(**levels)
-    worker.meet()  # nobody is still to be forked, with whom pages would be shared
+    own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
+    met = worker.meet(**own)  # nobody is still to be forked, with whom pages would be shared
     before = resources()
     way = join(worker, plan.backend, plan.size, plan.consumers, plan.sharing)
     keep_times(worker, OPENING, way.opening_ns)
-    end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, plan)
+    end = (Producer if worker.role == PRODUCER else Consumer)(
+        worker, way, plan, met[PRODUCER]["secret"]
+    )
     keep_times(worker, FIRST, *end.phase(1))
     slowest = end.slowest_ns(LARGE_WARM_UP if plan.size >= LARGE else WARM_UP)
     slowest = end.slowest_ns(fitting(round(slowest), plan.budget_ns, LARGE_WARM_UP, plan.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in resources().items()}
     while roles := (yield {"each_ns": slowest}):
         slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
-    end.prove()
+    end.finish()
     worker.meet()
     if plan.fill:
         end.fill()
@@ -67,27 +67,18 @@ def run(worker: Worker, **levels: Any) -> Turns:
 class Producer(End):
     """The end that sends."""
 
-    def __init__(self, worker: Worker, way: Way, plan: Plan) -> None:
-        super().__init__(worker, way, plan)
-        self.message = bytearray(payload(plan.seed, 0, plan.size))
-        self.words = np.frombuffer(self.message * plan.batch, np.uint8).reshape(-1, plan.size)
-        self.numbers = numbers_of(self.words)
-
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
             begun = clock()
-            if period_ns:
-                self._paced(count, period_ns)
-            elif self.plan.batch > 1:
-                self._batches(count)
-            elif self.plan.window:
-                self._windows(count)
-            else:
-                self._messages(self.count, count)
-            ended = clock()
-            last = NUMBER.pack(END)
-            self.way.tell(last.ljust(self.plan.size) if self.plan.batch > 1 else last)
+            try:
+                self._send(count, period_ns)
+                ended = clock()
+                batches = self.plan.batch > 1
+                self.way.tell(self.messages.message(END) if batches else self.last)
+            except TimeoutError as error:
+                what = f"a message of {self.count} to {self.count + count} was not taken"
+                raise AwaitedError(what, "the mechanism has no room for it") from error
             self.worker.meet()
         if kept:
             keep_times(self.worker, SENT, begun, ended)
@@ -95,12 +86,23 @@ class Producer(End):
         self.count += count
         return begun, ended
 
+    def _send(self, count: int, period_ns: int) -> None:
+        if period_ns:
+            self._paced(count, period_ns)
+        elif self.plan.batch > 1:
+            self._batches(count)
+        elif self.plan.window:
+            self._windows(count)
+        else:
+            self._messages(self.count, count)
+
     def _messages(self, first: int, count: int) -> None:
         send = self.way.send
-        message = self.message
+        base, marks, windows = self.messages.first, self.messages.marks, self.messages.windows
         for number in range(first, first + count):
-            NUMBER.pack_into(message, 0, number)
-            send(message)
+            place = number % BUFFERS
+            marks[place][0] = base + number
+            send(windows[place])
 
     def _windows(self, count: int) -> None:
         """Send windows of messages, each after the answer to the one before."""
@@ -115,22 +117,20 @@ class Producer(End):
         batch = self.plan.batch
         size = self.plan.size
         send = self.way.channel.send_many
-        self.numbers[:] = np.arange(self.count, self.count + batch)
+        self.numbers[:] = self.messages.first + self.count + np.arange(batch)
         for _ in range(count // batch):
-            send(self.words, size, WAIT_NS)
+            send(self.rows, size, WAIT_NS)
             self.numbers += batch
         if left := count % batch:
-            send(self.words[:left], size, WAIT_NS)
+            send(self.rows[:left], size, WAIT_NS)
 
     def _paced(self, count: int, period_ns: int) -> None:
         """Send a message every `period_ns`, late ones at once; halfway, stall as planned."""
-        send = self.way.send
-        message = self.message
+        send, message = self.way.send, self.messages.message
         stalled = count // 2 - 1
 
         def step(place: int) -> None:
-            NUMBER.pack_into(message, 0, self.count + place)
-            send(message)
+            send(message(self.count + place))
             if place == stalled and self.plan.stall_ns:
                 time.sleep(self.plan.stall_ns / 1e9)
 
@@ -138,10 +138,8 @@ class Producer(End):
         keep(self.worker, DUE, due)
         keep(self.worker, STARTS, starts)
 
-    def prove(self) -> None:
-        """Send messages of which every byte is known, to each consumer."""
-        for sequence in range(PROOF_MESSAGES):
-            self.way.tell(payload(self.plan.seed, sequence, self.plan.size))
+    def finish(self) -> None:
+        """Note how many messages were sent."""
         keep_times(self.worker, TOTAL, self.count)
 
     def fill(self) -> None:
@@ -153,7 +151,7 @@ class Producer(End):
         most = max(1, room // self.plan.size)
         with suppress(TimeoutError):
             while accepted < most:
-                offer(self.message, FILL_NS)
+                offer(self.messages.message(accepted), FILL_NS)
                 accepted += 1
         grown = memory("Rss") - before
         self.worker.meet(accepted=accepted)

@@ -53,6 +53,8 @@ def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
     samples |= _once(producer, consumers)
     facts = {**producer.facts, **accounted, "messages": int(counts.sum())}
     facts["messages_per_second"] = int(counts.sum()) / (float((ended - begun).sum()) / 1e9)
+    for name in ("numbered", "compared"):
+        facts[name] = _sum([end.facts for end in consumers], name)
     for name in ("descriptors", MEMORY):
         facts[f"consumers_{name}"] = _sum([end.facts for end in consumers], name)
     received = [end.counters[RECEIVED] for end in consumers]
