@@ -20,13 +20,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 import numpy as np
-from ipclab.machine import Source, Topology
-from ipclab.machine.placement import placements
-from ipclab.spawn.heat import Contestant, Heat, Schedule
-from ipclab.spawn.launcher import Launcher
-from ipclab.studies.interface import Sweep
-from ipclab.studies.profile import PROFILES
-from ipclab.studies.round_trip import RoundTripStudy
+from ipclab_measure.machine import Source, Topology
+from ipclab_measure.machine.placement import placements
+from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import PROFILES
+from ipclab_measure.studies.round_trip import RoundTripStudy
 study, profile = RoundTripStudy(), replace(PROFILES["quick"], turn_ns=4_000_000)
 placed = placements(Topology.read(Source()))["same"]
 with Launcher(Path(sys.argv[1])) as launcher:

@@ -71,6 +71,6 @@ else
     fi
 fi
 say "compiling the stream multiplexer"
-"$python" -c 'import sys; from ipclab.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
+"$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
     say "the multiplexer is not testable here"
 printf '%s\n%s\n' "$wanted" "$wanted_native" >"$stamp"

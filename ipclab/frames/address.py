@@ -20,7 +20,12 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.stats.form import Run
-from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured, missing
+from ipclab.stats.quantity import (
+    FEW_SAMPLES,
+    Quantity,
+    measured,
+    missing,
+)
 
 # in a bracket stand levels, never quotes as after a notebook's variable
 PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]'\"]*\](?:\.[\w.]+)?"

@@ -16,9 +16,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
-from ipclab.lab import drawn, formats, style
+from ipclab.marks import drawn, style
+from ipclab.lab import formats
 from ipclab.lab.data import ABSENT, Data
-from ipclab.lab.words import DASH
+from ipclab.words.words import DASH
 from ipclab.store.files import write_whole
 
 Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
@@ -34,7 +35,7 @@ _HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})
 class Figure:
     """An SVG drawing, translated `alt` and `caption`, file name without suffix, and its data.
 
-    `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.marks` drew.
+    `drawn` names the studies and the number of rows that the helpers of `ipclab.marks.marks` drew.
     """
 
     svg: str = field(repr=False)

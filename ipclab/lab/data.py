@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.claims.file import File
-from ipclab.claims.published import published, worded
+from ipclab_report.claims.file import File
+from ipclab_report.claims.published import published, worded
 from ipclab.errors import LabError
 from ipclab.frames import address, derived
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import prose, sentences
-from ipclab.lab.catalogue import N_
+from ipclab_report.prose import prose, sentences
+from ipclab.words.catalogue import N_
 from ipclab.lab.factors import check_levels
-from ipclab.lab.questions import MOST_WITHIN, Question, Variables, within, without_factor
-from ipclab.lab.words import DASH, Words
+from ipclab_report.prose.questions import (
+    MOST_WITHIN,
+    Question,
+    Variables,
+    within,
+    without_factor,
+)
+from ipclab.words.words import DASH, Words
 from ipclab.paths import Paths
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import UsageError, nearest
-from ipclab.lab import labels
+from ipclab.words import labels
 from ipclab.store.run import RunFolder
 
 MOST_NAMED = 12  # levels that a line names

@@ -10,14 +10,24 @@ import pandas as pd
 
 from ipclab.frames.derived import measured
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import canvas, magic, quotes, style, tabulation
-from ipclab.lab.audit import with_own
-from ipclab.lab.catalogue import N_
+from ipclab.lab import canvas
+from ipclab_report.prose import magic
+from ipclab_report.notebooks import quotes
+from ipclab.marks import style
+from ipclab.tables import tabulation
+from ipclab_report.claims.audit import with_own
+from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data, Teller
-from ipclab.lab.numbers import plain
-from ipclab.lab.parameters import Parameter
-from ipclab.lab.runs import best, called, choose, full, newest_full
-from ipclab.lab.words import Words
+from ipclab.words.numbers import plain
+from ipclab_report.notebooks.parameters import Parameter
+from ipclab.lab.runs import (
+    best,
+    called,
+    choose,
+    full,
+    newest_full,
+)
+from ipclab.words.words import Words
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import part
 from ipclab.stats.quantity import Quantity
@@ -91,7 +101,7 @@ class Lab(Data):
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
         entries, readers ...; an empty one means the study's own. Values may come from papermill's
         command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
-        what cannot be meant, and what `ipclab.measure.session` raises.
+        what cannot be meant, and what `ipclab_measure.session.session` raises.
         """
         given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
         values = {}
@@ -119,7 +129,7 @@ class Lab(Data):
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
-        `ipclab.measure.session.measure` raises.
+        `ipclab_measure.session.session.measure` raises.
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)

@@ -14,7 +14,12 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import ALPHA, heat_level, launches_needed, pair_level
+from ipclab.stats.family import (
+    ALPHA,
+    heat_level,
+    launches_needed,
+    pair_level,
+)
 from ipclab.stats.intervals import exp, growth, says_nothing
 from ipclab.stats.looks import HEAT_LOOKS
 

@@ -12,7 +12,13 @@ from itertools import combinations
 from typing import TypeVar
 
 from ipclab.stats import paired
-from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+from ipclab.stats.compare import (
+    FASTER,
+    SLOWER,
+    Comparison,
+    Side,
+    compare,
+)
 from ipclab.stats.family import ALPHA
 
 Name = TypeVar("Name")

@@ -15,7 +15,12 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr
 
-from ipclab.stats.looks import HEAT_LOOKS, LOOKS, SHARES, heat_shares
+from ipclab.stats.looks import (
+    HEAT_LOOKS,
+    LOOKS,
+    SHARES,
+    heat_shares,
+)
 from ipclab.stats.ranktest import least_p
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look

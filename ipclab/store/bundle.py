@@ -32,7 +32,15 @@ from ipclab.store.archive import (
     Entry,
     HostileError,
 )
-from ipclab.store.files import PART, dump_json, locked, sealed, sha256, whole, write_whole
+from ipclab.store.files import (
+    PART,
+    dump_json,
+    locked,
+    sealed,
+    sha256,
+    whole,
+    write_whole,
+)
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode, row_count
 

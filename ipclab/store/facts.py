@@ -25,7 +25,7 @@ class Fact:
     It says whether the machine's digest holds the fact, and whether reports list it.
 
     It is the text of `file`, of a `kind`, or of the first of the fields `key` that the file has;
-    where there is no file, a reader of its name tells it (`ipclab.machine.facts`).
+    where there is no file, a reader of its name tells it (`ipclab_measure.machine.facts`).
     """
 
     group: str

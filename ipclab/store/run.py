@@ -10,7 +10,14 @@ from typing import Any
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
-from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
+from ipclab.store.files import (
+    PART,
+    locked,
+    sealed,
+    sha256,
+    write_whole,
+    written,
+)
 from ipclab.store.point import Point
 from ipclab.store.questions import Questions, told
 from ipclab.store.schema import SCHEMA, parse_run

@@ -11,11 +11,16 @@ from pathlib import Path
 import click
 import pytest
 
-from ipclab.commands import PATH
-from ipclab.errors import MOST_NAMED, LabError, UsageError, hint
-from ipclab.measure.progress import Progress
+from ipclab_report.options import PATH
+from ipclab.errors import (
+    MOST_NAMED,
+    LabError,
+    UsageError,
+    hint,
+)
+from ipclab_measure.session.progress import Progress
 from ipclab.paths import Paths
-from ipclab.render.report import report
+from ipclab_report.pages.report import report
 from ipclab.store.files import write_whole
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment

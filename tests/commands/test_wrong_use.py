@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measure.progress import Progress
-from ipclab.measure.request import Request, levels
-from ipclab.measure.session import measure
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request, levels
+from ipclab_measure.session.session import measure
 from ipclab.paths import Paths
-from ipclab.spawn import ledger
+from ipclab_measure.spawn import ledger
 from ipclab.store.point import Level
-from ipclab.studies.installed import study
-from ipclab.studies.interface import Sweep
+from ipclab_measure.studies.installed import study
+from ipclab_measure.studies.interface import Sweep
 
 
 def refused(paths: Paths, told: str, **request: object) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab.store.run import read
 from ipclab.store.samples import decode
 

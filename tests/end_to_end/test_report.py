@@ -16,7 +16,7 @@ import pytest
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
-from ipclab.render.report import held_by, notebooks_of
+from ipclab_report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
 from tests.support import reading
 from tests.support.commands import ROOT, without_answers

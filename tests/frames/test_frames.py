@@ -16,11 +16,16 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
 from ipclab.frames.address import narrowed
-from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
+from ipclab.frames.points import (
+    VALUES,
+    frame,
+    launch_rows,
+    point_rows,
+)
 from ipclab.frames.stamps import stamp
 from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
-from ipclab.render import staleness
+from ipclab_report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.files import sha256

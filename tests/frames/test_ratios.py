@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab import labels
+from ipclab.words import labels
 from ipclab.lab.data import Data
-from ipclab.lab.words import Words
+from ipclab.words.words import Words
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder

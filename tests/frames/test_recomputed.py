@@ -16,9 +16,10 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import canvas, table
+from ipclab.lab import canvas
+from ipclab.tables import table
 from ipclab.lab.lab import Lab
-from ipclab.lab.numbers import Formatter
+from ipclab.words.numbers import Formatter
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 # the others take a minute more, and show nothing else here
 NEEDED = "01_payload.ipynb", "machines.ipynb"
 OPENED = """
-from ipclab.lab.audit import with_own
+from ipclab_report.claims.audit import with_own
 from ipclab.lab.lab import Lab
 lab = Lab.open(study="payload")
 with_own(lab, str(lab.paths.control))

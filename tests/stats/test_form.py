@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ipclab.frames.ratios import Ratios
-from ipclab.lab.computed import compute
+from ipclab_report.claims.computed import compute
 from ipclab.lab.data import Teller
 from ipclab.lab.lab import Lab, lab_of
-from ipclab.lab.questions import Question
-from ipclab.lab.quotes import MIME, Kept, Quoted
+from ipclab_report.prose.questions import Question
+from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.paths import checkout
 from ipclab.stats import judge
 from ipclab.stats.form import Ends

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ipclab.stats.tolerance import (
+from ipclab_report.claims.tolerance import (
     DRIFTS,
     ERROR,
     FAILED,

@@ -8,7 +8,12 @@ import pytest
 
 from ipclab.stats.compare import Comparison, Side
 from ipclab.stats.paired import Scatter
-from ipclab.stats.unpaired import Difference, compare_runs, difference, threshold
+from ipclab_answers.compare.unpaired import (
+    Difference,
+    compare_runs,
+    difference,
+    threshold,
+)
 
 Sides = list[tuple[Side, Side]]
 

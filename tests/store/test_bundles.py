@@ -23,11 +23,19 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.metrics import summary
 from ipclab.frames.points import point_rows
-from ipclab.frames.thin import spread, thinned
+from ipclab_report.appendix.thin import spread, thinned
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
-from ipclab.store.bundle import clean, crate, held, opened, pack, unpack, verify
+from ipclab.store.bundle import (
+    clean,
+    crate,
+    held,
+    opened,
+    pack,
+    unpack,
+    verify,
+)
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
 from tests.support.bundled import CALIBRATION, make_run, tree
@@ -321,10 +329,10 @@ from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle import unpack
-from ipclab.cli import commands
+from ipclab_report.command import commands
 from ipclab.lab import lab_of
 from ipclab.paths import checkout
-from ipclab.render.staleness import stale
+from ipclab_report.pages.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(lab_of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 commands(["compare", *(str(run.path) for run in runs), "--lang", "en", "--out", sys.argv[3]], standalone_mode=False)

@@ -22,7 +22,12 @@ from ipclab.store.files import sha256
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import METADATA, Measured, decode, encode
+from ipclab.store.samples import (
+    METADATA,
+    Measured,
+    decode,
+    encode,
+)
 from tests.support.bundled import make_run
 
 Change = Callable[[pa.Table, dict[str, Any]], pa.Table]

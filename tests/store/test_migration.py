@@ -11,14 +11,19 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
-from ipclab.frames.limits import with_limits
-from ipclab.machine import collect
+from ipclab_measure.bounds.limits import with_limits
+from ipclab_measure.machine import collect
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.facts import FACTS, digest_of
 from ipclab.store.samples import decode, encode
-from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
+from ipclab.store.schema import (
+    POINT_STEPS,
+    RUN_STEPS,
+    SCHEMA,
+    migrated,
+)
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

@@ -10,9 +10,14 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json, sealed
-from ipclab.store.questions import Bound, Mechanism, Question, Questions
-from ipclab.studies.asked import asked, question, renewed
-from ipclab.studies.profile import PROFILES
+from ipclab.store.questions import (
+    Bound,
+    Mechanism,
+    Question,
+    Questions,
+)
+from ipclab_measure.studies.asked import asked, question, renewed
+from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
 
@@ -31,7 +36,7 @@ sys.meta_path.insert(0, Refused())
 from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.lab.lab import lab_of
-from ipclab.lab.limits import limited
+from ipclab_report.appendix.limits import limited
 from ipclab.paths import checkout
 from ipclab.store.run import read
 

@@ -14,17 +14,23 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, called, choose
-from ipclab.measure.progress import Progress
-from ipclab.measure.request import Request
-from ipclab.measure.session import measure
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
 from ipclab.paths import Paths
 from ipclab.store import origin
 from ipclab.store import run as folder
 from ipclab.store.bundle import pack
-from ipclab.store.files import clean, dump_json, sealed, sha256, write_whole
+from ipclab.store.files import (
+    clean,
+    dump_json,
+    sealed,
+    sha256,
+    write_whole,
+)
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab.studies.interface import Sweep
+from ipclab_measure.studies.interface import Sweep
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import QuadMesh
 
-from ipclab.lab.drawn import of
+from ipclab.marks.drawn import of
 
 SHARE = 1e-6  # of the data's length: rounding
 

@@ -3,15 +3,15 @@
 from collections import deque
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import Backend, Channel, Data
-from ipclab.backends.shm_mmap import MmapSegment
-from ipclab.backends.sockets import _UnixChannel as Base
-from ipclab.spawn.worker import Worker, called
-from ipclab.studies import calibration
-from ipclab.studies.payload import handover
-from ipclab.studies.round_trip import ends as trips
-from ipclab.studies.stream import consumer, ways
-from ipclab.studies.stream import ends as streams
+from ipclab_measure.backends.interface import Backend, Channel, Data
+from ipclab_measure.backends.shm_mmap import MmapSegment
+from ipclab_measure.backends.sockets import _UnixChannel as Base
+from ipclab_measure.spawn.worker import Worker, called
+from ipclab_measure.studies import calibration
+from ipclab_measure.studies.payload import handover
+from ipclab_measure.studies.round_trip import ends as trips
+from ipclab_more.studies.stream import consumer, ways
+from ipclab_more.studies.stream import ends as streams
 
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
 EVERY, LATE, LONG = 20, 25, 1000

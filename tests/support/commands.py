@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.owned import FILE
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.ledger import SHARED_MEMORY
+from ipclab_measure.spawn.owned import FILE
 from ipclab.store.samples import decode
 
 ROOT = Path(__file__).parents[2]
@@ -19,11 +19,11 @@ CODE = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.measure.request import Request
-from ipclab.measure.session import measure
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
 from ipclab.paths import checkout
-from ipclab.measure.progress import Progress
-from ipclab.studies.interface import Sweep
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.studies.interface import Sweep
 
 class Lines(Progress):
     def say(self, line):

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
-from ipclab.lab import style
+from ipclab.marks import style
 
 CAPS = ("_", "|", 2, 3, "None", "", None)  # markers of intervals' ends and limits
 LIGHTEST = 75.0  # lightness of what is named; the paper's is 100

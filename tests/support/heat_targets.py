@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.spawn.loops import keep
-from ipclab.spawn.worker import Turns, Worker
+from ipclab_measure.spawn.loops import keep
+from ipclab_measure.spawn.worker import Turns, Worker
 
 LONG = 600.0
 
@@ -66,7 +66,7 @@ def straight(worker: Worker, log: str) -> None:
 
 def take_and_die(worker: Worker, **levels: Any) -> Turns:
     """Be the taking end of an object's way until its first turn, and be killed in it."""
-    from ipclab.studies.objects.ends import take
+    from ipclab_more.studies.objects.ends import take
 
     turns = take(worker, **levels)
     yield next(turns)

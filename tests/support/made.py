@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ipclab.store.launch import Launch
-from ipclab.studies.asked import asked
-from ipclab.studies.profile import PROFILES
+from ipclab_measure.studies.asked import asked
+from ipclab_measure.studies.profile import PROFILES
 
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = asked(PROFILES["quick"]).plain()

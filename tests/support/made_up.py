@@ -4,7 +4,7 @@ import resource
 from collections.abc import Mapping
 from pathlib import Path
 
-from ipclab.machine import AbsentError, Source, System
+from ipclab_measure.machine import AbsentError, Source, System
 from ipclab.paths import Paths
 
 GIB = 2**30

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.started import Role
-from ipclab.spawn.worker import Worker
-from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.objects import contents, ends
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.started import Role
+from ipclab_measure.spawn.worker import Worker
+from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_more.studies.objects import contents, ends
 
 NOWHERE = -1  # no descriptor
 BEGIN, END = "begin", "end"

@@ -11,8 +11,8 @@ from typing import Any
 import nbformat
 
 from ipclab.frames.address import PATTERN, Address
-from ipclab.lab import prose
-from ipclab.lab.questions import Question, parts
+from ipclab_report.prose import prose
+from ipclab_report.prose.questions import Question, parts
 from ipclab.stats.quantity import Quantity
 from tests.support.commands import ROOT
 

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ipclab.paths import checkout
-from ipclab.render.document import Document
-from ipclab.render.typeset import Sheet
+from ipclab_report.pages.document import Document
+from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 
 DATA = "data-of-test"  # beside the reports
@@ -18,7 +18,7 @@ DATA = "data-of-test"  # beside the reports
 OF_FEW = """
 import sys
 from ipclab.__main__ import main
-from ipclab.render import report
+from ipclab_report.pages import report
 every = report.notebooks_of
 few = sys.argv.pop(1).split(",")
 report.notebooks_of = lambda paths: [path for path in every(paths) if path.stem in few]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.compare.held import ComparedRun
+from ipclab_answers.compare.held import ComparedRun
 from ipclab.store.point import Level, Point
 from tests.support.made import ASKED
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ipclab.backends.interface import Data
-from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies.stream import ends
-from ipclab.studies.stream.ways import PRODUCER
+from ipclab_measure.backends.interface import Data
+from ipclab_measure.spawn.worker import Turns, Worker
+from ipclab_more.studies.stream import ends
+from ipclab_more.studies.stream.ways import PRODUCER
 
 AT = 1  # of the timed messages of a turn
 Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipclab.lab.data import Teller
-from ipclab.lab.prose import placeholders
-from ipclab.lab.questions import Question
-from ipclab.lab.sentences import told
+from ipclab_report.prose.prose import placeholders
+from ipclab_report.prose.questions import Question
+from ipclab_report.prose.sentences import told
 
 
 class Plain(Teller):

@@ -12,13 +12,15 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived, ratios, states
-from ipclab.lab import audit, magic, prose
+from ipclab.frames import derived, ratios
+from ipclab_report.appendix import states
+from ipclab_report.claims import audit
+from ipclab_report.prose import magic, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
-from ipclab.lab.questions import Question
-from ipclab.lab.sentences import told
-from ipclab.lab.words import Words
+from ipclab_report.prose.questions import Question
+from ipclab_report.prose.sentences import told
+from ipclab.words.words import Words
 from ipclab.paths import checkout
 from ipclab.store import samples
 from ipclab.store.bundle import opened

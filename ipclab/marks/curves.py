@@ -1,0 +1,214 @@
+"""Lines over a factor: with markers, intervals and names at their ends, and which of many lead."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from scipy.optimize import isotonic_regression
+
+from ipclab.marks import drawn, style
+from ipclab.words import labels
+from ipclab.marks.axes import scale, ticks_at
+from ipclab.words.catalogue import N_
+from ipclab.marks.drawing import dots
+from ipclab.marks.marks import (
+    INTERVAL,
+    NAMELESS,
+    add_hover,
+    drawable,
+    groups,
+    interval_ends,
+    label_of,
+)
+
+MARKER = {"markersize": 4.5, "linewidth": 1.0}
+GREY_LOOK: dict[str, Any] = {
+    "color": style.GREY,
+    "linestyle": "--",
+    "markerfacecolor": "white",
+    "markeredgecolor": style.GREY,
+    "zorder": 1,
+}
+OTHERS = N_("others")
+End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
+WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
+FEW_LEVELS = 2  # of an axis, that make no line
+BESIDE = 0.45  # room beside the first and last level of an axis of names
+
+
+def lines(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    ax: Any,
+    hue: str | None = None,
+    y: str = "value",
+    log: str = "",
+    ends: bool = False,
+    beside: str = "",
+    leading: Sequence[Any] | None = None,
+) -> None:
+    """Draw a line over `x` for each level of `hue`, with intervals; words stand in a row.
+
+    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends
+    instead of in a legend. With `beside` the lines are grey, hollow and dashed, and the legend
+    calls them by it: other values of the same levels, such as the text's. Levels that are not among
+    `leading` (see there) are thin grey lines.
+    """
+    if (beside and frame.empty) or not drawable(frame, ax, x, hue):
+        return
+    words = []
+    if not pd.api.types.is_numeric_dtype(frame[x]):
+        words = labels.ordered(x, dict.fromkeys(frame[x]))
+        frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
+    line_ends = []
+    for place, (level, rows) in enumerate(groups(frame, hue)):
+        part = rows.sort_values(x, kind="stable")
+        label = label_of(ax, hue, level)
+        add_hover(ax, part, part[x], part[y], label)
+        if leading is not None and level not in leading:
+            stroke = style.stroke(ax, level, place, leading)
+            ax.plot(
+                part[x],
+                part[y],
+                label=drawn.of(ax).say(OTHERS),
+                **stroke,
+            )
+            continue
+        name = NAMELESS if ends or hue is None else label
+        look = _look(ax, level, place)
+        if beside:
+            name = beside
+            look |= GREY_LOOK
+        _line(part, x, y, ax, look, name)
+        end = part.iloc[-1]
+        line_ends.append((end[x], end[y], label, look["color"]))
+    scale(ax, "x", frame, x, log="x" in log)
+    scale(ax, "y", frame, y, log="y" in log)
+    if x in labels.UNITS or x in labels.COUNTED:
+        ticks_at(ax, "x", x, list(frame[x].dropna()))
+    if words:
+        ax.set_xscale("linear")
+        ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
+        ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
+    if ends and line_ends:
+        drawn.of(ax).at_last(partial(_name_ends, ax, line_ends))
+
+
+def over(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    hue: str,
+    ax: Any,
+    label: str,
+    xlabel: str = "",
+    log: str = "",
+    leading: Sequence[Any] | None = None,
+) -> None:
+    """Draw values over `x` as lines; where it has one or two levels, as dots by `hue`.
+
+    `label` is the name of the values. Of lines, `xlabel` is that of `x`, `log` names the
+    logarithmic axes ("xy"), and `leading` are those that are not grey.
+    """
+    if frame[x].nunique() > FEW_LEVELS:
+        lines(frame, x=x, hue=hue, ax=ax, log=log, leading=leading)
+        ax.set_ylabel(label)
+        ax.set_xlabel(xlabel or ax.get_xlabel())
+        return
+    wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
+    dots(
+        frame,
+        y=hue,
+        hue=x,
+        ax=ax,
+        log="x" if wide else "",
+    )
+    ax.set_xlabel(label)
+    if not wide:
+        ax.set_xlim(left=0)
+
+
+def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
+    colour, marker = style.look(level, place)
+    dash = style.stroke(ax, level, place)["linestyle"]
+    return {"color": colour, "marker": marker, "linestyle": dash, "markeredgecolor": colour}
+
+
+def _line(
+    part: pd.DataFrame,
+    x: str,
+    y: str,
+    ax: Any,
+    look: dict[str, Any],
+    label: str,
+) -> None:
+    """Draw one line, each row of it a point, with its intervals."""
+    sns.lineplot(
+        data=part,
+        x=x,
+        y=y,
+        ax=ax,
+        label=label,
+        errorbar=None,
+        estimator=None,
+        legend=False,
+        **look,
+        **MARKER,
+    )
+    error = interval_ends(part, y)
+    if error is not None:
+        colour = look["color"]
+        ax.errorbar(
+            part[x],
+            part[y],
+            yerr=error,
+            color=colour,
+            label=NAMELESS,
+            **INTERVAL,
+        )
+
+
+def leading(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    hue: str,
+    most: int = 5,
+    greatest: bool = False,
+) -> list[Any]:
+    """Return at most `most` levels of `hue`: those least (or greatest) at some `x`, and so on."""
+    keys = [name for name in dict.fromkeys((x, "placement")) if name in frame]
+    ranks = frame.groupby(keys).value.rank(ascending=not greatest)
+    best = ranks.groupby(frame[hue]).agg(["min", "mean"])
+    return list(best.sort_values(["min", "mean"]).index[:most])
+
+
+def _name_ends(ax: Any, ends: Sequence[End]) -> None:
+    """Write names beside line ends, moved apart where they would overlap."""
+    ax.figure.draw_without_rendering()
+    right = max(end[0] for end in ends)
+    ordered = sorted(ends, key=lambda end: end[1])
+    pixels = ax.transData.transform([(right, y) for _, y, _, _ in ordered])
+    heights = _apart(pixels[:, 1].tolist(), ax.figure.dpi * 9.5 / 72)
+    places = ax.transData.inverted().transform(np.column_stack([pixels[:, 0], heights]))
+    for (_, _, name, colour), place in zip(ordered, places, strict=True):
+        ax.annotate(
+            name,
+            place,
+            xytext=(6, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize=8,
+            annotation_clip=False,
+        )
+
+
+def _apart(places: list[float], gap: float) -> list[float]:
+    """Return ascending places, moved as little as makes each `gap` above the last."""
+    gaps = gap * np.arange(len(places))
+    return list(isotonic_regression(np.asarray(places) - gaps).x + gaps)

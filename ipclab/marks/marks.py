@@ -1,0 +1,140 @@
+"""What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.frames.points import VALUES
+from ipclab.marks import drawn, style
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab.lab.data import ABSENT
+from ipclab.stats.quantity import Quantity
+
+INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
+NAMELESS = "_nolegend_"
+# Columns that may differ between two rows of one place.
+_MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric", "unit"}
+
+
+def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
+    """Tell whether there are rows to draw, and say so in `ax` when there are none.
+
+    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
+    place, and `UsageError` for factors that are no columns.
+    """
+    sketch = drawn.of(ax)
+    if frame.empty:
+        sketch.empty = True
+        ax.set_axis_off()
+        ax.text(
+            0.5,
+            0.5,
+            sketch.say(ABSENT),
+            wrap=True,
+            ha="center",
+            va="center",
+            transform=ax.transAxes,
+        )
+        return False
+    keys = list(filter(None, factors))
+    check_columns(frame, *keys)
+    studies = set(frame.get("study", ()))
+    if len(studies | (sketch.rows.keys() - {"limits"})) > 1:
+        why = f"it was given rows of {', '.join(sorted(studies | sketch.rows.keys()))}"
+        raise LabError("a figure draws one study", why)
+    _check_places(frame, keys)
+    sketch.rows.update({study: sketch.rows.get(study, 0) + len(frame) for study in studies})
+    return True
+
+
+def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
+    """Raise `LabError` when two rows have the same levels of the factors that are drawn."""
+    same = frame[frame.duplicated(factors, keep=False)] if factors else frame.iloc[:0]
+    if same.empty:
+        return
+    where = ", ".join(f"{name}={same[name].iloc[0]}" for name in factors)
+    others = [str(name) for name in same if name not in _MEASURED.union(factors)]
+    differ = [name for name in others if same[name].nunique(dropna=False) > 1]
+    why = f"at {where} they differ in {', '.join(differ)}"
+    raise LabError(f"{len(same)} rows share a place", why, "choose one level")
+
+
+def check_columns(frame: pd.DataFrame, *names: str) -> None:
+    """Raise `UsageError` for a name that is no column."""
+    for name in names:
+        if name not in frame:
+            columns = [str(column) for column in frame]
+            near = f"did you mean {nearest(name, columns)!r}?"
+            raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
+
+
+def groups(
+    frame: pd.DataFrame,
+    by: str | None,
+) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield the rows of each level of `by` in their order; all rows when it is None."""
+    if by is None:
+        yield None, frame
+        return
+    for level in labels.ordered(by, dict.fromkeys(frame[by])):
+        yield level, frame[frame[by] == level]
+
+
+def add_hover(
+    ax: Any,
+    part: pd.DataFrame,
+    xs: Any,
+    ys: Any,
+    label: str,
+) -> None:
+    """Have each mark of a series tell its name, value and interval when pointed at."""
+    columns = ["value", "unit", "low", "high"]
+    if not {*columns} <= {*part}:
+        return
+    sketch = drawn.of(ax)
+    for x, y, measured in zip(
+        xs,
+        ys,
+        part[columns].itertuples(index=False),
+        strict=True,
+    ):
+        if pd.notna([x, y, *measured]).all():
+            written = sketch.words.numbers.format(Quantity(*measured), "interval")
+            words = sketch.say(N_("{word}: {value}"), word=label, value=written)
+            sketch.hover.append((ax, x, y, words))
+
+
+def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
+    """Name a grey mark in the legend, filled with the colour `face`."""
+    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)
+
+
+def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
+    """Name the rows of a horizontal picture, the first on top."""
+    ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
+    ax.set_ylim(len(levels) - 0.5, -0.5)
+
+
+def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
+    """Return how far intervals reach to both sides, or None; endless ones are not drawn."""
+    if column != "value" or not {"low", "high"} <= set(part):
+        return None
+    ends = [part.value - part.low, part.high - part.value]
+    return [end.astype(float).replace(np.inf, 0.0) for end in ends]
+
+
+def label_of(ax: Any, factor: str | None, level: Any) -> str:
+    """Return a level of `factor` as the figure names it, else in the reader's words."""
+    sketch = drawn.of(ax)
+    if isinstance(level, str) and level in sketch.names:
+        return sketch.say(sketch.names[level])
+    written = sketch.words.level(factor or "", level)
+    if factor not in labels.COUNTED:
+        return written
+    # a bare count does not say of what
+    name = sketch.words.label(str(factor))
+    return sketch.say(N_("{factor}: {count}"), factor=name, count=written)

@@ -1,0 +1,204 @@
+"""How a frame is made a table: its columns named, its cells finished text."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ipclab.errors import LabError
+from ipclab.frames.address import quantity
+from ipclab.words import labels
+from ipclab.lab.canvas import Names, named
+from ipclab.words.catalogue import N_
+from ipclab.lab.data import ABSENT, Data
+from ipclab.marks.marks import groups
+from ipclab.tables.table import Align, Column, Table
+from ipclab.words.words import DASH
+from ipclab.stats.quantity import Quantity
+
+Spec = str | Mapping[str, str]  # how quantities are printed: all, or by column
+LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
+
+
+class _ShownColumn(NamedTuple):
+    """One column as it is shown; `stays` says that it is not left out, empty or not."""
+
+    head: Column
+    cells: list[str]
+    values: list[list[Any]]
+    stays: bool
+
+
+def tabulated(
+    lab: Data,
+    frame: pd.DataFrame,
+    caption: str,
+    *,
+    spec: Spec = "interval",
+    notes: Sequence[str] = (),
+    name: str = "",
+    empty: str = "",
+    names: Names = (),
+) -> Table:
+    """Return a frame as a table: levels and columns named, cells formatted, translated.
+
+    `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it
+    also names the unit of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and
+    `empty` are msgids: they are translated here. `names` are what columns and levels are called in
+    this table; of a frame without rows only `empty` is said, by default that nothing was
+    measured, and why. Where the index is sorted, levels that have a usual order stand in that; so
+    do columns. Of what `pivot` makes of several `values`, those of one level stand together, `cell`
+    without a name of its own. Of several rows, named columns without a cell are left out, which a
+    note says; others are lines to write on. Raises `LabError` when the cells follow from rows of
+    several studies (the limits excepted).
+
+    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"),
+    "One write")
+    """
+    frame = labels.in_order(labels.ordered_columns(frame))
+    drawn = _drawn_from(frame)
+    if len(drawn.keys() - {"limits"}) > 1:
+        what = f"table {name or caption!r} holds one study"
+        raise LabError(what, f"its rows are of {', '.join(drawn)}")
+    if frame.empty:
+        return Table(lab.say(caption), [], [], [lab.say(empty or ABSENT)], name, drawn, frame=frame)
+    every = _columns(lab, frame, spec, named(names))
+    shown = [column for column in every if column.stays]
+    gone = [column.head.label for column in every if not column.stays]
+    said = [lab.say(note) for note in notes]
+    if gone:
+        said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone, N_("; "))))
+    cells_by_column = [column.cells for column in shown]
+    rows = list(map(list, zip(*cells_by_column, strict=True)))
+    values_by_column = [column.values for column in shown]
+    values = list(map(list, zip(*values_by_column, strict=True)))
+    if gone and len(shown) <= len(_index(frame)):
+        rows = []  # nothing beside the levels of the index
+    if not rows or not any(map(any, values)):
+        values = []
+    columns = [column.head for column in shown]
+    return Table(
+        lab.say(caption),
+        columns,
+        rows,
+        said,
+        name,
+        drawn,
+        values,
+        frame,
+    )
+
+
+def _index(frame: pd.DataFrame) -> list[Any]:
+    return [level for level in frame.index.names if level is not None]
+
+
+def _columns(
+    lab: Data,
+    frame: pd.DataFrame,
+    spec: Spec,
+    names: Mapping[Any, str],
+) -> list[_ShownColumn]:
+    """Return the columns of a frame as they are shown, its index levels first."""
+    index = _index(frame)
+    shown = frame.reset_index() if index else frame
+    labels_of: list[tuple[Any, ...]] = [(level,) for level in index]
+    for label in frame.columns:
+        labels_of.append(label if isinstance(label, tuple) else (label,))
+    shown_columns = []
+    for place, parts in enumerate(labels_of):
+        in_index = place < len(index)
+        head = _head(lab, parts, [None] if in_index else frame.columns.names, names)
+        values = shown.iloc[:, place]
+        column = str(parts[-1])
+        how = spec if isinstance(spec, str) else _spec(parts, spec)
+        cells = [_text(lab, column, value, how, names) for value in values]
+        has_cells = bool({*cells} - {"", DASH})
+        stays = has_cells or in_index or len(shown) <= 1 or not head.strip()
+        align: Align = "right" if place > 0 and _numeric(values, column) else "left"
+        numbers = [_value(lab, value) for value in values]
+        shown_columns.append(_ShownColumn(Column(head, align), cells, numbers, stays))
+    return shown_columns
+
+
+def _value(lab: Data, value: Any) -> list[Any]:
+    """Return value, low, high and unit of a numeric quantity (unknown ends are empty)."""
+    if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
+        return []
+    ends = []
+    for end in (value.low, value.high):
+        is_known = end is not None and np.isfinite(end)
+        ends.append(end if is_known else "")
+    return [float(value.value), *ends, value.unit]
+
+
+def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
+    """Return the studies that the cells follow from, with the number of rows of each."""
+    sources: set[str] = set()
+    for cell in frame.to_numpy().ravel():
+        if isinstance(cell, Quantity):
+            sources.update(cell.sources)
+    return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
+
+
+def listed(
+    lab: Data,
+    points: pd.DataFrame,
+    by: str = "backend",
+    spec: str = "",
+) -> str:
+    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", by level; a dash for none."""
+    words = []
+    for level, part in groups(points, by):
+        for row in part.itertuples():
+            value: Any = row.cell if hasattr(row, "cell") else quantity(row)
+            if value:
+                words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
+    return lab.words.joined(words) or DASH
+
+
+def _head(
+    lab: Data, parts: tuple[Any, ...], factors: Sequence[Any], names: Mapping[Any, str]
+) -> str:
+    words = []
+    for part, factor in zip(parts, factors, strict=True):
+        if part in names:
+            words.append(lab.say(names[part]))
+        elif factor:
+            words.append(lab.level(str(factor), part))
+        elif part != "cell" or len(parts) == 1:
+            words.append(lab.words.label(str(part)))
+    return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
+
+
+def _text(
+    lab: Data,
+    column: str,
+    value: Any,
+    spec: str,
+    names: Mapping[Any, str],
+) -> str:
+    if isinstance(value, str) and value in names:
+        return lab.say(names[value])
+    if isinstance(value, Quantity):
+        return lab.words.numbers.format(value, spec) if value else DASH
+    if isinstance(value, float) and not isnan(value) and column not in labels.UNITS:
+        words = spec.split(",")
+        unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
+        return lab.words.numbers.format(Quantity(value, unit), "int" if "int" in words else "")
+    return lab.level(column, value)
+
+
+def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
+    """Return how a column is printed: as its first part that has a spec."""
+    return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
+
+
+def _numeric(column: "pd.Series[Any]", name: str) -> bool:
+    """Tell whether a column has numbers, be it beside words."""
+    kinds = Quantity | int | float | np.number
+    return name not in labels.UNITS and any(isinstance(value, kinds) for value in column.dropna())

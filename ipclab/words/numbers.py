@@ -1,0 +1,215 @@
+"""Numbers as a reader of one language expects them: quantities to text. Pure."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from math import floor, isfinite, isinf, isnan, log10
+from numbers import Integral, Real
+from typing import Any
+
+import pandas as pd
+
+from ipclab.errors import LabError
+from ipclab.words.catalogue import LANGUAGES, N_
+from ipclab.stats.quantity import (
+    FEW_SAMPLES,
+    Quantity,
+    missing,
+    of,
+)
+from ipclab.stats.units import (
+    BINARY,
+    BYTES,
+    NANOSECONDS,
+    SPEEDS,
+)
+
+NBSP = "\u00a0"
+# significant digits; the most on a side of the decimal point
+_DIGITS, _WRITTEN_OUT = 3, 20
+_FAR = 10  # times the value: an interval's end that is shown in digits of its own
+_SCALES: dict[str, Mapping[str, float]] = {
+    "ns": NANOSECONDS,
+    "B": BYTES,
+    "B/s": SPEEDS,
+    "share": {"pct": 0.01},
+    "points": {"pp": 0.01},  # the difference of two shares
+    "1": {"x": 1.0, "pct": 0.01},
+}
+_SYMBOL = {
+    "us": f"{NBSP}µs",
+    "pct": "%",
+    "x": "×",
+    **dict.fromkeys(("1", "count", "text", "date", ""), ""),
+}
+_RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
+_WRITTEN = r"배(구간 \1~\2배)"
+_USUAL = {"share": "pct", "points": "pp"}
+_FLAGS = {"interval", "span", "fine", "marked", "int", "scaled", "bare"}
+_MARKS = {
+    "published": N_("{text} (published)"),
+    "estimate": N_("{text} (estimate)"),
+    "computed": N_("{text} (computed)"),
+}
+_ABSENT = N_("not measured")
+_FEW_SAMPLES = N_("too few samples")
+_UNBOUNDED = N_("no interval: too few launches")
+_STATES = N_("{text} (quotient of the medians {quotient}: several states, {low} to {high})")
+_SCATTER = N_("{text} (quotient of the medians {quotient}: several states)")
+_SPAN = N_("{low} to {high}")
+_ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
+
+
+class Formatter:
+    """Quantities to text in one language; `translate` gives the few words that are needed."""
+
+    def __init__(
+        self,
+        lang: str,
+        translate: Callable[[str], str] = str,
+    ) -> None:
+        self.lang = lang
+        self.translate = translate
+
+    def format(self, quantity: Quantity, spec: str = "") -> str:
+        """Return a quantity as text. `spec` is a list of words, separated by commas:
+
+        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times
+        and rates choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval`
+        (adds `[low–high]` where it can be told from the value in the digits that are shown), `span`
+        (its ends alone, of what is no interval: brackets mean intervals), `fine` (two more
+        decimals), `int` (no decimals), `bare` (no unit), `marked` (says when it was not measured).
+        Raises LabError for a word that does not fit the quantity's unit.
+        """
+        if quantity.value is None:
+            return self.translate(_FEW_SAMPLES if quantity.kind == FEW_SAMPLES else _ABSENT)
+        words = set(spec.replace(" ", "").split(",")) - {""}
+        unit = self._unit(quantity, words)
+        text = self._text(quantity, words, unit)
+        if "form" in vars(quantity) and not words & {"bare", "span"}:
+            text = self._with_states(text, quantity, words - {"interval"}, unit)
+        if "marked" in words and quantity.kind in _MARKS:
+            text = self.translate(_MARKS[quantity.kind]).replace("{text}", text)
+        return text
+
+    def written_out(self, text: str) -> str:
+        """Return a sentence as its language writes intervals of ratios: "15.0배(구간 10.3~16.5배)"."""
+        return _RATIO.sub(_WRITTEN, text) if self.lang == "ko" else text
+
+    def number(self, value: float, decimals: int | None = None) -> str:
+        """Return a number as written in the language: 3 significant digits, or `decimals`.
+
+        One that would take more than 20 digits is written with a power of ten.
+        """
+        from babel.numbers import format_decimal
+
+        if isnan(value):
+            return self.translate(_ABSENT)
+        if isinf(value):
+            return "∞" if value > 0 else "−∞"
+        places = shown_decimals(value) if decimals is None else decimals
+        pattern = "#,##0" + ("." + "0" * places if places else "")
+        if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
+            pattern = "0.00E0"
+        exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
+        text = str(format_decimal(exact, pattern, locale=self.lang))
+        return text.replace("-", "−" if re.search("[1-9]", text) else "")
+
+    def date(self, iso: str) -> str:
+        """Return an ISO 8601 date or time as a long date."""
+        from babel.dates import format_date
+
+        try:
+            return str(format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang))
+        except ValueError as error:
+            raise LabError(f"{iso!r} is no date", str(error)) from error
+
+    def _text(self, quantity: Quantity, words: set[str], unit: str) -> str:
+        value = quantity.value
+        if isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str):
+            return self.date(value) if quantity.unit == "date" else self.translate(value)
+        scale = _SCALES.get(quantity.unit, {}).get(unit, 1.0)
+        # Whole numbers of bytes, nanoseconds, things are shown as they are.
+        is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", quantity.unit)
+        places = shown_decimals(value / scale) + 2 * ("fine" in words)
+        if "int" in words or is_whole:
+            places = 0
+        symbols = _SYMBOL | LANGUAGES[self.lang].get("symbols", {})
+        symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
+        shown = self.number(value / scale if scale != 1.0 else value, places)
+        ends = list[str]()
+        if words & {"interval", "span"} and None not in (quantity.low, quantity.high):
+            for end in quantity.ends:
+                far = isfinite(end) and abs(end) >= _FAR * abs(value)
+                # so far out its own digits say enough
+                digits = min(places, shown_decimals(end / scale)) if far else places
+                ends.append(self.number(end / scale, digits))
+        if {*ends} <= {shown}:
+            return shown + symbol  # what there is lies within the value's last digit
+        if "span" in words:
+            said = self.translate(_SPAN)
+            return said.replace("{low}", ends[0]).replace("{high}", ends[1]) + symbol
+        if quantity.says_nothing:
+            return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
+        return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
+
+    def _with_states(self, text: str, ratio: Quantity, words: set[str], unit: str) -> str:
+        """Return the text of a ratio; if the quotient of its medians lies apart, with that too."""
+        if ratio.quotient is None:
+            return text
+        launches = [*ratio.launches.values()] or [ratio.quotient]
+        told = {"quotient": ratio.quotient, "low": min(launches), "high": max(launches)}
+        said = self.translate(_STATES if ratio.launches else _SCATTER).replace("{text}", text)
+        for name, value in told.items():
+            shown = self._text(Quantity(value, ratio.unit), words, unit)
+            said = said.replace(f"{{{name}}}", shown)
+        return said
+
+    def _unit(self, quantity: Quantity, words: set[str]) -> str:
+        scales = _SCALES.get(quantity.unit, {})
+        asked = words - _FLAGS
+        if len(asked) > 1 or not asked <= scales.keys():
+            what = f"no format {','.join(sorted(asked))!r}"
+            there = f"it has {', '.join(sorted(_FLAGS | scales.keys()))}"
+            raise LabError(f"a quantity in {quantity.unit}", what, there)
+        if asked:
+            return asked.pop()
+        unit = _USUAL.get(quantity.unit, quantity.unit)
+        if quantity.unit in ("ns", "B/s") or (quantity.unit == "B" and "scaled" in words):
+            size = 0.0 if isinstance(quantity.value, str) else abs(_rounded(quantity.value))
+            for name, step in scales.items():  # from the least
+                if name not in BINARY and size >= step:
+                    unit = name
+        return unit
+
+
+def plain(value: Any) -> Quantity | str:
+    """Return any scalar as a quantity, a text as it is; None and NA were not measured."""
+    if isinstance(value, Quantity | str):
+        return value
+    if value is None or value is pd.NA:
+        return missing()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return str(value)
+    if isinstance(value, Integral):
+        return Quantity(int(value), "count", kind="computed")
+    return of(float(value))
+
+
+def trimmed(text: str) -> str:
+    """Return a number without trailing zeros: for levels and ticks, which are exact."""
+    return _ZEROS.sub(lambda zeros: f".{zeros[1]}" if zeros[1] else "", text)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS - 1}e}")
+
+
+def shown_decimals(value: float) -> int:
+    """Return the decimal places that show 3 significant digits."""
+    if not value or not isfinite(value):
+        return 0
+    return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value)))))

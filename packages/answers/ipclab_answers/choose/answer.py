@@ -1,0 +1,183 @@
+"""The answer to a need: which mechanisms were not shown to be worse than the fastest that fits.
+
+A mechanism fits when what the need demands of it was measured to hold, and is excluded when it was
+measured not to. Those that are left are one contest over their launches, a mix of sizes as one
+time. What was not measured is never decided by an estimate: lines between measured sizes are shown,
+marked, and judged by nobody. Pure.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from math import inf
+
+import pandas as pd
+
+from ipclab.stats.compare import (
+    FASTER,
+    SLOWER,
+    Comparison,
+    compare,
+    launches_that_decide,
+)
+from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.family import launches_needed
+from ipclab.stats.form import Ends
+from ipclab.stats.quantity import Quantity, compared, missing
+from ipclab_answers.choose.candidates import (
+    BEST,
+    MEASURED_DEMANDS,
+    STATUSES,
+    WORSE,
+    Candidate,
+    Frames,
+    candidate_of,
+    narrowed_to,
+)
+from ipclab_answers.choose.crossings import crossings
+from ipclab_answers.choose.need import ONE_WAY, Need
+from ipclab_answers.choose.promises import Offer
+
+ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run says of a need.
+
+    `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
+    `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
+    each point that the run lacks. `launches` and `seconds` are what deciding would take, infinite
+    where no number of launches is known to.
+    """
+
+    need: Need
+    state: str
+    rows: pd.DataFrame
+    crossings: pd.DataFrame
+    changes: pd.DataFrame
+    missing: pd.DataFrame
+    launches: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def best(self) -> list[str]:
+        """Return the mechanisms that were not shown to be worse than the fastest, it first."""
+        return list(self.rows[self.rows.status == BEST].backend)
+
+
+def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
+    """Return what `frames` say of `need` about the mechanisms on offer."""
+    candidates = [candidate_of(need, frames, offer) for offer in offers]
+    fitting = [candidate for candidate in candidates if not candidate.why]
+    measured = [candidate for candidate in fitting if candidate.side]
+    measured.sort(key=lambda candidate: candidate.middle)
+    _judge(measured, frames.bound)
+    best = [candidate for candidate in measured if candidate.status == BEST]
+    count = max(2, len(fitting))
+    lacking = _lacking(fitting, launches_needed(count), frames.seconds)
+    launches = 0.0
+    state = ANSWERED if best else NOTHING
+    settled = all(candidate.settled for candidate in best)
+    if len(measured) < len(fitting) or not settled:
+        state = UNDECIDED
+        launches = float(lacking.launches.sum())
+        for candidate in best:
+            launches += _launches_more(candidate, frames.bound)
+    able = []
+    for candidate in candidates:
+        if MEASURED_DEMANDS.issuperset(candidate.why):
+            able.append(candidate.backend)
+    changes = _changes(need, best[0], candidates, frames.bound) if best else []
+    rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
+    return Answer(
+        need,
+        state,
+        pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
+        crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
+        pd.DataFrame(changes, columns=["change", "backend", "amount"]),
+        lacking,
+        launches,
+        launches * frames.seconds,
+    )
+
+
+def _judge(measured: Sequence[Candidate], bound: float) -> None:
+    """Note how each candidate compares with the fastest, which is the first."""
+    if not measured:
+        return
+    sides = {place: candidate.side for place, candidate in enumerate(measured) if candidate.side}
+    over_first = against_fastest(sides, 0, bound, common_scatter(sides.values()))
+    for place, candidate in enumerate(measured):
+        candidate.launches = len(sides[place].medians)
+        candidate.status = BEST
+        if place == 0:
+            candidate.ratio = Quantity(1.0, kind="computed")
+            continue
+        known = over_first[place]
+        candidate.compared = known
+        candidate.verdict = known.verdict
+        candidate.ratio = _ratio(known, candidate.value, measured[0].value)
+        if known.verdict == SLOWER:
+            candidate.status = WORSE
+
+
+def _ratio(comparison: Comparison, over: Quantity, under: Quantity) -> Quantity:
+    """Return a ratio with the interval that its contest has, none where that has no end."""
+    if comparison.ratio is None:
+        return missing()
+    if comparison.low is None or comparison.high is None:
+        ends = Ends(comparison.ratio, -inf, inf)
+    else:
+        ends = Ends(comparison.ratio, comparison.low, comparison.high)
+    if not (over and under):
+        return Quantity(ends.value, "1", ends.low, ends.high)
+    return compared(over, under, ends)
+
+
+def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
+    """Return what orders candidates: by status, the fastest first."""
+    value = candidate.value or candidate.estimate
+    time = float(value.value) if value else 0.0
+    return STATUSES.index(candidate.status), not value, time, candidate.backend
+
+
+def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> pd.DataFrame:
+    """Return the points that were not measured of those that may fit, and what they cost."""
+    rows = []
+    for candidate in candidates:
+        for size in candidate.lacking:
+            rows.append((candidate.backend, size, launches, launches * seconds))
+    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
+
+
+def _launches_more(candidate: Candidate, bound: float) -> float:
+    """Return how many more launches would show what is open of one of the best."""
+    have = candidate.launches
+    known = candidate.compared
+    if not MEASURED_DEMANDS.issuperset(candidate.open):
+        return inf
+    if candidate.open:
+        return max(1.0, have * (candidate.times_more - 1))
+    if known is None:
+        return 0.0
+    return launches_that_decide(known, bound) - min(known.launches)
+
+
+def _changes(
+    need: Need, first: Candidate, candidates: Sequence[Candidate], bound: float
+) -> list[tuple[str, str, Quantity]]:
+    """Return what excludes a faster one than the first, and where that would cease to fit."""
+    rows = []
+    for other in candidates:
+        if first.side and other.side and other.why:
+            known = compare(first.side, other.side, 2, bound)
+            if known.verdict == FASTER:
+                demands = f"without:{','.join(other.why)}"
+                rows.append((demands, other.backend, _ratio(known, other.value, first.value)))
+    if (need.rate or need.way == ONE_WAY) and first.keeps_up:
+        rows.append(("rate", first.backend, first.keeps_up))
+    if need.deadline_us and first.quantile:
+        rows.append(("deadline", first.backend, first.quantile))
+    if need.cpus and first.cpus:
+        rows.append(("cpus", first.backend, first.cpus))
+    return rows

@@ -1,0 +1,166 @@
+"""The commands of the answers: they check what is asked, and then load what answers it."""
+
+import datetime as dt
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ipclab_report.options import (
+    PATH,
+    Rendering,
+    profile_option,
+    quantile_option,
+    rendering,
+    say,
+)
+from ipclab.errors import UsageError
+from ipclab.paths import checkout
+
+if TYPE_CHECKING:
+    from ipclab_answers.choose.need import Need
+
+UNSURE = 1  # the exit code of an answer that is undecided
+
+
+@click.command()
+@click.option(
+    "--need",
+    "file",
+    type=PATH,
+    help="TOML file of the need; flags replace what it says.",
+)
+@click.option("--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries).")
+@click.option("--way", help="one-way (default), round-trip or state.")
+@click.option("--rate", type=float, help="Messages a second; a closed loop when not given.")
+@click.option("--producers", type=int, help="How many send.")
+@click.option("--consumers", type=int, help="How many receive.")
+@click.option("--sharing", help="Who gets a message: each consumer (default) or one of them.")
+@click.option("--placement", help="same, cross (default) or free.")
+@click.option("--work-us", type=float, help="What a consumer does with each message, us.")
+@click.option("--deadline-us", type=float, help="By when a message must be there, us.")
+@click.option("--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999.")
+@click.option("--cpus", type=float, help="CPUs that both ends may keep busy.")
+@click.option("--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ...")
+@click.option("--run", type=PATH, help="Folder of a run [default: the best that tells of it].")
+@click.option(
+    "--measure",
+    "measuring",
+    is_flag=True,
+    help="Measure the points of this need first.",
+)
+@profile_option
+@click.option("--report", "reporting", is_flag=True, help="Render it; the exit code is then 0.")
+@rendering("choose", table=False)
+def choose(
+    file: Path | None,
+    run: Path | None,
+    measuring: bool,
+    profile: str | None,
+    reporting: bool,
+    to: Rendering,
+    **sides: Any,
+) -> None:
+    """Say which mechanism fits a need, by what a run measured.
+
+    Exit code 0: answered, 1: undecided.
+    """
+    need = _need(file, sides)
+    if measuring and run:
+        fix = "give --measure or --run, not both"
+        raise UsageError("a need is measured in a run of its own", "", fix)
+    from ipclab.frames import derived
+    from ipclab_measure.bounds import suspects
+    from ipclab.lab.runs import called
+    from ipclab.store import origin
+    from ipclab_answers.choose import asked, shown
+    from ipclab_answers.choose.answer import UNDECIDED
+    from ipclab_answers.choose.runs import runs_for
+
+    paths = checkout()
+    if reporting:
+        to.check()  # before anything is measured
+    if measuring:
+        from ipclab_measure.session.progress import Progress
+        from ipclab_measure.session.session import measure
+
+        request = asked.request(need, profile or "quick")
+        runs = [measure(paths, request, Progress(shown=True))]
+    else:
+        runs = runs_for(paths, need, str(run or ""))
+    # Only now: what measures is not to hold what draws.
+    from ipclab.lab.lab import lab_of
+
+    chosen = runs[0]
+    bearing = need.study, asked.LIMITS, asked.FAULTS
+    studies = [name for name in derived.measured(chosen) if name in bearing]
+    beaten = suspects.checked(chosen, studies)
+    say(origin.lines(paths, [chosen]))
+    answer = asked.tell(paths, chosen, need)
+    click.echo(f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n")
+    say([*beaten, f"run {called(runs)}"])
+    if reporting:
+        parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
+        say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
+    elif answer.state == UNDECIDED:
+        sys.exit(UNSURE)
+
+
+def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
+    from ipclab_answers.choose import need
+
+    plain = need.read(file).plain() if file else {}
+    for name, value in sides.items():
+        if value not in (None, ()):
+            plain[name] = value
+    return need.of(plain)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=PATH)
+@click.option(
+    "--bless",
+    "accepted",
+    metavar="RUN",
+    type=PATH,
+    help="Accept what steps at this run.",
+)
+@click.option("--reason", default="", help="Why it is accepted.")
+@quantile_option
+@rendering("history")
+def history(
+    runs: tuple[Path, ...],
+    accepted: Path | None,
+    reason: str,
+    quantile: float,
+    to: Rendering,
+) -> None:
+    """Say when this machine or a mechanism changed, and beside what.
+
+    Over all its runs or the RUNS given.
+    """
+    from ipclab.lab.runs import choose as run_named
+    from ipclab_answers.history.runs import bless, blessed, chosen
+
+    if accepted:
+        blessing = run_named(checkout(), str(accepted))
+        click.echo(bless(blessing, reason, dt.datetime.now(dt.UTC)))
+        return
+    folders = chosen(checkout(), [str(run) for run in runs])
+    to.check()
+    from ipclab_answers.compare.held import held
+    from ipclab_measure.bounds import suspects
+    from ipclab_report.pages.report import notebooks_of
+    from ipclab.store import origin
+    from ipclab_answers.history.steps import History, lines, listed
+
+    say(origin.lines(checkout(), folders))
+    beaten = [line for run in folders for line in suspects.checked(run)]
+    past = History.of([held(run, quantile) for run in folders])
+    events = listed(past, blessed(folders))
+    parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
+    notebooks = notebooks_of(checkout(), "history")
+    files = to.render(folders, notebooks, parameters, ("steps.csv", events))
+    say([*beaten, *lines(past, events), *files])

@@ -1,0 +1,123 @@
+"""What a comparison needs of a run: each point's ops with launch medians, levels and limit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from ipclab_answers.compare import LIMITS
+from ipclab.errors import UsageError
+from ipclab_measure.bounds import cpu_pairs
+from ipclab.frames import derived
+from ipclab_answers import tails
+from ipclab_report.appendix.twins import STUDY
+from ipclab_measure.bounds.limits import with_limits
+from ipclab.frames.points import KEY, TURNS
+from ipclab.lab.runs import choose
+from ipclab.paths import Paths
+from ipclab_answers.quantile import MEDIAN, check
+from ipclab.store.questions import Questions, told
+from ipclab.store.run import RunFolder
+
+LEAST = 2
+MEASURED = derived.LAUNCH_VALUES
+BOUNDS = ("bound", "bound_low", "bound_high")
+UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
+HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """One run: its `run.json`, its launch frames (medians) by study, and its points.
+
+    `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation,
+    medians (a list, ns), value (their median) and `BOUNDS`, what the hardware allows (ns, from the
+    best launch to the second best; NaN where nothing is known). Where another quantile is compared,
+    it stands for the median, of launches with samples enough.
+    """
+
+    id: str
+    about: Mapping[str, Any]
+    launches: Mapping[str, pd.DataFrame]
+    points: pd.DataFrame
+    questions: Questions
+
+    @classmethod
+    def of(
+        cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
+    ) -> "ComparedRun":
+        """Return what is held: `launches` are launch frames by study."""
+        medians = {}
+        rows = []
+        for study, frame in launches.items():
+            whole = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+            rows += _points(whole)
+            medians[study] = whole[whole.value.notna()]
+        columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
+        questions = told(about)
+        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS), questions)
+        return cls(name, about, medians, points, questions)
+
+
+def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
+    """Return what a comparison of a `quantile` of each launch needs of `run`.
+
+    Raises `LabError` when it is not what was measured, and where no launch has samples enough for
+    the quantile.
+    """
+    check(quantile)
+    run.checked()
+    # which tells nothing of two machines
+    studies = [study for study in derived.measured(run) if study != STUDY]
+    launches = {study: tails.by_launch(run, study, quantile) for study in studies}
+    if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
+        limits = launches[LIMITS]
+        launches[LIMITS] = limits[limits.backend != cpu_pairs.NAME]
+    compared = ComparedRun.of(run.id, run.about, launches)
+    if quantile == MEDIAN:
+        return compared
+    if all(frame.value.isna().all() for frame in launches.values()):
+        raise tails.too_few(quantile)
+    # Turns are told by their medians, and limits bound medians.
+    by_launch = {name: frame.assign(**{TURNS: None}) for name, frame in compared.launches.items()}
+    return replace(compared, launches=by_launch, points=compared.points.assign(**UNBOUNDED))
+
+
+def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
+    """Return the runs in folders (or bundles) `runs`; when empty the two that are committed.
+
+    Raises `UsageError` unless they are two or more, each once.
+    """
+    asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
+    if len(asked) < LEAST:
+        why = f"there are {len(asked)}"
+        raise UsageError("a comparison needs two runs", why, "give the folders of two or more")
+    if len({run.id for run in asked}) < len(asked):
+        raise UsageError("a run cannot be compared with itself", "", "give each run once")
+    return asked
+
+
+def _points(launches: pd.DataFrame) -> list[dict[Any, Any]]:
+    factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
+    rows = []
+    for _, part in launches.groupby(["point", "op"], sort=True):
+        row = part.iloc[0].to_dict()
+        row["levels"] = {name: row[name] for name in factors if pd.notna(row[name])}
+        row["wait"] = row["levels"].get("wait", "")
+        row |= {"medians": list(part.value.dropna()), "value": part.value.median()}
+        rows.append(row)
+    return rows
+
+
+def _bounded(
+    points: pd.DataFrame, limits: pd.DataFrame | None, questions: Questions
+) -> pd.DataFrame:
+    if limits is None:
+        return points.assign(**UNBOUNDED)
+    keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
+    once = points.drop_duplicates(keys)
+    best = with_limits(once, limits, questions).limit
+    second = with_limits(once, limits, questions, 1).limit
+    once = once.assign(bound=best, bound_low=best, bound_high=second)
+    return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")

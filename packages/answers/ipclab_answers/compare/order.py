@@ -1,0 +1,70 @@
+"""Where the order of mechanisms changes between runs, over the contests of both."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ipclab_answers.compare.held import ComparedRun
+from ipclab_answers.compare.shared import pairs
+from ipclab.frames.contests import ALL, CONTEST, fields
+from ipclab.stats.compare import (
+    FASTER,
+    SLOWER,
+    Side,
+    compare,
+)
+
+FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
+COLUMNS = ("pair", "study", *CONTEST, *FOUND)
+Field = dict[str, Side]  # launch medians by the name of the mechanism
+
+
+def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
+    """Return one row for each pair of mechanisms of each contest in the first and another run.
+
+    `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there,
+    `ratio_second` in the other; `turned`: their order is another there; `shown`: tests within both
+    runs show both orders. Launches of one run are interleaved, so that pairs are compared by round,
+    at the level of all pairs of their contest.
+    """
+    rows = []
+    for pair, first, other in pairs(runs):
+        one = _contests(first)
+        two = _contests(other)
+        for key in sorted(one.keys() & two.keys()):
+            shared = sorted(one[key].keys() & two[key].keys())
+            for mechanisms in combinations(shared, 2):
+                ordered = _ordered(mechanisms, one[key], two[key], len(shared))
+                rows.append((pair, *key, *ordered))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
+    return sorted(mechanisms, key=lambda name: median(field[name].medians))
+
+
+def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[Any, ...]:
+    """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
+    quick, slow = _by_time(one, pair)
+    here = median(one[slow].medians) / median(one[quick].medians)
+    there = median(two[slow].medians) / median(two[quick].medians)
+    turned = there < 1 < here
+    shown = False
+    if turned:
+        slower_here = compare(one[quick], one[slow], count).verdict == SLOWER
+        shown = slower_here and compare(two[quick], two[slow], count).verdict == FASTER
+    return quick, slow, here, there, turned, shown
+
+
+def _contests(run: ComparedRun) -> dict[tuple[Any, ...], Field]:
+    contests = {}
+    for study, launches in run.launches.items():
+        for race in run.questions.of(study).races:
+            for head, entrants in fields(race, launches):
+                if head["among"] == ALL:
+                    key = study, *map(head.get, CONTEST)
+                    contests[key] = {name: side for (name, _), side in entrants.items()}
+    return contests

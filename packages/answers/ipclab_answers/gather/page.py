@@ -1,0 +1,51 @@
+"""What the page of many machines holds that no single run has: a lab of them all, and its notice."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+from IPython.display import Markdown
+
+from ipclab_report.prose import magic
+from ipclab.words.catalogue import N_
+from ipclab.lab.data import Teller
+from ipclab.lab.lab import Lab, lab_of
+from ipclab.paths import checkout
+from ipclab.store.run import RunFolder
+from ipclab_answers.gather.index import Index
+from ipclab_answers.gather.trips import beaten
+
+MOST_TOLD = 3  # trips that a notice names
+
+
+def run_of_many(trips: Index) -> RunFolder:
+    """Return what stands for a run where there are many: the newest one's date, and no point."""
+    newest = trips.whole.sort_values("begun", kind="stable").iloc[-1]
+    parameters = {"profile": newest.profile}
+    about = {"begun": newest.begun, "parameters": parameters, "files": {}, "points": {}}
+    return RunFolder(Path(), about)
+
+
+def reader(trips: Index, lang: str) -> Lab:
+    """Return the lab of many runs for readers of `lang`, and make `%%prose` work."""
+    lab = lab_of(run_of_many(trips), checkout(), lang)
+    lab = replace(lab, _names=magic.namespace)
+    magic.register(Teller(lab))
+    return lab
+
+
+def notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
+    """Return what the first page must say of trips that are faster than their limit."""
+    said = N_(
+        "{count} round trips are faster than the hardware limit that they are read against: {which}."
+        " It is no limit there; do not rely on “× limit” of these."
+    )
+    faster = beaten(rows).sort_values("over_limit", kind="stable")
+    if faster.empty:
+        return None
+    named = []
+    for row in faster.head(MOST_TOLD).itertuples():
+        name = lab.say("{file}: {backend}", file=row.file, backend=row.backend)
+        named.append(name)
+    which = lab.words.joined(named, "; ")
+    return Markdown(f"**{lab.say(said, count=len(faster), which=which)}**")  # type: ignore[no-untyped-call]

@@ -1,0 +1,61 @@
+"""The command `runs`: list, label and delete them."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ipclab_report.options import Words, say
+from ipclab.paths import checkout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def runs(ctx: click.Context) -> None:
+    """List the runs made or imported here, the newest first; label or delete them."""
+    if ctx.invoked_subcommand is None:
+        from ipclab_answers.runs.folders import COLUMNS, listed
+
+        rows = [row.values() for row in listed(checkout())]
+        say(_aligned([COLUMNS, *rows]))
+
+
+@runs.command()
+@click.argument("run")
+@click.argument("name")
+def label(run: str, name: str) -> None:
+    """Give a RUN the label NAME, that of its node; '' takes it away."""
+    from ipclab_answers.runs import folders
+
+    folders.label(folders.mine(checkout(), run), name)
+    click.echo(f"{run} is of {name}" if name else f"{run} has no label")
+
+
+@runs.command()
+@click.argument("names", metavar="RUN ...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(names: Words, yes: bool) -> None:
+    """Delete runs made or imported here; one that is being measured is refused."""
+    from ipclab.errors import UsageError
+    from ipclab_answers.runs import folders
+
+    chosen = [folders.mine(checkout(), name) for name in names]
+    if not yes:
+        every = ", ".join(run.id for run in chosen)
+        try:
+            click.confirm(f"delete {every}?", abort=True)
+        except click.Abort as error:
+            raise UsageError("nothing is deleted", "", "say yes, or --yes") from error
+    for run in chosen:
+        folders.delete(checkout(), run)
+        click.echo(f"deleted {run.path}")
+
+
+def _aligned(rows: "list[Iterable[str]]") -> "Iterable[str]":
+    columns = zip(*rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    for row in rows:
+        cells = map(str.ljust, row, widths)
+        yield "  ".join(cells).rstrip()

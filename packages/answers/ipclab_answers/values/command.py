@@ -1,0 +1,64 @@
+"""The command `values`: the numbers of a run, to stdout."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ipclab_report.options import (
+    PATH,
+    SIZE,
+    Words,
+    say,
+    study_option,
+)
+from ipclab.errors import UsageError
+from ipclab.paths import checkout
+from ipclab_answers.quantile import check
+
+FORMATS = ("csv", "json")
+
+
+@click.command()
+@click.argument("name", metavar="RUN", type=PATH)
+@study_option
+@click.option("--backend", "backend", multiple=True, help="Mechanism.")
+@click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
+@click.option("--placement", multiple=True, help="same, cross, free ...")
+@click.option("--op", multiple=True, help="What was timed, such as round-trip.")
+@click.option("--metric", multiple=True, help="p50, p99, bandwidth, cpu_ns ...")
+@click.option("--level", "levels", multiple=True, help="Of a factor: wait=spin,block.")
+@click.option("--quantile", type=float, help="This one alone, such as 0.99.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
+def values(
+    name: Path,
+    studies: Words,
+    levels: Words,
+    quantile: float | None,
+    form: str,
+    **asked: Any,
+) -> None:
+    """Print the numbers of a RUN (a folder, a bundle or an id) with units and intervals.
+
+    One row for each op and metric of each point.
+    """
+    from ipclab_measure.bounds import suspects
+    from ipclab.lab.runs import choose
+    from ipclab_measure.session.request import levels as levels_of
+    from ipclab_answers.values import rows
+
+    if quantile is not None:
+        check(quantile)
+        if asked["metric"]:
+            fix = "leave --quantile or --metric out"
+            raise UsageError("a quantile is a metric of its own", "", fix)
+    run = choose(checkout(), str(name))
+    for line in suspects.checked(run, studies):
+        click.echo(line, err=True)
+    wanted = {column: words for column, words in asked.items() if words}
+    table = rows.rows(run, studies, wanted | levels_of(levels), quantile)
+    few = int(table.value.isna().sum())
+    if few:
+        click.echo(f"{few} of {len(table)} values have too few samples", err=True)
+    writers = {"csv": rows.as_csv, "json": rows.as_json}
+    say([writers[form](run, table).removesuffix("\n")])

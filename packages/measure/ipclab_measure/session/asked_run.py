@@ -1,0 +1,54 @@
+"""The run that a request goes into: one that it continues, or a new one."""
+
+import datetime as dt
+import re
+import secrets
+
+from ipclab.errors import LabError, UsageError
+from ipclab_measure.machine import Machine
+from ipclab_measure.session.request import Request
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.archive import RUN_NAME
+from ipclab.store.run import RunFolder
+from ipclab_measure.studies.asked import asked
+from ipclab_measure.studies.profile import profile
+
+CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
+SEED_BITS = 31
+
+
+def continued(paths: Paths, request: Request, machine: str) -> RunFolder | None:
+    """Return the run that `request` continues on `machine`, or None; raises `UsageError`."""
+
+    def fits(run: RunFolder) -> bool:
+        same = run.about["parameters"], run.about["machine"]["digest"]
+        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
+
+    if request.run is None:
+        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
+    run = folder.read(request.run)
+    if not fits(run):
+        why = "it was begun with other parameters or on another machine"
+        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
+    return run
+
+
+def new_run(paths: Paths, request: Request, machine: Machine) -> RunFolder:
+    """Make the folder of a new run; raises `LabError` where the clock was set back."""
+    about = {
+        "parameters": request.parameters(),
+        "questions": asked(profile(request.profile)).plain(),
+        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
+        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
+    }
+    now = dt.datetime.now(dt.UTC)
+    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
+    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
+        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
+        raise LabError(
+            "the clock was set back",
+            why,
+            "set it, or remove that run: the newest one is found by its time",
+        )
+    return folder.create(paths.runs, machine.digest, about, now)

@@ -1,0 +1,72 @@
+"""What is asked of a run while it is measured: its contests, as in its frames, and its limits."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.frames.contests import comparison_of, contests
+from ipclab_measure.bounds.floors import Floors, Key, called
+from ipclab.frames.points import medians
+from ipclab_measure.session.rounds import OpenPair
+from ipclab_measure.session.state import State
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, launches_that_decide
+from ipclab_measure.studies.asked import question, questions
+from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
+
+
+def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
+    """Return the pairs not told apart in a run in which `bound` (a share) counts as the same."""
+    rows = defaultdict[str, list[dict[str, Any]]](list)
+    for state in states:
+        rows[state.point.study] += medians(state.point, state.taken)
+    pairs: list[OpenPair] = []
+    for study in sorted(rows):
+        if rows[study]:
+            pairs += _of_study(study, pd.DataFrame(rows[study]), bound)
+    return pairs
+
+
+def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
+    compared = contests(question(study), frame, bound)
+    for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
+        known = comparison_of(row)
+        need = launches_that_decide(known, bound)
+        points = row["point"], row["other_point"]
+        yield OpenPair(points, min(known.launches), need, known.verdict != NOT_TESTED)
+
+
+def doubtful(states: Iterable[State]) -> list[str]:
+    """Return the limits that the median of a result stayed below.
+
+    A profile that only shows that all works has too few launches of them to doubt.
+    """
+    limits = dict[Key, State]()
+    limit_medians = dict[Key, list[float]]()
+    others = list[State]()
+    for state in states:
+        if state.point.study != LimitsStudy.name:
+            others.append(state)
+        elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
+            for op in state.point.primary:
+                name = called(questions(), state.point.backend, op)
+                key = name, state.point.size_bytes, state.point.placement
+                limits[key], limit_medians[key] = state, _medians(state, op)
+    if not limits:
+        return []
+    floors = Floors(limit_medians, questions())
+    limits_in_doubt = dict[Key, None]()
+    for state in others:
+        if state.lost or not state.taken:
+            continue
+        for op in state.taken[0].medians:
+            floor = floors.under(state.point.study, op, state.point.key())
+            if floor and np.median(_medians(state, op)) < floor.ns:
+                limits_in_doubt |= dict.fromkeys(floor.limits)
+    return [limits[key].point.id for key in limits_in_doubt]
+
+
+def _medians(state: State, op: str) -> list[float]:
+    return [taken.medians[op] for taken in state.taken]

@@ -1,0 +1,257 @@
+"""The runner: rounds over the whole run, a heat of each open question, in a seeded order.
+
+Every heat is made as often as a test needs at least; then the points of open questions get more, to
+the next look, until all are answered, the launches are used up or the time has gone. If time is
+left, heats that were disturbed are made again. In the end the limits are measured again that give
+reason to doubt. Launches are added to the files of their points now and then.
+"""
+
+import hashlib
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import median_low
+
+from ipclab.errors import LabError
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.state import (
+    BUDGET,
+    DECIDED,
+    State,
+    besides_limits,
+)
+from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.store.launch import Launch
+from ipclab_measure.studies.installed import ALWAYS
+from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
+
+LIMIT_REPEATS = 3  # what four times as many launches do not settle, the report says
+WARM_SECONDS = 3.0  # of unrecorded heats at the start of a session, whose first launches run slow
+Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it failed
+
+
+@dataclass(frozen=True)
+class OpenPair:
+    """Two points not told apart after `launches` of each; `need` is how many would likely do.
+
+    What is not `tested` has an interval that says nothing.
+    """
+
+    points: tuple[str, str]
+    launches: int
+    need: float
+    tested: bool = True
+
+
+@dataclass
+class Rounds:
+    """The rounds of one session over `heats`, the names of points that are measured side by side.
+
+    `launch` runs one heat of the named points in a round and returns what became of each. `begin`
+    is called before each round, `store` after it, `left` says how many seconds are left.
+    """
+
+    states: Mapping[str, State]
+    heats: Sequence[Sequence[str]]
+    seed: int
+    launch: Callable[[Sequence[str], int], Launched]
+    begin: Callable[[], None]
+    store: Callable[[bool], None]
+    left: Callable[[], float]
+    progress: Progress
+    number: int = 0
+
+    def measure(
+        self,
+        still_open: Callable[[Iterable[State]], Sequence[OpenPair]],
+        doubtful: Callable[[Iterable[State]], Sequence[str]],
+    ) -> None:
+        """Measure until there is nothing left to do, and say why each point ended.
+
+        Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful`
+        the names of the limits that are in doubt.
+        More than two failures end a point, as one does that proves wrong data, never the run. A
+        `SessionError` ends the measuring. What was launched is stored whatever happens.
+        """
+        every = list(self.states.values())
+        self.number = max((taken.round for state in every for taken in state.taken), default=0)
+        try:
+            self._warm_up()
+            self._stage(self._lacking, State.lacks)
+            pairs = still_open(every)
+            while goals := self._goals(pairs):
+                for name in goals:
+                    self.states[name].stop = DECIDED
+                self._stage(
+                    lambda heat: self._towards(goals, heat),
+                    lambda state: goals.get(state.point.id, 0) - len(state.taken),
+                )
+                pairs = still_open(every)
+            self._stage(self._disturbed, State.lacks_undisturbed)
+            for name in chain.from_iterable(pair.points for pair in pairs):
+                self.states[name].stop = BUDGET
+            for _ in range(LIMIT_REPEATS):
+                if not (again := doubtful(every)):
+                    break
+                self._again(again)
+        finally:
+            self.store(True)
+
+    def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
+        """Return whom to launch of `heat` to reach the least number: all that can go on, or none.
+
+        A heat is made again while one of its contestants lacks a launch, which is still to come,
+        failed, or was not stored before a run was killed.
+        """
+        states = self._compared(heat)
+        return self._going(heat) if any(state.lacks() for state in states) else ()
+
+    def _disturbed(self, heat: Sequence[str]) -> Sequence[str]:
+        """Return whom to launch of `heat`, if most of it was disturbed and there is time."""
+        states = self._compared(heat)
+        if not states or self.left() <= 0:
+            return ()
+        lacking = median_low([state.lacks_undisturbed() for state in states])
+        return self._going(heat) if lacking else ()
+
+    def _compared(self, heat: Sequence[str]) -> list[State]:
+        """Return the states of `heat` that are not lost, without limits unless there are only such.
+
+        A limit has launches in the heats of all that it bounds: it says nothing of this one.
+        """
+        states = [self.states[name] for name in heat if not self.states[name].lost]
+        return besides_limits(states) or states
+
+    def _going(self, heat: Sequence[str]) -> Sequence[str]:
+        states = [self.states[name] for name in heat]
+        return [
+            state.point.id for state in states if not state.ended and not self._has_enough(state)
+        ]
+
+    @staticmethod
+    def _has_enough(state: State) -> bool:
+        """Tell whether `state` is a limit with enough launches, whatever it bounds needs."""
+        return (
+            state.point.study == LimitsStudy.name
+            and len(state.taken) >= state.effort.least_launches
+        )
+
+    def _towards(self, goals: Mapping[str, int], heat: Sequence[str]) -> Sequence[str]:
+        """Return whom of `heat` to launch for its `goals`, in launches by point."""
+        states = [
+            self.states[name] for name in heat if name in goals and not self.states[name].ended
+        ]
+        lacking = [state for state in states if len(state.taken) < goals[state.point.id]]
+        return [state.point.id for state in states] if lacking else ()
+
+    def _stage(
+        self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
+    ) -> None:
+        """Make rounds until no heat wants anybody; each contestant lacks `missing` launches."""
+
+        def going() -> list[Sequence[str]]:
+            return [*filter(None, map(wanted, self.heats))]
+
+        if not (heats := going()):
+            return
+        self.progress.start(f"rounds from {self.number + 1}", self._expected(heats, missing))
+        try:
+            while heats:
+                self._round(heats)
+                self.store(False)
+                heats = going()
+        finally:
+            self.progress.end()
+
+    def _expected(self, going: Sequence[Sequence[str]], missing: Callable[[State], int]) -> int:
+        """Return about how many launches a stage takes that begins with `going`."""
+        launches = 0
+        for names in going:
+            rounds = median_low([missing(self.states[name]) for name in names])
+            launches += max(1, rounds) * len(names)
+        return launches
+
+    def _round(self, going: Sequence[Sequence[str]]) -> None:
+        self.number += 1
+        self.begin()
+        for heat in shuffled(going, self.seed, self.number):
+            for name, done in self.launch(heat, self.number).items():
+                state = self.states[name]
+                if isinstance(done, LabError):
+                    state.fail(done)
+                    self.progress.say(f"{state.point.study} {name}: {done}")
+                else:
+                    state.add(done)
+                    state.pending.append(done)
+                    self.progress.step()
+
+    def _warm_up(self) -> None:
+        """Run heats that are not recorded until the session is warm, if there is time for more."""
+        room = min(WARM_SECONDS, self.left() / 20)
+        until = self.left() - room
+        for heat in shuffled([heat for heat in self.heats if self._lacking(heat)], self.seed, 0):
+            if self.left() <= until or room <= 0:
+                return
+            self.launch(heat, 0)
+
+    def _again(self, limits: Sequence[str]) -> None:
+        """Launch each of `limits` once more as often as at first.
+
+        One that fails costs that launch alone.
+        """
+        saying = "limits are measured again, since a mechanism beat them"
+        self.progress.say(f"{len(limits)} {saying}")
+        self.progress.start("limits again", LAUNCHES * len(limits))
+        try:
+            for name in limits:
+                self.states[name].allowed = math.inf
+            for _ in range(LAUNCHES):
+                self._round([[name] for name in limits])
+                self.store(False)
+        finally:
+            self.progress.end()
+
+    def _goals(self, pairs: Sequence[OpenPair]) -> dict[str, int]:
+        """Return how many launches points go on to: the next looks that there is time for."""
+        goals, left = dict[str, int](), self.left()
+        for pair in sorted(pairs, key=self._rank):
+            cost, wanted = 0.0, dict[str, int]()
+            for name, launches in self._next_look(pair).items():
+                state = self.states[name]
+                planned = max(goals.get(name, 0), len(state.taken))
+                wanted[name] = max(planned, launches)
+                cost += (wanted[name] - planned) * state.seconds()
+            if cost <= left:
+                left -= cost
+                goals |= wanted
+        return goals
+
+    def _next_look(self, pair: OpenPair) -> dict[str, int]:
+        """Return how many launches each point has at its next look, if there may be one."""
+        states = [self.states[name] for name in pair.points]
+        most = min(state.effort.most_launches for state in states)
+        more = next((look for look in HEAT_LOOKS if look > pair.launches), most) - pair.launches
+        if more <= 0 or any(state.lost or len(state.taken) + more > most for state in states):
+            return {}
+        return {state.point.id: len(state.taken) + more for state in states}
+
+    def _rank(self, pair: OpenPair) -> tuple[bool, bool, bool, float]:
+        """Return a key that sorts pairs by the seconds that will tell them apart.
+
+        Those of which nothing is known come first; hopeless ones last, and then the run's own
+        calibration.
+        """
+        states = [self.states[name] for name in pair.points]
+        own = states[0].point.study in ALWAYS
+        hopeless = pair.need > min(state.effort.most_launches for state in states)
+        seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
+        return own, hopeless, pair.tested, seconds
+
+
+def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:
+    """Return `heats` in an order that follows from the run's seed and the number of the round."""
+    order = sorted(heats, key=list)
+    random.Random(hashlib.sha256(f"{seed} {number}".encode()).digest()).shuffle(order)
+    return order

@@ -1,0 +1,297 @@
+"""One call that measures: finds or makes the run, and measures what is missing."""
+
+import datetime as dt
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from ipclab.errors import LabError, UsageError, blamed
+from ipclab.frames.metrics import HEAT, ROUND
+from ipclab_measure.machine import (
+    Machine,
+    Source,
+    Topology,
+    collect,
+    conditions,
+    disturbance,
+)
+from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.session.asked_run import continued, new_run
+from ipclab_measure.session.heats import compared, heats, with_limits
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.questions import doubtful, still_open
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.rounds import Launched, Rounds
+from ipclab_measure.session.state import PointStates, State, besides_limits
+from ipclab.paths import Paths
+from ipclab_measure.spawn import ledger, scratch
+from ipclab_measure.spawn.heat import Contestant, Schedule
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.worker import QUEUED, Outcome
+from ipclab_measure.machine import referees
+from ipclab.store import validity
+from ipclab.store import run as folder
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
+from ipclab_measure.studies.asked import renewed
+from ipclab_measure.studies.installed import ALWAYS
+from ipclab_measure.studies.interface import (
+    Bench,
+    NotTestableError,
+    Site,
+    Study,
+)
+from ipclab_measure.studies.limits.floors import bounding
+from ipclab_measure.studies.profile import profile
+
+SHARED_MEMORY_SLACK = 1 << 20
+NOT_HERE = "not testable here: "
+# A heat has fewer turns than planned where these last so many times as long as they should
+LONG_TURNS = 2
+WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
+SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
+
+
+class OpenStudy(NamedTuple):
+    """A study of which points are measured, with what runs its heats."""
+
+    study: Study
+    bench: Bench
+    points: list[Point]
+
+
+def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
+    """Measure all that `request` asks for and that is not on disk yet; return the finished run.
+
+    A run that was killed, or of which points failed, is continued: by name when `request.run` is
+    given, else the newest such one with the same parameters on this machine. Raises `UsageError`
+    for a request that cannot mean anything and `LabError` when the work cannot be done; a point
+    that fails is noted in the run and does not end it.
+    """
+    wanted = request.points()
+    if not any(points for study, points in wanted if study.name not in ALWAYS):
+        raise UsageError(
+            "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
+        )
+    files = (request.scratch or paths.scratch).resolve()
+    if request.scratch is not None:
+        scratch.check(files)
+    ledger.clean(paths.ledger)
+    _room_in_shared_memory(
+        max(study.shared_memory(point) for study, points in wanted for point in points)
+    )
+    machine = collect(Source(), root=paths.root)
+    run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
+    with run.held():
+        run = folder.read(run.path)  # another process may have added to it before we held it
+        run.remove_parts()
+        _keep_machine(run, machine)
+        measuring = _Measuring(run, request, files, progress)
+        possible = [(study, measuring.possible(study, points)) for study, points in wanted]
+        # A list: every point is asked, since each altered file is told of.
+        there = [run.has(point, progress.say) for _, points in possible for point in points]
+        if not all(there) or not run.finished:
+            referees.keep(run)
+            measuring.measure(possible, paths.ledger)
+    return run
+
+
+def _keep_machine(run: RunFolder, machine: Machine) -> None:
+    """Keep what the machine's facts were read from, unless it is there."""
+    if any(name.startswith("machine/") for name in run.about["files"]):
+        return
+    raw = {name.strip("/").replace("/", "-"): text for name, text in machine.raw.items()}
+    run.place((f"machine/{name}", text.encode()) for name, text in raw.items())
+
+
+class _Measuring:
+    """One session of measuring into a run."""
+
+    def __init__(self, run: RunFolder, request: Request, files: Path, progress: Progress) -> None:
+        self.run, self.request, self.files, self.progress = run, request, files, progress
+        self.seed = run.about["seed"]
+        self.opened: dict[str, OpenStudy] = {}
+        topology = Topology.read(Source())
+        self.placed, self.unplaced = placements(topology), missing(topology)
+        self.began = time.monotonic_ns()
+
+    def possible(self, study: Study, points: list[Point]) -> list[Point]:
+        """Return the points that this machine can place and measure; note why the others cannot."""
+        kept, noted = [], self.run.about["points"]
+        for point in points:
+            if point.placement in self.placed:
+                why = study.missing(point, self.files)
+            else:
+                why = self.unplaced.get(point.placement, point.placement)
+            if why and not self.run.has(point, self.progress.say):
+                noted[point.id] = NOT_HERE + why
+            else:
+                noted.pop(point.id, None)
+                kept.append(point)
+        return kept
+
+    def measure(self, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
+        """Measure what is to do, of which the run then tells, and finish the run."""
+        run, about = self.run, self.run.about
+        about["finished"] = None
+        about["questions"] = renewed(run.questions, profile(self.request.profile)).plain()
+        about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
+        run.save()
+        preloads = {study.preload for study, points in possible if points and study.preload}
+        with Launcher(ledger, preloads=preloads) as launcher, ExitStack() as benches:
+            say, keep_scratch = self.progress.say, self.request.keep_scratch
+            site = Site(launcher, self.files, run.keep, run.note, say, keep_scratch)
+            for study, points in possible:
+                if not points:
+                    continue
+                effort = self.request.effort(study)
+                try:
+                    bench = benches.enter_context(study.open(site, points, effort, self.seed))
+                    self.opened[study.name] = OpenStudy(study, bench, points)
+                except NotTestableError as error:
+                    say(f"{study.name}: {NOT_HERE}{error}")
+                    about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+                    run.save()
+            self._rounds(launcher)
+        about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+        about["finished"] = _now()
+        run.save()
+
+    def _study(self, point: Point) -> Study:
+        return self.opened[point.study].study
+
+    def _rounds(self, launcher: Launcher) -> None:
+        opened = self.opened.values()
+        efforts = {study.name: self.request.effort(study) for study, _, _ in opened}
+        point_states = PointStates(self.run, efforts)
+        points = [point for _, _, mine in opened for point in mine]
+        states = point_states.states(points)
+        in_contests = compared(points)
+        for state in states.values():
+            point = state.point
+            in_contest = point.id in in_contests or point.study in ALWAYS
+            state.effort = self._study(point).of_point(point, state.effort, in_contest)
+        chosen = profile(self.request.profile)
+        numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
+
+        def launch(names: Sequence[str], number: int) -> Launched:
+            heat = next(heats_made)
+            launched = self._heat([states[name] for name in names], number, heat)
+            for name in names:
+                done = launched[name]
+                if isinstance(done, Launch):
+                    done.order = next(numbers)
+                    done.facts |= {ROUND: number, HEAT: heat}
+            return launched
+
+        def spent(states: Iterable[State]) -> float:
+            return sum(state.spent_ns for state in states) / 1e9
+
+        spent_before = spent(states.values())
+        # What the profile has not, but was named, takes its own time.
+        named_only = [
+            state for state in states.values() if chosen.name in self._study(state.point).named_only
+        ]
+
+        def left() -> float:
+            elapsed = (time.monotonic_ns() - self.began) / 1e9
+            return chosen.seconds - spent_before - elapsed + spent(named_only)
+
+        others = [state.point for state in besides_limits(states.values())]
+        groups = with_limits(heats(others), *bounding(points))
+        begin, store = launcher.renew_old, point_states.store
+        rounds = Rounds(states, groups, self.seed, launch, begin, store, left, self.progress)
+        rounds.measure(partial(still_open, bound=chosen.same), doubtful)
+
+    def _heat(
+        self, states: Sequence[State], number: int, heat: int
+    ) -> dict[str, Launch | LabError]:
+        """Run one heat; contestants of other benches are launched beside it, in turn before it."""
+        benches: dict[Bench, list[State]] = {}
+        for state in states:
+            benches.setdefault(self.opened[state.point.study].bench, []).append(state)
+        in_turn = [*benches.items()]
+        if number % 2 == 0:
+            in_turn.reverse()
+        launched: dict[str, Launch | LabError] = {}
+        for bench, members in in_turn:
+            launched |= self._launch(bench, members, f"{self.seed} {heat}")
+        return launched
+
+    def _launch(
+        self, bench: Bench, states: Sequence[State], seed: str
+    ) -> dict[str, Launch | LabError]:
+        contestants = {}
+        for state in states:
+            point, placement = state.point, self.placed[state.point.placement]
+            roles = self._study(point).roles(point, state.effort, placement, self.seed)
+            contestants[point.id] = Contestant(point, roles)
+        effort = (besides_limits(states) or states)[0].effort
+        apart = any(state.point.placement != SAME_CPU for state in states)
+        warm_ns = effort.warm_ns if apart else 0
+        most_ns = LONG_TURNS * effort.turns * effort.turn_ns * len(contestants)
+        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, seed, effort.launch_seconds, most_ns)
+        source = Source()
+        before, start = conditions(source), time.monotonic_ns()
+        ends = bench(contestants, schedule)
+        elapsed = time.monotonic_ns() - start
+        after = conditions(source)
+        launched: dict[str, Launch | LabError] = {}
+        for name, ended in ends.items():
+            contestant = contestants[name]
+            point, study = contestant.point, self._study(contestant.point)
+            try:
+                if isinstance(ended, LabError):
+                    raise ended
+                done = study.collect(point, ended, self.seed)
+                validity.check(done)
+            except LabError as error:
+                launched[name] = error
+                continue
+            done.started_ns, done.elapsed_ns = start - self.began, elapsed // len(ends)
+            queued = _queued(contestant, ended)
+            flags = disturbance(before, after, elapsed, queued_share=queued)
+            done.flags += [flag for flag in flags if flag not in study.expected(point)]
+            done.cpus = {role.name: sorted(role.cpus) for role in contestant.roles}
+            done.facts.setdefault("relation", self.placed[point.placement].relation)
+            launched[name] = done
+        return launched
+
+
+def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | None:
+    """Return the largest share of its time for which a worker waited for a CPU, if each has one."""
+    cpus = frozenset[int]().union(*(role.cpus for role in contestant.roles))
+    if len(contestant.roles) > len(cpus):
+        return None
+    counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
+    return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
+
+
+def _room_in_shared_memory(largest: int) -> None:
+    """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
+    enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
+    with blamed("no /dev/shm", "mount one: mount -t tmpfs tmpfs /dev/shm"):
+        where = os.statvfs(ledger.SHARED_MEMORY)
+    if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
+        raise LabError(
+            "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"
+        )
+    free = where.f_bavail * where.f_frsize
+    need = largest + SHARED_MEMORY_SLACK
+    if free < need:
+        why = f"{free:,} bytes are free and {need:,} are needed"
+        raise LabError(
+            "no room in /dev/shm",
+            why,
+            f"free some, enlarge it ({enlarge}) or give a smaller --size",
+        )
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,133 @@
+"""The points of a run while it is measured: what was taken of each, and what is not on disk yet."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ipclab.errors import LabError
+from ipclab.frames.points import LaunchMedians
+from ipclab_measure.spawn.proof import AwaitedError, PayloadError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, decode, encode
+from ipclab_measure.studies.limits import LimitsStudy
+from ipclab_measure.studies.profile import Profile
+
+FAILURES_ALLOWED = 2
+# Of a point's least launches, how many are made again at most because they were disturbed
+REPEATED = 0.5
+ENOUGH, DECIDED, BUDGET = "enough", "decided", "budget"
+SECONDS = 2.0  # between two times of storing, at least
+SHARE = 0.1  # of the time that storing may take
+MOST_BYTES = 512 << 20  # that are kept in memory before they are stored
+
+
+@dataclass
+class State:
+    """A point on its way: what was taken of its launches, and launches that are not on disk yet."""
+
+    point: Point
+    effort: Profile
+    taken: list[LaunchMedians] = field(default_factory=list)
+    clean: int = 0
+    spent_ns: int = 0
+    pending: list[Launch] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    stop: str = ENOUGH
+    stored: str = ""  # the stop that is on disk
+    allowed: float = FAILURES_ALLOWED
+
+    def add(self, launch: Launch) -> None:
+        """Take a launch into account, of this session or of one before."""
+        self.taken.append(LaunchMedians.of(launch, len(self.taken)))
+        self.clean += not launch.flags
+        self.spent_ns += launch.elapsed_ns
+
+    def fail(self, error: LabError) -> None:
+        """Note a launch that failed; a mechanism whose data arrived wrong gets no other."""
+        self.failures.append(str(error))
+        if isinstance(error, PayloadError) and not isinstance(error, AwaitedError):
+            self.allowed = 0
+
+    @property
+    def lost(self) -> bool:
+        """Tell whether the point is given up."""
+        return len(self.failures) > self.allowed
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the point gets no more launches, whatever is asked."""
+        return self.lost or len(self.taken) >= self.effort.most_launches
+
+    def lacks(self) -> int:
+        """Return how many launches are missing to its least number."""
+        return 0 if self.lost else max(0, self.effort.least_launches - len(self.taken))
+
+    def lacks_undisturbed(self) -> int:
+        """Return how many launches shall be made for those of its least that were disturbed."""
+        least = self.effort.least_launches
+        most = min(least + int(REPEATED * least), self.effort.most_launches)
+        return 0 if self.lost else max(0, min(least - self.clean, most - len(self.taken)))
+
+    def seconds(self) -> float:
+        """Return how long one launch takes."""
+        return self.spent_ns / 1e9 / max(1, len(self.taken))
+
+
+def besides_limits(states: Iterable[State]) -> list[State]:
+    """Return the states of points that are no limits: what is compared."""
+    return [state for state in states if state.point.study != LimitsStudy.name]
+
+
+@dataclass
+class PointStates:
+    """The points of `run` on disk, and those of this session; `efforts` by study."""
+
+    run: RunFolder
+    efforts: Mapping[str, Profile]
+    held: dict[str, State] = field(default_factory=dict)
+    last: float = field(default_factory=time.monotonic)
+    cost: float = 0.0
+    order: int = 0
+    heat: int = 0
+
+    def states(self, points: Iterable[Point]) -> dict[str, State]:
+        """Return the state of each point, with the launches of it that are on disk."""
+        for point in points:
+            state = self.held[point.id] = State(point, self.efforts[point.study])
+            if self.run.has(point, lambda line: None):
+                before = decode(self.run.path / self.run.file(point))
+                state.stop, state.stored = before.stop, before.stop
+                for launch in before.launches:
+                    state.add(launch)
+                    self.order = max(self.order, launch.order)
+                    self.heat = max(self.heat, state.taken[-1].heat)
+        return self.held
+
+    def store(self, now: bool) -> None:
+        """Store what is not on disk yet: `now`, or when it is time to."""
+        waited = time.monotonic() - self.last
+        pending = [launch for state in self.held.values() for launch in state.pending]
+        size = sum(values.nbytes for launch in pending for values in launch.samples.values())
+        if not (now or waited > max(SECONDS, self.cost / SHARE) or size > MOST_BYTES):
+            return
+        began = time.monotonic()
+        going = [state for state in self.held.values() if state.taken and not state.lost]
+        changed = [state for state in going if state.pending or state.stop != state.stored]
+        self.run.place((state.point, encode(self._measured(state))) for state in changed)
+        for state in changed:
+            state.pending.clear()
+            state.stored = state.stop
+        for state in self.held.values():
+            if state.lost and state.point.id not in self.run.about["failures"]:
+                self.run.fail(state.point, state.failures[-1])
+        self.last = time.monotonic()
+        self.cost = self.last - began
+
+    def _measured(self, state: State) -> Measured:
+        point, before, failures = state.point, list[Launch](), list(state.failures)
+        if len(state.taken) > len(state.pending):
+            held = decode(self.run.path / self.run.file(point))
+            before, failures = held.launches, list(dict.fromkeys([*held.failures, *failures]))
+        return Measured(point, [*before, *state.pending], state.stop, failures)

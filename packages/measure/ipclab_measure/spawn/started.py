@@ -1,0 +1,142 @@
+"""What a session starts: fork servers and, by them, the workers of its launches."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from ipclab_measure.spawn.wire import Wire
+from ipclab_measure.spawn.worker import Outcome
+
+REPLY_BYTES = 64
+END_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Role:
+    """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
+
+    One with a `preload` is forked from a server that has called that, where the launcher has one.
+    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends
+    on how a program begins. A `command` is another program in its place, in the session's
+    environment changed by `env` (None: not set) and, with an `own_network` where that is
+    permitted; what it starts ends with it. Its outcome is the fact `said`, all that it wrote.
+    """
+
+    name: str
+    target: str
+    arguments: dict[str, Any]
+    cpus: frozenset[int]
+    fresh: bool = False
+    preload: str = ""
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    own_network: bool = False
+
+
+class Start(msgspec.Struct):
+    """Asks the fork server for a worker.
+
+    Its control socket, its stderr and a socket on which the server tells of it come with it: first
+    a descriptor of the process (pidfd_open(2)), and when it and all that it started have ended, its
+    exit code.
+    """
+
+    role: Role
+    prefix: str
+    folder: str
+
+
+@dataclass
+class Started:
+    """A worker and what is known of it; its `server` tells its `process` and its exit code."""
+
+    role: Role
+    wire: Wire
+    server: socket.socket
+    stderr: IO[bytes]
+    process: int | None = None
+    outcome: Outcome | None = None
+
+    def said(self) -> str:
+        """Return all that it has written."""
+        self.stderr.seek(0)
+        return self.stderr.read().decode(errors="replace")
+
+    def await_start(self, seconds: float) -> bool:
+        """Tell whether its server has started it, and wait for that at most `seconds`."""
+        if self.process is None:
+            self.server.settimeout(seconds)
+            with suppress(OSError):
+                _, fds, _, _ = socket.recv_fds(self.server, REPLY_BYTES, 1)
+                self.process = next(iter(fds), None)
+        return self.process is not None
+
+    def kill(self) -> bool:
+        """Kill it, if it still runs, and tell whether its server has told of it, or soon does."""
+        if self.await_start(END_SECONDS) and self.process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.process, signal.SIGKILL)
+        return self.process is not None
+
+    def await_end(self) -> int | None:
+        """Return its exit code once it ended, None when nobody knows it; else `TimeoutError`."""
+        reply = self.server.recv(REPLY_BYTES)
+        return int(reply) if reply else None
+
+
+@dataclass(frozen=True)
+class ForkServer:
+    """A running fork server (`ipclab_measure.spawn.zygote`).
+
+    It ends, and its workers with it, when `sock` is closed.
+    """
+
+    process: subprocess.Popen[bytes]
+    sock: socket.socket
+
+    def ask(self, request: bytes, fds: list[int]) -> None:
+        """Send a `Start`; that the server is dead is noticed when its answer does not come."""
+        with suppress(OSError):
+            socket.send_fds(self.sock, [request], fds)
+
+    def end(self) -> None:
+        """Have it end, with all that it has started, and wait for that."""
+        self.sock.close()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill it; its workers die with it."""
+        self.process.kill()
+        self.process.wait(END_SECONDS)
+        self.sock.close()
+
+
+def serve(ledger: Path, session: str, preload: str, after: Sequence[ForkServer] = ()) -> ForkServer:
+    """Start a fork server that first calls `preload` (`module:function`).
+
+    One with `after` ends after those, and removes what the session owned when the session cannot do
+    it any more.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fds = [theirs.fileno(), *(os.pidfd_open(server.process.pid) for server in after)]
+    about = [str(ledger), session, preload, *map(str, fds)]
+    command = [sys.executable, "-m", "ipclab_measure.spawn.zygote", *about]
+    process = subprocess.Popen(
+        command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True
+    )
+    theirs.close()
+    for fd in fds[1:]:
+        os.close(fd)
+    return ForkServer(process, ours)

@@ -1,0 +1,102 @@
+"""What a run's comparisons are worth: identical code under several names, planted slow-downs.
+
+They are launched in the run's own rounds and judged as its own contests are. So many exchanges
+through one mechanism make one operation, and a slow-down is planted by further exchanges, so that
+it is a share of whatever the machine takes.
+"""
+
+from dataclasses import replace
+from time import perf_counter_ns as clock
+
+import numpy as np
+
+from ipclab_report.appendix.twins import STUDY
+from ipclab_measure.spawn.answered import Proof
+from ipclab_measure.spawn.loops import DISCARDED, keep, operations
+from ipclab_measure.spawn.worker import Turns, Worker, zeros
+from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.store.point import Point
+from ipclab_measure.studies.interface import (
+    Placement,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+)
+from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_measure.studies.round_trip.ends import echo, opened
+
+HERE = "ipclab_measure.studies.calibration"
+SIZE = 100  # bytes
+OP = "exchange"
+USUAL = "unix"  # the mechanism
+WAIT = "block"
+# identical code would else take the time of questions that can be decided
+MOST_LAUNCHES = HEAT_LOOKS[2]
+# Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
+PAIRS = {"quick": 4, "standard": 6, "full": 8}
+
+
+class CalibrationStudy(Study):
+    """Pairs of one echo under two names, each with a slower one, in each pinned placement."""
+
+    name = STUDY
+    payloads_shared = 0
+    sized = False
+    mechanisms = ("echo-a", "echo-b", "echo-slower")
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with launches for the third look at most."""
+        return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        """Return the twins and the slower ones; one pair where launches decide nothing."""
+        pairs = range(1, 1 + PAIRS.get(profile.name, 1))
+        return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return the echoing and the asking process."""
+        return roles(int(point.levels["exchanges"]), profile, placement)
+
+
+def roles(
+    exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL
+) -> list[Role]:
+    """Return the echoing and the asking process, which exchange through `backend`."""
+    asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
+    serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))
+    return [serving, Role("client", f"{HERE}:ask", asking, placement.role(1))]
+
+
+def serve(worker: Worker, backend: str) -> Turns:
+    """Be the echoing end."""
+    with opened(worker, backend, SIZE, WAIT) as channel:
+        proof = Proof(worker, SIZE)
+        while roles := (yield {}):
+            echo(channel, channel.recv, proof, roles["client"]["exchanges"])
+        worker.meet()  # the other end is done: nothing is closed under it
+
+
+def ask(
+    worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
+) -> Turns:
+    """Be the asking end: time, in each turn, as many operations of `exchanges` each as fit."""
+    with opened(worker, backend, SIZE, WAIT) as channel:
+        proof, count = Proof(worker, SIZE), DISCARDED + least
+        while (yield {"exchanges": count * exchanges}):
+            plan = proof.plan(count * exchanges)
+            begins, ends = zeros(count), zeros(count)
+            with proof.going():
+                for number in range(count):
+                    looks = plan[number * exchanges : (number + 1) * exchanges]
+                    begins[number] = clock()
+                    for look in looks:
+                        channel.send(proof.next(), WAIT_NS)
+                        proof.check(channel.recv(WAIT_NS), look)
+                    ends[number] = clock()
+            times = np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64)
+            keep(worker, OP, times[DISCARDED:])
+            each_ns = float(np.median(times[DISCARDED:]))
+            count = DISCARDED + operations(each_ns, budget_ns, least, most)
+        worker.outcome.facts |= proof.told()
+        worker.meet()

@@ -1,0 +1,223 @@
+"""The file-reading study: sweeps scaled to the machine, their needs, one native launch."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ipclab_measure.backends import native_shm
+from ipclab.errors import LabError
+from ipclab_measure.machine.answers import memory_available
+from ipclab_measure.machine.mounts import mount_of
+from ipclab_measure.machine.parse import KNOWN
+from ipclab_measure.machine.source import AbsentError, Source
+from ipclab.paths import existing
+from ipclab_measure.spawn.launcher import SessionError
+from ipclab_measure.spawn.proof import PayloadError
+from ipclab_measure.studies.file_io.sets import (
+    Draw,
+    FileSet,
+    Whole,
+    file_sets,
+    made,
+    no_room,
+)
+from ipclab_measure.studies.file_io.sweeps import (
+    COLD,
+    cores,
+    in_flight,
+    in_timeline,
+    levels_known,
+    parse,
+    whole_levels,
+)
+from ipclab_measure.studies.interface import (
+    Bench,
+    Contestant,
+    HeatOutcomes,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Schedule,
+    Site,
+    Study,
+    Sweep,
+)
+
+# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the
+# text are 50, 5,000 and 400 us divided by 1,024 instead of 1,000.
+DRAWS = {
+    400_000: Draw("normal", 50_000, 5_000_000, 400_000, 400_000),
+    800_000: Draw("normal", 50_000, 2_500_000, 800_000, 400_000),
+    5_000_000: Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000),
+    10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
+}
+NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
+# At least and at most how many launches (each reads a whole set), and the seconds of one.
+LAUNCHES = {
+    "smoke": (2, 2, 30.0),
+    "quick": (4, 40, 30.0),
+    "standard": (5, 60, 300.0),
+    "full": (8, 19, 3_600.0),
+}
+# Of the deadline, so that the engine says what hung before its process is killed
+ENGINE_SHARE = 0.9
+
+
+class FileIoStudy(Study):
+    """Many files read and worked on: in turn, overlapped, mapped; by threads of several roles."""
+
+    name = "file_io"
+    mechanisms = ("sync", "overlapped", "mmap")
+    sized = False
+    payloads_shared = 0  # threads of one process need none
+    factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return other numbers of launches than the profile's, with a later deadline."""
+        least, most, seconds = LAUNCHES[profile.name]
+        return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        """Return the points of the named sweeps, one for each of the text's experiments."""
+        sets = file_sets(profile.name)
+        return self.of_arms(
+            sweep.of(self.mechanisms),
+            partial(whole_levels, sets),
+            **levels_known(profile.name, sets, sweep),
+        )
+
+    def expected(self, point: Point) -> tuple[str, ...]:
+        """Return that reading cold files waits for the disk, which is what is measured."""
+        return ("pressure-io",) if point.levels["cache"] == COLD else ()
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return the native engine's process, with all that it is told but where the files are."""
+        levels = point.levels
+        plan = {
+            "method": point.backend,
+            "roles": parse(str(levels["roles"])),
+            "depth": levels["depth"],
+            "in_flight": in_flight(point),
+            "direct": levels["direct"] == "yes",
+            "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
+            "advice": levels["advice"],
+            "checksum_rounds": levels["rounds"],
+            # by the clock, more threads than CPUs would finish work that nobody did
+            "compute_clock": "cpu",
+            "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
+            "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
+        }
+        files = file_sets(profile.name)[str(levels["set"])]
+        files = replace(files, compute=DRAWS.get(int(levels["compute_ns"])))
+        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan}
+        arguments["most"] = profile.most_samples
+        cpus: frozenset[int] = frozenset().union(*placement.cpus)
+        return [Role("engine", "ipclab_measure.studies.file_io.engine:run", arguments, cpus)]
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        if why := native_shm.missing():
+            return why
+        place = existing(scratch)
+        if point.levels["cache"] == COLD and _filesystem(place) in KNOWN["memory"]:
+            return NO_COLD
+        if point.backend == "overlapped" and (why := _native_lacks("io_uring_missing")):
+            return why
+        if point.levels["direct"] == "yes" and (why := _native_lacks("direct_missing", str(place))):
+            return why
+        files = _files_of(point)
+        return no_room(files, scratch) or _no_memory(point, files)
+
+    @contextmanager
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
+        """Make the file sets that `points` need and give what reads them, with equal checksums."""
+        import ipclab_native
+
+        names = dict.fromkeys(str(point.levels["set"]) for point in points)
+        sets = [file_sets(profile.name)[name] for name in names]
+        drawn = set[str]()  # points whose first launch is done
+        sums = dict[str, str]()  # checksums by set
+        with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
+            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
+
+            def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:
+                point = contestant.point
+                folder = str(there.folder(str(point.levels["set"])))
+                first = point.id not in drawn
+                more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
+                roles = [
+                    replace(role, arguments={**role.arguments, **more}) for role in contestant.roles
+                ]
+                outcomes = site.launcher.launch(roles, seconds)
+                agree(sums, point, outcomes["engine"].facts.get("checksum"))
+                drawn.add(point.id)
+                return outcomes
+
+            def bench(heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
+                """Launch one contestant after the other: each reads a whole set of files."""
+                ends: HeatOutcomes = {}
+                for name in schedule.order([*heat], 0):
+                    try:
+                        ends[name] = launch(heat[name], schedule.seconds)
+                    except SessionError:
+                        raise
+                    except LabError as error:
+                        ends[name] = error
+                return ends
+
+            yield bench
+
+
+def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
+    """Raise `PayloadError` when the same files had another checksum before, however read."""
+    name = str(point.levels["set"])
+    if checksum is not None and sums.setdefault(name, checksum) != checksum:
+        raise PayloadError(
+            "the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before"
+        )
+
+
+def _files_of(point: Point) -> FileSet:
+    """Return the files of a point: of the profile in which its set has as many bytes."""
+    name = str(point.levels["set"])
+    for sets in map(file_sets, LAUNCHES):
+        if name in sets and sets[name].bytes == point.size_bytes:
+            return sets[name]
+    raise LookupError(f"no profile has a set {name} of {point.size_bytes} bytes")
+
+
+def _no_memory(point: Point, files: FileSet) -> str | None:
+    """Return why memory cannot hold the files in flight (read) or half of it the set (warm)."""
+    largest_first: Whole = np.sort(files.sizes)[::-1]
+    need = int(largest_first[: in_flight(point)].sum())
+    if point.levels["cache"] != COLD:
+        need += files.on_disk
+    free = memory_available(Source())
+    if need <= free // 2:
+        return None
+    why = f"it keeps {need:,} bytes in memory and {free:,} are available"
+    return f"{why}; take a smaller profile or free some"
+
+
+@cache
+def _filesystem(place: Path) -> str:
+    with suppress(AbsentError):
+        return mount_of(Source(), str(place)).filesystem
+    return ""
+
+
+@cache
+def _native_lacks(question: str, *arguments: str) -> str | None:
+    """Return what the native package says is missing for one of its ways to read."""
+    import ipclab_native
+
+    answer: str | None = getattr(ipclab_native, question)(*arguments)
+    return answer

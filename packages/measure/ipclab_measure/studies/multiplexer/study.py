@@ -1,0 +1,106 @@
+"""The multiplexer study: its points, and the compiled Go program that measures them."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab_measure.studies.interface import (
+    Bench,
+    NotTestableError,
+    Outcome,
+    Placement,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+)
+from ipclab_measure.studies.multiplexer import (
+    CALLS,
+    NODES,
+    output,
+    toolchain,
+)
+from ipclab_measure.studies.multiplexer.program import NAME, Program
+
+FACTORS = {
+    "streams": (1, 8, 64),
+    "threshold": (1024, 2048, 4096, 8192, 16_384, 65_536),
+    "sinks": (1, 64),
+}
+KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
+SHORTER = 2  # a published benchmark than another study's launches: its own start is long beside what it samples
+MS = 1_000_000
+
+
+def cell(point: Point) -> str:
+    """Return the point as the Go benchmark names it: `arm=main/node=adaptive/...`."""
+    values = {**point.levels, "node": point.backend, "size": point.size_bytes}
+    return "/".join(f"{key}={values[key]}" for key in KEYS)
+
+
+class MultiplexerStudy(Study):
+    """Four nodes on one wire format: write, receive, both, streams, threshold, pool x chunk.
+
+    Factor `sinks` is how many messages and buffers are taken in turn: 1, which stays in the cache,
+    in arm `published`, and in `threshold` and `factorial`, which take that method apart; otherwise
+    the most, for writing both. Arm `check` has the op `call` of the backends `direct`,
+    `direct-again` and `checked` on a node that sends nothing: `checked` over `direct` is the cost
+    of looking at the threshold, `direct-again` over `direct` the noise of identical code. Arm
+    `published` has the op `write` of the same three.
+    """
+
+    name = "multiplexer"
+    mechanisms = (*NODES, *CALLS, "factorial")
+    sized = False
+    factors: ClassVar = FACTORS
+    payloads_shared = 0  # pipes and sockets are the kernel's
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        asked = sweep.of(self.backends())
+        levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
+        return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return the Go program; the CPUs of a peer that it starts elsewhere are an argument."""
+        near = placement.role(0)
+        far = placement.role(1)
+        peer = sorted(far) if point.levels["op"] == "end-to-end" and far != near else []
+        arguments = {
+            "cell": cell(point),
+            "cpus": ",".join(map(str, peer)),
+            "benchtime": f"{max(1, profile.budget_ns // SHORTER // MS)}ms",
+            "turn_ns": profile.turn_ns,
+            "least": profile.least_samples,
+        }
+        return [Role(NAME, "", arguments, near)]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        made = super().collect(point, outcomes, seed)
+        return replace(made, per=dict.fromkeys(made.samples, output.PER))
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        return go if isinstance(go, str) else None
+
+    @contextmanager
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
+        """Compile the program into the session's folder; give what runs its heats."""
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        if isinstance(go, str):
+            raise NotTestableError(go)
+        binary = toolchain.build(go, toolchain.module(), site.launcher)
+        site.note("multiplexer", {"go": go.version})
+        program = Program(site.launcher, binary)
+        try:
+            yield program.run
+        finally:
+            if program.raw:  # a file of this session's own: one before it may have left others
+                site.keep(f"multiplexer/{secrets.token_hex(4)}.txt", "".join(program.raw).encode())

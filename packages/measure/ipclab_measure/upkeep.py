@@ -1,0 +1,110 @@
+"""Commands that keep things in order: is the machine sound, are reports, what was left?"""
+
+import math
+from pathlib import Path
+
+import click
+
+from ipclab_report.options import out_option, say
+from ipclab.errors import LabError
+from ipclab.paths import checkout, typed
+
+MOST_CAUSES = 20  # that are shown
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Return a time in seconds: `nan` lies in no range, and `inf` is too long for any."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds", ctx, param)
+    return value
+
+
+@click.command()
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 60),
+    callback=_finite,
+    default=5,
+    help="How long to watch.",
+)
+def doctor(seconds: float) -> None:
+    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes
+    each.
+    """
+    from ipclab_measure.machine import Source
+    from ipclab_measure.machine.doctor import judge, lines, visit
+    from ipclab_measure.machine.observed import RESERVATION
+    from ipclab_measure.session.request import Request
+    from ipclab_measure.session.session import SHARED_MEMORY_SLACK
+
+    largest = max(
+        study.shared_memory(point) for study, points in Request().points() for point in points
+    )
+    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
+    say(lines(findings))
+    judge(findings, RESERVATION)
+    click.echo("this machine is fit to measure")
+
+
+@click.command()
+@out_option
+def check(out: Path | None) -> None:
+    """Say whether every report is what data, code, words and lock would give, and why not; and what
+    beat its limit.
+    """
+    from ipclab_measure.bounds import suspects
+    from ipclab_report.pages.staleness import MANIFEST, runs_of, stale
+    from ipclab.store.run import read
+
+    folder = (out or checkout().reports).resolve()
+    causes = stale(checkout(), folder)
+    for run in map(read, runs_of(folder)):
+        try:
+            run.checked()
+            say(suspects.beaten(run))  # from frames, which follow from samples that can be
+        except LabError as error:
+            causes.append(f"data: {error}")
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs
+        causes += stale(checkout(), manifest.parent)
+    say(causes[:MOST_CAUSES])
+    if len(causes) > MOST_CAUSES:
+        say([f"and {len(causes) - MOST_CAUSES} more"])
+    if causes:
+        raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
+    click.echo("every report is what data, code, words and lock give")
+
+
+@click.command()
+def backends() -> None:
+    """List what can be measured here, and why the rest cannot."""
+    from ipclab_measure.backends.installed import backends as registered
+
+    for name, backend in registered().items():
+        why = backend.missing()
+        click.echo(f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}")
+
+
+@click.command()
+@click.argument("peer", nargs=-1, required=True)
+def conform(peer: tuple[str, ...]) -> None:
+    """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
+    from ipclab_measure.backends.conform import faults
+
+    if wrong := list(faults(peer)):
+        say(f"{peer[0]}: {line}" for line in wrong)
+        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
+    click.echo(f"{peer[0]} conforms")
+
+
+@click.command()
+def clean() -> None:
+    """Remove what a killed run left behind; only what ipclab itself created."""
+    from ipclab_measure.spawn.ledger import clean as clean_ledger
+    from ipclab.store.bundle import clean as clean_placed
+    from ipclab.store.files import clean as clean_parts
+
+    paths = checkout()
+    written = [paths.reports, paths.figures, paths.executed]
+    removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
+    say(f"removed {name}" for name in removed)
+    click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")

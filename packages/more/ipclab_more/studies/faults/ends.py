@@ -1,0 +1,117 @@
+"""The processes of a planted fault: who keeps the victim, and the victim itself."""
+
+import signal
+import time
+from contextlib import closing
+from functools import partial
+from time import perf_counter_ns as clock
+from typing import Any
+
+from ipclab_measure.spawn.worker import Worker
+from ipclab_more.studies.faults.plan import (
+    FIRST,
+    LAST,
+    LEFT,
+    PACE,
+    RECOVERED,
+    SLOW,
+    Plan,
+)
+from ipclab_more.studies.faults.seen import (
+    WELL,
+    left,
+    message,
+    number_of,
+    outcome,
+)
+from ipclab_more.studies.faults.survivors import LIVING, Survivor
+from ipclab_measure.studies.forked import (
+    DONE,
+    LATEST,
+    OVER,
+    READY,
+    WRONG,
+    Forked,
+)
+from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_more.studies.stream.end import keep_times
+from ipclab_more.studies.stream.ways import PRODUCER
+
+
+def run(worker: Worker, **levels: Any) -> None:
+    """Be one process of a launch in which the fault of the plan is planted."""
+    plan = Plan(**levels)
+    worker.outcome.facts["deadline_ns"] = plan.deadline_ns
+    hit = PRODUCER if plan.writes else FIRST
+    if worker.role == hit:
+        _plant(worker, plan)
+    else:
+        with closing(plan.joined(worker)) as way:
+            LIVING[plan.fault, worker.role](Survivor(worker, plan, way))
+    worker.meet()
+    if worker.role == hit:
+        worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
+    if plan.kills:
+        again(worker, plan)
+
+
+def _plant(worker: Worker, plan: Plan) -> None:
+    """Hit the victim as planned; say when that was, and how many messages it has done."""
+    victim = Forked(partial(_work, worker, plan))
+    chance = plan.chance(worker)
+    if plan.kills:
+        at = victim.hit(signal.SIGKILL, chance)
+    elif plan.fault == "slow-reading":
+        at = clock()
+        time.sleep(plan.lasts_ns / 1e9)
+    else:
+        at = victim.hit(signal.SIGSTOP, chance, plan.lasts_ns)
+    victim.end()
+    if not plan.kills:
+        worker.outcome.counters["victim"] = {"failed": float(victim.tally[WRONG])}
+    worker.meet(at=at, done=victim.tally[DONE])
+
+
+def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
+    """Be the victim: hand over or take message after message, to the last where that comes."""
+
+    def send() -> None:
+        over = tally[OVER]
+        way.tell(message(LAST if over else tally[DONE], plan.size))
+        if over:
+            raise StopIteration
+        tally[DONE] += 1
+        if not plan.kills:
+            time.sleep(PACE)
+
+    def receive() -> None:
+        if number_of(way.recv(WAIT_NS), plan.size) == LAST:
+            raise StopIteration
+        tally[DONE] += 1
+        if plan.fault == "slow-reading" and not tally[OVER]:
+            time.sleep(SLOW)
+
+    with closing(plan.joined(worker)) as way:
+        if plan.fault == "killed-idle":
+            send()
+            time.sleep(LATEST)  # whatever sends it has the time to
+        tally[READY] = 1
+        while plan.fault == "killed-idle":
+            time.sleep(1)
+        if outcome(send if plan.writes else receive)[0] != WELL:
+            tally[WRONG] = 1
+            way.close()  # before the others are met, who may wait for it
+        worker.meet()
+
+
+def again(worker: Worker, plan: Plan) -> None:
+    """Begin anew with a new peer, which runs already; keep the time to its first message."""
+    begun = clock()
+    with closing(plan.joined(worker, "again-")) as way:
+        if worker.role == PRODUCER:
+            way.tell(message(0, plan.size))
+        elif number_of(way.recv(WAIT_NS), plan.size) != 0:
+            raise ValueError("the first message of the new peer is torn")
+        meeting = worker.meet(at=clock())
+    if worker.role == FIRST:
+        keep_times(worker, RECOVERED, meeting[FIRST]["at"] - begun)

@@ -1,0 +1,57 @@
+"""What the processes of a planted fault must know before they begin."""
+
+import random
+from dataclasses import dataclass
+
+from ipclab_measure.spawn.worker import Worker
+from ipclab_measure.studies.forked import LATEST
+from ipclab_more.studies.stream.ways import (
+    EACH,
+    Way,
+    consumer_role,
+    join,
+)
+
+FIRST, SECOND = consumer_role(0), consumer_role(1)
+BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
+NOTICED, WATCHED, RECOVERED, LOSSES, LEFT = "noticed", "watched", "recovered", "messages", "left"
+PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver
+SLACK_NS = round(LATEST * 1e9)
+STOP, SLOWNESS = 1.2, 0.6  # deadlines that a stop, or a slow peer, lasts
+LAST = -1  # the number of the message after the last one
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A point's levels, and how long one waits for a peer to which something has happened."""
+
+    backend: str
+    size: int
+    fault: str
+    seed: int
+    deadline_ns: int
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether the fault happens to the producer."""
+        return self.fault in ("killed-idle", "killed-writing", "stopped-writing")
+
+    @property
+    def kills(self) -> bool:
+        """Tell whether the fault is the end of what it happens to."""
+        return self.fault.startswith("killed")
+
+    @property
+    def lasts_ns(self) -> int:
+        """Return for how long a peer is stopped or slow."""
+        return round((SLOWNESS if self.fault == "slow-reading" else STOP) * self.deadline_ns)
+
+    def chance(self, worker: Worker) -> random.Random:
+        """Return where the moment of the launch's fault comes from."""
+        launch = worker.prefix.rpartition("-")[2]
+        return random.Random(f"{self.seed} {launch} {self.backend} {self.fault}")
+
+    def joined(self, worker: Worker, part: str = "") -> Way:
+        """Return the worker's end of a stream; a part beside the first has one consumer."""
+        consumers = 2 if self.fault in BESIDE and not part else 1
+        return join(worker, self.backend, self.size, consumers, EACH, part)

@@ -1,0 +1,131 @@
+"""The study of objects: handing an array, a frame or a dictionary to another process, by way.
+
+What makes objects imports pandas and Arrow: it is imported where it is used, so that the workers of
+other studies do without. `size_bytes` is about what the object's own data take. A way that goes in
+the message is measured over several carriers; what lies apart needs one only to say where.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ipclab_measure.backends import installed as registry
+from ipclab_measure.spawn.proof import PayloadError
+from ipclab_measure.studies.interface import (
+    Bound,
+    Launch,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+    named,
+)
+
+MIDDLE = 100_000
+SIZES = 1_000, MIDDLE, 10_000_000
+LARGEST = 100_000_000  # in the longest profile
+LAUNCHES = {"smoke": (2, 2), "quick": (3, 20), "standard": (5, 27)}  # at least and at most
+TURNS = 2  # of a launch of large objects, which take long
+LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
+# Further readers of one object, to each of whom the message goes: the object is given once.
+READERS, BRIEF_READERS = 3, {"smoke": 1, "quick": 1}
+CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
+KINDS = ("array", "frame", "dictionary")
+HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
+HERE = "ipclab_more.studies.objects.ends"
+
+
+class ObjectsStudy(Study):
+    """One process gives an object, the other takes it, sums every element and answers."""
+
+    name = "objects"
+    factors: ClassVar = {"object": KINDS}
+    # the other process cannot sum what lies in this one's memory alone; bytes of small objects cost
+    # next to nothing
+    limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
+    named_only = ("smoke",)
+    preload = f"{HERE}:preload"
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return fewer launches than the profile's; in full, all of it."""
+        if profile.name not in LAUNCHES:
+            return profile
+        least, most = LAUNCHES[profile.name]
+        return replace(
+            profile,
+            least_launches=least,
+            most_launches=most,
+            least_samples=LEAST[profile.name],
+        )
+
+    def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
+        """Return few turns for large objects, but in full."""
+        values = super().of_point(point, effort, in_contest)
+        if effort.name not in LAUNCHES or point.size_bytes <= MIDDLE:
+            return values
+        return replace(values, turns=min(TURNS, values.turns))
+
+    def backends(self) -> tuple[str, ...]:
+        return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        usual = (*SIZES, LARGEST) if profile.name == "full" else SIZES
+        return self.of_arms(
+            sweep.of(self.backends()),
+            objects=sweep.levels.get("object", KINDS),
+            sizes=sorted(set(sweep.sizes or usual)),
+            middle=sorted(set(sweep.sizes or (MIDDLE,))),
+            far=profile.pinned[-1:],
+            near=profile.pinned[:-1],
+        )
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why the way cannot carry the object, or its carrier not have the message."""
+        from ipclab_more.studies.objects.ends import capacity
+        from ipclab_more.studies.objects.ways import ways
+
+        kind, way = str(point.levels["object"]), str(point.levels["way"])
+        if kind not in KINDS:
+            return f"there is no such object; there are {', '.join(KINDS)}"
+        refused = ways(kind)[way].refuses(kind)
+        return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
+
+    def shared_memory(self, point: Point) -> int:
+        from ipclab_more.studies.objects.ends import capacity, room_bytes
+
+        messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0
+        return messages + room_bytes(point.size_bytes)
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        of = named(point, seed) | {"kind": point.levels["object"], "way": point.levels["way"]}
+        of["readers"] = BRIEF_READERS.get(profile.name, READERS)
+        asked = {**of, **profile.samples}
+        taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
+        giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)
+        return [taker, giver]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the giving end's samples, all objects compared; both ends' counters."""
+        from ipclab_more.studies.objects.copies import copied
+
+        taker, giver = outcomes["server"], outcomes["client"]
+        if not taker.proof:
+            raise PayloadError("0 of 1 objects arrived", "objects were lost")
+        if fault := taker.proof[0]:
+            raise PayloadError("object 0 of 1 arrived wrong", fault)
+        made = super().collect(point, {"client": giver}, seed)
+        made.counters = {
+            op: _sum(of_op, taker.counters.get(op, {})) for op, of_op in giver.counters.items()
+        }
+        facts = _sum(giver.facts, taker.facts)
+        made.facts = facts | copied(facts, point.backend)
+        return made
+
+
+def _sum(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sum of both by name; what only one has is its own."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}

@@ -1,0 +1,88 @@
+"""How often an object's own data are copied on their way: bytes are counted where they land.
+
+A way writes them into its message or beside it, the carrier moves the message, and what the taking
+end holds lies where it came or was made anew. What a library copies in between, such as a buffer
+that grows, is not seen: this is the least.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ipclab_more.studies.objects.contents import own_bytes
+
+MAPS = Path("/proc/self/maps")
+Span = tuple[int, int]  # the first address, and the first one behind
+
+
+class Carried(NamedTuple):
+    """How often a carrier copies a message: `kernel` by system calls, `process` in its ends."""
+
+    kernel: int
+    process: int
+
+
+# The kernel takes the bytes and gives them back; an end then makes a message of its own of what it
+# received.
+CARRIED = {
+    "unix": Carried(kernel=2, process=1),
+    "mp-queue": Carried(kernel=2, process=1),
+    "posix-shm": Carried(kernel=0, process=2),
+}
+
+
+def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
+    """Return the bytes copied, and how often the object's own that is; nothing unless `CARRIED`."""
+    if carrier not in CARRIED:
+        return {}
+    message = facts["message_bytes"] * (1 + sum(CARRIED[carrier]))
+    total = message + facts["placed_bytes"] + facts["anew_bytes"]
+    return {"copied_bytes": total, "copies": total / facts["own_bytes"]}
+
+
+def anew_bytes(came: Any, message: Any) -> int:
+    """Return how many bytes of the object `came` lie neither in `message` nor in shared memory."""
+    if isinstance(came, dict):
+        return own_bytes(came)  # objects of this process alone
+    lent = _shared()
+    if isinstance(message, bytes | bytearray | memoryview):
+        lent.append(_span(pa.py_buffer(message)))
+    return sum(end - start for start, end in _pieces(came) if not _within((start, end), lent))
+
+
+def _within(piece: Span, spans: list[Span]) -> bool:
+    return any(start <= piece[0] and piece[1] <= end for start, end in spans)
+
+
+def _shared() -> list[Span]:
+    """Return the memory that this process maps to share it (proc(5), maps)."""
+    spans = []
+    for line in MAPS.read_text().splitlines():
+        addresses, permissions = line.split()[:2]
+        if permissions.endswith("s"):
+            start, _, end = addresses.partition("-")
+            spans.append((int(start, 16), int(end, 16)))
+    return spans
+
+
+def _span(buffer: Any) -> Span:
+    return buffer.address, buffer.address + buffer.size
+
+
+def _pieces(content: Any) -> Iterator[Span]:
+    """Yield where the data of an array, or of a frame's columns, lie."""
+    if isinstance(content, np.ndarray):
+        yield content.ctypes.data, content.ctypes.data + content.nbytes
+        return
+    for name in content:
+        column: pd.Series[Any] = content[name]
+        if column.dtype == "str":
+            chunks = pa.chunked_array(column.array.__arrow_array__()).chunks
+            buffers = [buffer for chunk in chunks for buffer in chunk.buffers()]
+            yield from (_span(buffer) for buffer in buffers if buffer)
+        else:
+            yield from _pieces(column.to_numpy())

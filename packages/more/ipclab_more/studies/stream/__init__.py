@@ -1,0 +1,119 @@
+"""The stream study: one producer, consumers, one way, by mechanism, rate and consumers' work."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from ipclab_measure.backends import installed as registry
+from ipclab.errors import UsageError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab_measure.studies.arms import FILE, table
+from ipclab_measure.studies.interface import (
+    Bench,
+    Bound,
+    Outcome,
+    Placement,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    named,
+    ring_bytes,
+    spread,
+)
+from ipclab_measure.studies.limits import STREAMED
+from ipclab_measure.studies.profile import PLACEMENTS
+from ipclab_measure.studies.ranks import on_ranks_or_workers
+from ipclab_more.studies.stream.end import NUMBER, RECEIVED
+from ipclab_more.studies.stream.joined import joined
+from ipclab_more.studies.stream.ways import EACH, carrier, roles_of
+
+TABLE = table(Path(__file__).with_name(FILE))
+LEVELS = TABLE["levels"]
+(STALL_NS,) = LEVELS["stall_ns"]
+SWEPT = "rate", "load", "work_ns"
+LEAST, MOST = 16, 200_000  # messages of a turn
+# An open loop's turn is that many times as long as another, so that a queue can grow in it
+OPEN_TURNS = 5
+# And that many times as long as its stall besides, so that it is over well before the turn
+STALLS = 4
+FLOWING_ARMS = ("main", "batch", "need")
+
+
+class StreamStudy(Study):
+    """All mechanisms over size and placement; then window, work, consumers, rate alone."""
+
+    name = "stream"
+    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
+        name: tuple(LEVELS[name]) for name in SWEPT
+    }
+    # with work, a rate or a window of its own, or several receivers, it is another operation
+    limits: ClassVar = (
+        Bound(RECEIVED, dict.fromkeys(FLOWING_ARMS, "flow-{flow}"), older="hand-over"),
+    )
+
+    def backends(self) -> tuple[str, ...]:
+        return tuple(registry.ready(carrier))
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with room for the many messages of a stream."""
+        return replace(profile, least_samples=max(LEAST, profile.least_samples), most_samples=MOST)
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        brief = profile.name in ("smoke", "quick")
+        usual = LEVELS | (TABLE["brief_levels"] if brief else {})
+        sizes = sorted(set(sweep.sizes or ((STREAMED[0], STREAMED[-1]) if brief else STREAMED)))
+        if sizes[0] < NUMBER.size:
+            few = f"a stream of {sizes[0]} bytes"
+            fix = f"give {NUMBER.size} bytes or more"
+            raise UsageError(few, "a message begins with its number", fix)
+        mechanisms = sweep.of(self.backends())
+        pinned = profile.pinned
+        levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
+        return self.of_arms(
+            mechanisms,
+            found=mechanisms,
+            smallest=sizes[:1],
+            larger=sizes[1:],
+            pinned=pinned,
+            cross=pinned[-1:],
+            near=pinned[:-1],
+            around=pinned[-1:] if brief else pinned,
+            **levels,
+        )
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        return registry.backend(point.backend).refuses(point.size_bytes)
+
+    @contextmanager
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
+        with on_ranks_or_workers(site, points, "ipclab_more.studies.stream.ends") as bench:
+            yield bench
+
+    def shared_memory(self, point: Point) -> int:
+        """Return room for a ring each way of each consumer, each of four messages."""
+        return int(point.levels["consumers"]) * ring_bytes(point.size_bytes)
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return the producer and its consumers, on CPUs in turn."""
+        levels = {name: level for name, level in point.levels.items() if name != "arm"}
+        open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
+        plan = named(point, seed) | levels | profile.samples
+        plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
+        names = roles_of(int(levels["consumers"]))
+        return spread(names, "ipclab_more.studies.stream.ends:run", plan, placement)
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Join what the ends kept; `PayloadError` when one was lost, torn, doubled, misplaced."""
+        names = roles_of(len(outcomes) - 1)
+        each = point.levels["sharing"] == EACH
+        producer, *consumers = (
+            Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
+        )
+        return joined(producer, consumers, each)

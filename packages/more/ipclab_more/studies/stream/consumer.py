@@ -1,0 +1,179 @@
+"""The end of a stream that receives."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from struct import Struct, error
+from time import perf_counter_ns as clock
+
+import numpy as np
+
+from ipclab_measure.backends.interface import Data
+from ipclab_measure.spawn.loops import keep
+from ipclab_measure.spawn.proof import (
+    END,
+    FAR,
+    AwaitedError,
+    PayloadError,
+    looks,
+)
+from ipclab_measure.spawn.worker import Stamps, Worker, zeros
+from ipclab.store.launch import Samples
+from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_more.studies.stream.end import (
+    LOST_NS,
+    NUMBER,
+    PLACES,
+    RECEIVED,
+    SEQUENCES,
+    STAMPS,
+    End,
+    keep_times,
+    numbers_of,
+)
+from ipclab_more.studies.stream.memory import memory
+from ipclab_more.studies.stream.plan import Plan
+from ipclab_more.studies.stream.ways import EACH, PRODUCER, Way
+from ipclab_more.studies.stream.work import compute, worth
+
+ANSWER = b"."
+KEPT_BYTES = 4 << 20  # of a phase, to be looked at when it is over
+
+
+class Consumer(End):
+    """An end that receives, and computes on what it got for as long as the plan says."""
+
+    def __init__(self, worker: Worker, way: Way, plan: Plan, secret: str) -> None:
+        super().__init__(worker, way, plan, secret)
+        self.digests = worth(plan.work_ns) if plan.work_ns else 0
+        self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
+        self.came = numbers_of(self.buffer)
+        self.chance = random.Random()  # nobody else need know what is looked at
+        self.kept: list[tuple[int, Data]] = []  # of this phase, to be looked at after it
+        self.compared = 0
+
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+        """Receive up to the last message; keep which came, and when they came in an open loop."""
+        came = zeros(count + 1)
+        stamps = zeros(count + 1 if period_ns else 0)
+        mine = count if self.plan.sharing == EACH else max(1, count // self.plan.consumers)
+        most = max(1, KEPT_BYTES // self.plan.size)
+        chosen = [*looks(self.chance, mine, self.plan.size, most), *(count + 1 - mine) * [False]]
+        self.worker.meet()
+        with self.worker.counting(RECEIVED, count) if kept else nullcontext(), self._going(count):
+            begun = clock()
+            got = self._receive(came, stamps, chosen)
+            ended = clock()
+        self.worker.meet()
+        numbers = np.frombuffer(came, np.int64)[:got] - self.messages.first
+        self._look(numbers)
+        self.sequences.frombytes(numbers.tobytes())
+        if kept:
+            keep_times(self.worker, RECEIVED, ended)
+        if period_ns:
+            keep(self.worker, PLACES, numbers - self.count)
+            keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])
+        self.count += count
+        return begun, ended
+
+    def _receive(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
+        if self.plan.batch > 1:
+            return self._batches(came)
+        return self._messages(came, stamps, chosen)
+
+    @contextmanager
+    def _going(self, count: int) -> Iterator[None]:
+        """Say what became of the messages of a phase where they end early, or late."""
+        phase = f"of messages {self.count} to {self.count + count - 1}"
+        try:
+            yield
+        except TimeoutError as late:
+            raise AwaitedError(f"{phase} some did not come", "they were lost") from late
+        except IndexError as many:
+            raise PayloadError(f"{phase} more came than were sent", "some came twice") from many
+
+    def _messages(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
+        """Receive messages into `came`, with their clocks in `stamps`; return how many.
+
+        Clocks are kept while there is room, and those messages whole that are `chosen`.
+        """
+        recv = self.way.recv
+        stamped = bool(stamps)
+        digests = self.digests
+        window = self.plan.window
+        got = 0
+        unpack = Struct(f"={NUMBER.format[1:]}{self.plan.size - NUMBER.size}x").unpack
+        try:
+            while True:
+                data = recv(WAIT_NS)
+                came[got] = unpack(data)[0]
+                if stamped:
+                    stamps[got] = clock()
+                if chosen[got]:
+                    self.kept.append((got, data))
+                got += 1
+                if digests:
+                    compute(digests)
+                if window and got % window == 0:
+                    self.way.channel.send(ANSWER, WAIT_NS)
+        except error:  # it has another length
+            if data != self.last:
+                raise self.messages.fault(self.count + got, data) from None
+        return got
+
+    def _batches(self, came: Stamps) -> int:
+        """Receive batches into `came`, and keep one message of each."""
+        take = self.way.channel.recv_many
+        size = self.plan.size
+        got = 0
+        seen: Samples = np.frombuffer(came, np.int64)
+        last_mark = self.messages.first + END
+        while True:
+            count = int(take(self.buffer, size, WAIT_NS))
+            last = bool(self.came[count - 1] == last_mark)
+            count -= last
+            if got + count > len(came):
+                raise IndexError(got + count)
+            seen[got : got + count] = self.came[:count]
+            if count:
+                place = got % count
+                self.kept.append((got + place, self.buffer[place].tobytes()))
+            got += count
+            if last:
+                return got
+
+    def _look(self, numbers: Samples) -> None:
+        """Compare what was kept of a phase with what was sent, whole; `numbers` are those seen."""
+        for place, data in self.kept:
+            number = int(numbers[place])
+            if not 0 <= number - self.count < FAR:
+                raise self.messages.fault(self.count + place, data)
+            if data != self._sent(number):
+                raise self.messages.fault(number, data)
+        self.compared += len(self.kept)
+        self.kept.clear()
+
+    def _sent(self, number: int) -> bytes:
+        """Return message `number` of this phase as it was sent."""
+        if self.plan.batch == 1:
+            return bytes(self.messages.at(number))
+        place = (number - self.count) % self.plan.batch
+        self.numbers[place] = self.messages.first + number
+        return bytes(self.rows[place])
+
+    def finish(self) -> None:
+        """Note which messages came, and how many were compared whole."""
+        keep(self.worker, SEQUENCES, np.frombuffer(self.sequences, np.int64))
+        self.worker.outcome.facts |= {"numbered": len(self.sequences), "compared": self.compared}
+
+    def fill(self) -> None:
+        """Receive only when the producer has said how many messages were taken from it."""
+        before = memory("Rss")
+        accepted = int(self.worker.meet()[PRODUCER]["accepted"])
+        delivered = 0
+        grown = memory("Rss") - before
+        with suppress(TimeoutError, BrokenPipeError):
+            while delivered < accepted:
+                self.way.recv(LOST_NS)
+                delivered += 1
+        self.worker.meet(delivered=delivered, grown=grown)

@@ -1,0 +1,164 @@
+"""The processes of a stream, phase by phase, and the end that sends."""
+
+import secrets
+import time
+from contextlib import nullcontext, suppress
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab_measure.spawn.loops import fitting, keep, paced
+from ipclab_measure.spawn.proof import BUFFERS, END, AwaitedError
+from ipclab_measure.spawn.worker import Turns, Worker
+from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_more.studies.stream.consumer import Consumer
+from ipclab_more.studies.stream.end import (
+    CLOSING,
+    COUNTS,
+    DUE,
+    FILL_NS,
+    FIRST,
+    OPENING,
+    SENT,
+    STARTS,
+    TOTAL,
+    End,
+    keep_times,
+)
+from ipclab_more.studies.stream.memory import memory, resources
+from ipclab_more.studies.stream.plan import Plan
+from ipclab_more.studies.stream.ways import PRODUCER, consumer_role, join
+
+WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
+# bytes to fill with, and for each us of the budget
+FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
+
+
+def run(worker: Worker, **levels: Any) -> Turns:
+    """Be one process of a stream: warm up, stream in turns, fill the mechanism.
+
+    All ends agree on how many a turn has by what one took at the slowest end the last time.
+    """
+    plan = Plan(**levels)
+    own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
+    met = worker.meet(**own)  # nobody is still to be forked, with whom pages would be shared
+    before = resources()
+    way = join(worker, plan.backend, plan.size, plan.consumers, plan.sharing)
+    keep_times(worker, OPENING, way.opening_ns)
+    end = (Producer if worker.role == PRODUCER else Consumer)(
+        worker, way, plan, met[PRODUCER]["secret"]
+    )
+    keep_times(worker, FIRST, *end.phase(1))
+    slowest = end.slowest_ns(LARGE_WARM_UP if plan.size >= LARGE else WARM_UP)
+    slowest = end.slowest_ns(fitting(round(slowest), plan.budget_ns, LARGE_WARM_UP, plan.most))
+    worker.outcome.facts |= {name: value - before[name] for name, value in resources().items()}
+    while roles := (yield {"each_ns": slowest}):
+        slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
+    end.finish()
+    worker.meet()
+    if plan.fill:
+        end.fill()
+    begun = clock()
+    way.close()
+    keep_times(worker, CLOSING, clock() - begun)
+
+
+class Producer(End):
+    """The end that sends."""
+
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+        self.worker.meet()
+        with self.worker.counting(SENT, count) if kept else nullcontext():
+            begun = clock()
+            try:
+                self._send(count, period_ns)
+                ended = clock()
+                batches = self.plan.batch > 1
+                self.way.tell(self.messages.message(END) if batches else self.last)
+            except TimeoutError as error:
+                what = f"a message of {self.count} to {self.count + count} was not taken"
+                raise AwaitedError(what, "the mechanism has no room for it") from error
+            self.worker.meet()
+        if kept:
+            keep_times(self.worker, SENT, begun, ended)
+            keep_times(self.worker, COUNTS, count)
+        self.count += count
+        return begun, ended
+
+    def _send(self, count: int, period_ns: int) -> None:
+        if period_ns:
+            self._paced(count, period_ns)
+        elif self.plan.batch > 1:
+            self._batches(count)
+        elif self.plan.window:
+            self._windows(count)
+        else:
+            self._messages(self.count, count)
+
+    def _messages(self, first: int, count: int) -> None:
+        send = self.way.send
+        base, marks, windows = self.messages.first, self.messages.marks, self.messages.windows
+        for number in range(first, first + count):
+            place = number % BUFFERS
+            marks[place][0] = base + number
+            send(windows[place])
+
+    def _windows(self, count: int) -> None:
+        """Send windows of messages, each after the answer to the one before."""
+        window = self.plan.window
+        answered = self.way.channel.recv
+        for place in range(0, count, window):
+            self._messages(self.count + place, min(window, count - place))
+            if count - place >= window:
+                answered(WAIT_NS)
+
+    def _batches(self, count: int) -> None:
+        batch = self.plan.batch
+        size = self.plan.size
+        send = self.way.channel.send_many
+        self.numbers[:] = self.messages.first + self.count + np.arange(batch)
+        for _ in range(count // batch):
+            send(self.rows, size, WAIT_NS)
+            self.numbers += batch
+        if left := count % batch:
+            send(self.rows[:left], size, WAIT_NS)
+
+    def _paced(self, count: int, period_ns: int) -> None:
+        """Send a message every `period_ns`, late ones at once; halfway, stall as planned."""
+        send, message = self.way.send, self.messages.message
+        stalled = count // 2 - 1
+
+        def step(place: int) -> None:
+            send(message(self.count + place))
+            if place == stalled and self.plan.stall_ns:
+                time.sleep(self.plan.stall_ns / 1e9)
+
+        due, starts, _ = paced(step, count, period_ns)
+        keep(self.worker, DUE, due)
+        keep(self.worker, STARTS, starts)
+
+    def finish(self) -> None:
+        """Note how many messages were sent."""
+        keep_times(self.worker, TOTAL, self.count)
+
+    def fill(self) -> None:
+        """Send while nobody receives, until there is no room or there seems to be no end of it."""
+        offer = self.way.offer
+        accepted = 0
+        before = memory("Rss")
+        room = min(max(FILL_LEAST, FILL_PER_US * self.plan.budget_ns // 1000), FILL_MOST)
+        most = max(1, room // self.plan.size)
+        with suppress(TimeoutError):
+            while accepted < most:
+                offer(self.messages.message(accepted), FILL_NS)
+                accepted += 1
+        grown = memory("Rss") - before
+        self.worker.meet(accepted=accepted)
+        other = self.worker.meet()[consumer_role(0)]
+        self.worker.outcome.facts |= {
+            "accepted": accepted,
+            "refused": int(accepted < most),
+            "delivered": other["delivered"],
+            "queue_bytes": grown + other["grown"],
+        }

@@ -1,0 +1,123 @@
+"""What the ends of a stream kept, joined: each message accounted for, and all times."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ipclab_measure.spawn.proof import PayloadError
+from ipclab_measure.spawn.worker import QUEUED
+from ipclab.store.launch import Launch, Samples, together
+from ipclab_more.studies.stream.end import (
+    CLOSING,
+    COUNTS,
+    DUE,
+    FIRST,
+    OPENING,
+    PLACES,
+    RECEIVED,
+    SENT,
+    SEQUENCES,
+    STAMPS,
+    STARTS,
+    TOTAL,
+)
+from ipclab_more.studies.stream.memory import MEMORY
+
+INTENDED, FROM_SEND = "intended", "from-send"
+PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in one turn
+
+
+def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
+    """Return the launch of a stream from what each of its ends kept.
+
+    `each` consumer was to get every message, or else each is for one of them.
+
+    Raises `PayloadError` when a message of any turn was lost, came twice or out of order, in a turn
+    that warms up as well.
+    """
+    kept = producer.samples
+    seen = [end.samples[SEQUENCES] for end in consumers]
+    accounted = account(int(kept[TOTAL][0]), seen, each)
+    begun, sent = kept[SENT].reshape(-1, 2).T
+    ended = np.max([end.samples[RECEIVED] for end in consumers], axis=0)
+    counts = kept[COUNTS]
+    samples: dict[str, Samples] = {}
+    for op, times in ((SENT, sent - begun), (RECEIVED, ended - begun)):
+        samples[op] = np.rint(times * PER / counts).astype(np.int64)
+    turns = {op: [1] * len(counts) for op in samples}
+    if DUE in kept:
+        _keep_latencies(producer, consumers)
+        for op in (INTENDED, FROM_SEND):
+            samples[op], turns[op] = together(consumers, op)
+    samples |= _once(producer, consumers)
+    facts = {**producer.facts, **accounted, "messages": int(counts.sum())}
+    facts["messages_per_second"] = int(counts.sum()) / (float((ended - begun).sum()) / 1e9)
+    for name in ("numbered", "compared"):
+        facts[name] = _sum([end.facts for end in consumers], name)
+    for name in ("descriptors", MEMORY):
+        facts[f"consumers_{name}"] = _sum([end.facts for end in consumers], name)
+    received = [end.counters[RECEIVED] for end in consumers]
+    total = {name: _sum(received, name) for name in received[0]}
+    if QUEUED in total:  # a share of each one's time, which ranks of MPI do not tell
+        total[QUEUED] /= len(consumers)
+    counters = {SENT: producer.counters[SENT], RECEIVED: total}
+    per = {SENT: PER, RECEIVED: PER}
+    return Launch(samples, counters, facts=facts, per=per, turns=turns)
+
+
+def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
+    """Return how many of messages 0 to `count` - 1 were `lost`, `duplicated` and `reordered`: none.
+
+    `seen` are the numbers that each consumer got; `each` was to get every message, or else a
+    message is for one of them. Raises `PayloadError` that says what became of them when there is
+    one.
+    """
+    lost = duplicated = reordered = 0
+    for part in seen if each else [np.concatenate(seen)]:
+        different = len(np.unique(part[(part >= 0) & (part < count)]))
+        lost += count - different
+        duplicated += len(part) - different
+    for part in seen:
+        # whatever is not above all before it
+        reordered += len(part) - len(np.unique(np.maximum.accumulate(part)))
+    counts = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
+    if wrong := ", ".join(f"{number} were {name}" for name, number in counts.items() if number):
+        raise PayloadError(
+            f"of {count} messages {wrong}", "the mechanism promises each once, in order"
+        )
+    return counts
+
+
+def _keep_latencies(producer: Launch, consumers: Sequence[Launch]) -> None:
+    """Keep with each consumer how long its messages took to come, turn by turn (ns)."""
+    counts = producer.samples[COUNTS]
+    first = np.cumsum(counts) - counts  # of each turn, among all that the producer sent
+    for end in consumers:
+        places = end.samples[PLACES] + np.repeat(first, end.turns[PLACES])
+        for op, since in ((INTENDED, DUE), (FROM_SEND, STARTS)):
+            end.samples[op] = end.samples[STAMPS] - producer.samples[since][places]
+            end.turns[op] = end.turns[PLACES]
+
+
+def _once(producer: Launch, consumers: Sequence[Launch]) -> dict[str, Samples]:
+    """Return the samples of what is done once in a launch: begin, send a first message, end."""
+
+    def every(op: str) -> Samples:
+        return np.concatenate([end.samples[op] for end in consumers])
+
+    kept = producer.samples
+    connecting = every(OPENING)
+    samples = {
+        "set-up": kept[OPENING],
+        "connect": connecting,
+        "first-message": every(FIRST).max(keepdims=True) - kept[FIRST][0],
+        "tear-down": np.concatenate([kept[CLOSING], every(CLOSING)]),
+    }
+    if len(consumers) > 1:
+        samples["connect-last"] = connecting[-1:]
+    return samples
+
+
+def _sum(of_ends: Sequence[Mapping[str, Any]], name: str) -> Any:
+    return sum(of_end[name] for of_end in of_ends)

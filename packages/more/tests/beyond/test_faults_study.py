@@ -1,0 +1,303 @@
+"""The study of faults: planted ones are told for what they are, real ones are seen, and nothing is
+left of them.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+
+from ipclab_measure.backends.interface import Channel, Place
+from ipclab_measure.backends.waiting import Peer
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab_more.fault_frames import most, mostly, seen
+from ipclab.tables import table
+from ipclab_report.notebooks.execute import Kernel, execute
+from ipclab_report.notebooks.parameters import read_notebook
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
+from ipclab.paths import Paths, checkout
+from ipclab_measure.spawn.ledger import SHARED_MEMORY
+from ipclab_measure.spawn.worker import Outcome, Worker
+from ipclab.store.run import RunFolder
+from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
+from ipclab_more.studies.faults.plan import (
+    LOSSES,
+    NOTICED,
+    WATCHED,
+    Plan,
+)
+from ipclab_more.studies.faults.seen import (
+    END,
+    ERROR,
+    HALF,
+    SILENCE,
+    WELL,
+    left,
+    losses,
+    message,
+    number_of,
+    outcome,
+)
+from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import profile
+from ipclab_more.studies.stream.ways import PRODUCER, Way
+from tests.support.commands import ROOT, kernel_objects
+
+NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"
+SIZE = 64
+KILLED = 1_000
+STUDIED = ("unix", "posix-mq", "posix-shm", "lmdb")
+
+
+class Told:
+    """A worker whose peers say what a test plants."""
+
+    recording = True
+
+    def __init__(self, done: int) -> None:
+        self.outcome, self.done = Outcome(), done
+
+    def meet(self, **_: Any) -> dict[str, dict[str, int]]:
+        return {PRODUCER: {"at": KILLED, "done": self.done}}
+
+
+class Made(Channel):
+    """A channel that gives what a test plants, and then raises, in turn, what it plants."""
+
+    def __init__(self, given: list[bytes], raised: list[Exception]) -> None:
+        super().__init__(Place("made", "", SIZE), False)
+        self.given, self.raised, self.peer = given, raised, Peer(1, 1)
+        self.watched: list[bool] = []
+
+    def recv(self, timeout_ns: int) -> bytes:
+        self.watched.append(self.peer is not None)
+        if self.given:
+            return self.given.pop(0)
+        raise self.raised.pop(0)
+
+
+def survivor(given: list[bytes], raised: list[Exception], done: int) -> tuple[Made, Survivor]:
+    channel = Made(given, raised)
+    way = Way(
+        [channel],
+        0,
+        lambda data: None,
+        lambda data: None,
+        lambda data, ns: None,
+        channel.recv,
+        channel,
+    )
+    plan = Plan("made", SIZE, "killed-writing", 1, 1_000_000)
+    return channel, Survivor(cast(Worker, Told(done)), plan, way)
+
+
+def kinds(one: Survivor, op: str) -> list[str]:
+    return [name for name, share in one.worker.outcome.counters[op].items() if share]
+
+
+def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
+    channel, one = survivor(
+        [message(0, SIZE), message(2, SIZE)], [TimeoutError(), BrokenPipeError()], done=3
+    )
+    _beside_writing(one)
+    assert (kinds(one, NOTICED), kinds(one, WATCHED)) == ([SILENCE], [END])
+    assert channel.watched == [False, False, False, True]
+    assert one.worker.outcome.counters[LOSSES] == {
+        "lost": 1,
+        "doubled": 0,
+        "reordered": 0,
+        "torn": 0,
+    }
+    assert {NOTICED, WATCHED} == one.worker.outcome.samples.keys()
+
+
+def test_one_that_notices_is_not_watched() -> None:
+    channel, one = survivor([], [BrokenPipeError()], done=1)
+    _beside_idle(one)
+    assert (kinds(one, NOTICED), kinds(one, WATCHED), channel.watched) == ([END], [END], [False])
+
+
+@pytest.mark.parametrize(
+    ("error", "inside", "kind"),
+    [
+        (TimeoutError(), False, SILENCE),
+        (BrokenPipeError(), False, END),
+        (ConnectionResetError(), True, HALF),
+        (ValueError(), False, ERROR),
+        (StopIteration(), False, WELL),
+    ],
+)
+def test_what_is_seen_has_a_name(error: Exception, inside: bool, kind: str) -> None:
+    def attempt() -> None:
+        raise error
+
+    assert outcome(attempt, lambda: inside)[0] == kind
+
+
+def test_messages_are_accounted_for() -> None:
+    assert number_of(message(7, SIZE), SIZE) == 7
+    assert number_of(message(7, SIZE)[:-1], SIZE) is None
+    assert number_of(message(7, SIZE)[:8] + message(8, SIZE)[8:], SIZE) is None
+    assert losses(5, [0, 2, 1, 1, None]) == {"lost": 2, "doubled": 1, "reordered": 1, "torn": 1}
+    # the last one was on its way when its writer was killed
+    assert not any(losses(3, [0, 1, 2, 3]).values())
+
+
+def test_ends_are_counted_with_their_interval() -> None:
+    head = {"backend": "unix", "fault": "killed-idle", "op": NOTICED, "unit": "count"}
+    rows = [
+        {**head, "metric": kind, "value": float(kind == END)}
+        for _ in range(20)
+        for kind in (END, SILENCE)
+    ]
+    (found,) = seen(pd.DataFrame(rows), NOTICED).to_dict("records")
+    assert (found["kind"], found["hits"], found["trials"], found["high"]) == (END, 20, 20, 1)
+    assert found["low"] == pytest.approx(0.025 ** (1 / 20), abs=1e-6)
+    lost = [{**head, "op": LOSSES, "metric": "lost", "value": value} for value in (0.0, 3.0, 1.0)]
+    assert most(pd.DataFrame(lost), LOSSES)[["median", "most"]].values.tolist() == [[1, 3]]
+
+
+def test_a_fault_that_was_noticed_in_two_ways_was_noticed() -> None:
+    ends = {"unix": [END] * 4 + [HALF] * 5 + [SILENCE], "tcp": [END] * 5 + [SILENCE] * 5}
+    rows = [
+        {
+            "backend": name,
+            "fault": "killed-writing",
+            "op": NOTICED,
+            "metric": kind,
+            "unit": "count",
+            "value": kind == each,
+        }
+        for name, seen_as in ends.items()
+        for each in seen_as
+        for kind in (END, HALF, SILENCE)
+    ]
+    assert mostly(seen(pd.DataFrame(rows), NOTICED), [END, HALF]) == {("unix", "killed-writing")}
+    assert mostly(seen(pd.DataFrame(), NOTICED), [END]) == set()
+
+
+def test_what_is_left_is_found_by_name(tmp_path: Path) -> None:
+    prefix = "ipclab-1-0000-7"
+    names = [
+        SHARED_MEMORY / f"{prefix}-store",
+        SHARED_MEMORY / f"sem.{prefix}-full",
+        tmp_path / "7-socket",
+    ]
+    (tmp_path / "77-socket").touch()
+    for name in names:
+        name.touch()
+    try:
+        assert left(prefix, str(tmp_path)) == {"shared_memory": 2, "files": 1, "queues": 0}
+    finally:
+        for name in names:
+            name.unlink()
+
+
+def test_its_points_are_every_fault_of_every_mechanism_and_too_short_a_message_is_refused() -> None:
+    study = FaultsStudy()
+    points = study.points(profile("standard"), Sweep(None, ("unix", "posix-mq", "lmdb")))
+    found = {(point.backend, point.levels["fault"]) for point in points}
+    assert found == {(name, fault) for name in ("unix", "posix-mq") for fault in FAULTS} | {
+        ("lmdb", LOCKED)
+    }
+    effort = study.effort(profile("standard"))
+    assert effort.least_launches == effort.most_launches == effort.least_values == 5
+    with pytest.raises(UsageError, match="15 bytes"):
+        study.points(profile("smoke"), Sweep((15,)))
+    assert "faults" not in Request(profile="quick").names()
+    assert "faults" in Request(profile="standard").names()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
+    with pytest.MonkeyPatch.context() as patch:
+        data = tmp_path_factory.mktemp("data")
+        patch.setenv("IPCLAB_DATA", str(data))
+        run = measure(
+            Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress()
+        )
+        assert run.complete
+        mine = f"ipclab-{os.getpid()}-"
+        assert not [
+            name for name in (*kernel_objects(), *map(str, SHARED_MEMORY.iterdir())) if mine in name
+        ]
+        assert not [*data.glob("runs/.ledger/*")]
+        yield run
+
+
+@pytest.fixture(scope="module")
+def values(run: RunFolder) -> Callable[[str, str, str, str], float]:
+    frame = derived.read(run, "faults", "launches")
+
+    def mean(backend: str, fault: str, op: str, metric: str) -> float:
+        rows = frame[
+            (frame.backend == backend)
+            & (frame.fault == fault)
+            & (frame.op == op)
+            & (frame.metric == metric)
+        ]
+        assert len(rows) == profile("smoke").least_values
+        return float(rows.value.mean())
+
+    return mean
+
+
+@pytest.mark.slow
+def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> None:
+    assert values("unix", "killed-idle", NOTICED, END) == 1
+    assert values("posix-mq", "killed-idle", NOTICED, SILENCE) == 1
+    assert values("posix-mq", "killed-idle", WATCHED, END) == 1
+    for name in ("unix", "posix-mq"):
+        assert values(name, "killed-writing", LOSSES, "lost") == 0
+        assert values(name, "stopped-writing", NOTICED, END) == 0  # it is not taken for dead
+        assert values(name, "stopped-reading", LOSSES, "lost") == 0
+    assert values("posix-mq", "killed-reading", LOSSES, "lost") > 0
+    assert values("posix-mq", "killed-idle", "left", "queues") == 2
+    assert values("unix", "killed-idle", "left", "files") == 1
+    assert (
+        values("lmdb", LOCKED, NOTICED, "old") == values("posix-shm", LOCKED, NOTICED, SILENCE) == 1
+    )
+    assert (
+        values("lmdb", LOCKED, "recovered", "yes")
+        == values("posix-shm", LOCKED, "recovered", "yes")
+        == 1
+    )
+
+
+@pytest.mark.slow
+def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
+    run: RunFolder, tmp_path: Path
+) -> None:
+    def outputs(of: str, kernel: Kernel) -> list[dict[str, Any]]:
+        file = tmp_path / "out.ipynb"
+        about = {"run": of, "lang": "en"}
+        execute(NOTEBOOK, about, file, timeout_s=200, metadata={"lang": "en"}, kernel=kernel)
+        return [
+            each["data"]
+            for cell in read_notebook(file)["cells"]
+            for each in cell.get("outputs", [])
+        ]
+
+    with Kernel() as kernel:
+        with_faults = outputs(str(run.path), kernel)
+        without = outputs(str(checkout().root / "data/compared.ipclab"), kernel)
+    tables = {
+        data[table.MIME]["name"]: data[table.MIME] for data in with_faults if table.MIME in data
+    }
+    told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
+    assert (told["unix"], told["posix-mq"]) == ("end 2/2", "silence 2/2")
+    assert {
+        "faults-idle",
+        "faults-writing",
+        "faults-reading",
+        "faults-stopped",
+        "faults-locked",
+    } <= tables.keys()
+    assert "not measured" in str(without).lower()

@@ -1,0 +1,166 @@
+"""Objects that are handed over: every way gives back the whole object or says why not, and faults
+are seen.
+"""
+
+import mmap
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ipclab_measure.spawn.proof import PayloadError
+from ipclab_more.studies.objects import contents
+from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
+from ipclab_more.studies.objects.ways import Room, ways
+
+SIZES = (1_000, 100_000, 10_000_000)
+CARRIED = [
+    (way.name, kind) for kind in contents.MADE for way in ways(kind).values() if kind in way.carries
+]
+
+
+def room(folder: Path, size: int) -> Room:
+    return Room(memoryview(mmap.mmap(-1, 2 * size + (1 << 20))), folder / "object")
+
+
+def handed(way: str, kind: str, content: Any, where: Room) -> Any:
+    """Return `content` after its way there, by a message that is another object than what was
+    given.
+    """
+    chosen = ways(kind)[way]
+    message = chosen.give(content, where)
+    return chosen.take(
+        bytearray(message) if isinstance(message, bytes | memoryview) else message, where
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("way", "kind"), CARRIED)
+def test_every_way_gives_the_whole_object(tmp_path: Path, way: str, kind: str, size: int) -> None:
+    content = contents.made(kind, size, 1, 0)
+    came = handed(way, kind, content, room(tmp_path, size))
+    contents.compare(content, came)
+    assert contents.total(came) == contents.total(content)
+    assert 0.5 * size < contents.own_bytes(content) < 1.6 * size
+
+
+def stale(content: Any, kind: str) -> Any:
+    return contents.made(kind, 100_000, 1, 1)
+
+
+def swapped(content: Any, kind: str) -> Any:
+    """Exchange what two columns, two halves or two entries hold."""
+    if kind == ARRAY:
+        return np.roll(content, len(content) // 2)
+    if kind == FRAME:
+        return content.assign(share=content["weight"], weight=content["share"])
+    first, second, *_ = content
+    return {**content, first: content[second], second: content[first]}
+
+
+def other_dtype(content: Any, kind: str) -> Any:
+    """Keep the bytes of numbers, or their values, and change their type."""
+    if kind == ARRAY:
+        return content.view(np.int64)
+    if kind == FRAME:
+        return content.assign(number=content["number"].astype("uint64"))
+    return {key: entry | {"valid": int(entry["valid"])} for key, entry in content.items()}
+
+
+def torn(content: Any, kind: str) -> Any:
+    """Keep the first half of one text, or of one element's bytes, and have zeros for the rest."""
+    if kind == ARRAY:
+        half = content.copy()
+        half.view(np.uint8)[-4:] = 0
+        return half
+    if kind == FRAME:
+        texts = content["text"].tolist()
+        texts[-1] = texts[-1][:7] + "0" * 8 + "x"
+        return content.assign(text=pd.array(texts, dtype="str"))
+    last = [*content][-1]
+    text = content[last]["text"]
+    return {
+        **content,
+        last: {
+            **content[last],
+            "text": text[: len(text) // 2] + "\0" * (len(text) - len(text) // 2),
+        },
+    }
+
+
+@pytest.mark.parametrize("fault", [stale, swapped, other_dtype, torn])
+@pytest.mark.parametrize(("way", "kind"), CARRIED)
+def test_a_planted_fault_is_caught(
+    tmp_path: Path, way: str, kind: str, fault: Callable[[Any, str], Any]
+) -> None:
+    content = contents.made(kind, 100_000, 1, 0)
+    came = handed(way, kind, fault(content, kind), room(tmp_path, 100_000))
+    with pytest.raises(PayloadError, match="arrived wrong"):
+        contents.compare(content, came)
+
+
+def test_an_entry_more_or_less_or_in_another_place_is_caught() -> None:
+    content = contents.made(DICTIONARY, 10_000, 1, 0)
+    first, *others = content
+    shorter = {key: content[key] for key in others}
+    for came in ({**shorter, first: content[first]}, shorter, {**content, "more": content[first]}):
+        with pytest.raises(PayloadError, match=r"entry .* differs"):
+            contents.compare(content, came)
+        with pytest.raises(PayloadError, match=r"entry .* differs"):
+            contents.compare(came, content)
+
+
+@pytest.mark.parametrize("kind", [ARRAY, FRAME])
+@pytest.mark.parametrize("way", ["pickle5-shm", "arrow-mapped", "shared-memory"])
+def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(
+    tmp_path: Path, way: str, kind: str
+) -> None:
+    if kind not in ways(kind)[way].carries:
+        pytest.skip("it carries arrays only")
+    content, where = contents.made(kind, 100_000, 1, 0), room(tmp_path, 100_000)
+    came = handed(way, kind, content, where)
+    contents.compare(content, came)
+    # the next one, while the first is still held
+    handed(way, kind, contents.made(kind, 100_000, 1, 1), where)
+    with pytest.raises(PayloadError):
+        contents.compare(content, came)
+
+
+def test_a_file_that_is_replaced_stays_whole_for_who_maps_it(tmp_path: Path) -> None:
+    content, where = contents.made(ARRAY, 100_000, 1, 0), room(tmp_path, 100_000)
+    came = handed("joblib", ARRAY, content, where)
+    handed("joblib", ARRAY, contents.made(ARRAY, 100_000, 1, 1), where)
+    contents.compare(content, came)
+
+
+@pytest.mark.parametrize("kind", [FRAME, DICTIONARY])
+def test_a_way_that_cannot_carry_an_object_says_why(kind: str) -> None:
+    refused = {name: way.refuses(kind) for name, way in ways(kind).items() if way.refuses(kind)}
+    assert [*refused] == ["shared-memory"]
+    assert "objects of one process" in str(refused["shared-memory"])
+
+
+@pytest.mark.parametrize("way", ["arrow", "arrow-mapped"])
+def test_arrow_refuses_entries_that_are_not_alike(tmp_path: Path, way: str) -> None:
+    content = contents.made(DICTIONARY, 1_000, 1, 0)
+    content["key_0"]["valid"] = 1
+    with pytest.raises(Exception, match="Expected integer, got bool"):
+        handed(way, DICTIONARY, content, room(tmp_path, 1_000))
+
+
+def test_contents_are_the_same_in_another_process() -> None:
+    line = (
+        "from ipclab_more.studies.objects import contents as c;print(*(c.total(c.made(k, 9000, 7, 2))"
+        " for k in c.MADE))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", line], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.split() == [
+        str(contents.total(contents.made(kind, 9000, 7, 2))) for kind in contents.MADE
+    ]

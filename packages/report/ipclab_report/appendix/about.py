@@ -1,0 +1,142 @@
+"""What every report says of its run: how much was measured, and on what machine."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from ipclab.frames.derived import measured
+from ipclab.frames.points import BY_HEAT
+from ipclab_report.appendix.thin import THINNED
+from ipclab.words.catalogue import N_
+from ipclab.lab.data import Data
+from ipclab.words.words import DASH
+from ipclab_measure.spawn.proof import PROVED
+from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.store.facts import shown
+
+GIB = 1 << 30
+
+
+def about_run(lab: Data) -> pd.DataFrame:
+    """Return how much was measured, how it ended, and what disturbed it (item, value)."""
+    about = lab.run.about
+    words = lab.words
+    studies = measured(lab.run)
+    columns = ["point", "op", "samples", "flags"]
+    medians = _together((lab.points(name, metric="p50") for name in studies), columns)
+    medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
+    points = medians.drop_duplicates("point")
+    columns = ["study", "point", "launch", "flags"]
+    launches = _together((lab.launches(name) for name in studies), columns).drop_duplicates()
+    disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
+    ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
+    reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
+    items = {
+        N_("Run"): lab.run.id,
+        N_("Begun"): Quantity(about["begun"], "date"),
+        N_("Profile"): lab.run.profile,
+        N_("Seed of all orders and intervals"): str(about["seed"]),
+        N_("Sessions"): len(about["sessions"]),
+        N_("Points measured"): len(points),
+        N_("Launches"): len(launches),
+        N_("Timed operations"): int(medians.samples.sum()),
+        **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
+        N_("Why points ended"): words.joined(reasons),
+        N_("Launches that were disturbed (flagged and kept)"): disturbed,
+        N_("Points with fewer undisturbed launches than their profile asks for"): _short(
+            lab, launches
+        ),
+        N_("Points whose launches drift"): _flagged(medians, "drift:"),
+        N_("Points with more than one mode"): _flagged(medians, "modes:"),
+        N_("Points that cannot be measured here"): len(about["points"]),
+        N_("Points that failed"): len(about["failures"]),
+        N_("Load at the start, at the end"): words.joined(_loads(lab)),
+        N_("CPU time that the host took away"): Quantity(spent(about, "steal_ns"), "ns"),
+    }
+    names = [words.translate(item) for item in items]
+    return pd.DataFrame({"item": names, "value": list(items.values())})
+
+
+def _short(lab: Data, launches: pd.DataFrame) -> int:
+    """Return how many points have fewer undisturbed launches than their profile asks for."""
+    undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
+    wanted = undisturbed.index.get_level_values("study").map(lab.run.questions.least_launches)
+    return int((undisturbed < wanted).sum())
+
+
+def _flagged(medians: pd.DataFrame, flag: str) -> int:
+    flagged = medians["flags"].astype(str).str.contains(flag, regex=False)
+    return int(medians.point[flagged].nunique())
+
+
+def _loads(lab: Data) -> list[str]:
+    """Return the load at the first session's start and at the last one's end, where known."""
+    conditions: list[dict[str, Any]] = []
+    if sessions := lab.run.about["sessions"]:
+        conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
+    loads = [reading.get("load_1") for reading in conditions]
+    return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
+
+
+def spent(about: Mapping[str, Any], counter: str) -> float:
+    """Return by how much a counter of the machine rose in all sessions.
+
+    `steal_ns` is the CPU time that the host took away, `busy_ns` what was used.
+    """
+    rose = 0.0
+    for session in about["sessions"]:
+        first = session["conditions"]
+        last = session.get("conditions_end") or first
+        rose += (last.get(counter) or 0) - (first.get(counter) or 0)
+    return rose
+
+
+def about_machine(lab: Data) -> pd.DataFrame:
+    """Return the facts that reports show (fact, value); a star marks those that identify."""
+    stored = lab.run.about["machine"]
+    rows = []
+    for fact, value, reason in shown(stored["facts"], stored["reasons"]):
+        label = lab.words.translate(fact.label) + " *" * fact.identifies
+        rows.append((label, told(lab, value, fact.unit, reason)))
+    return pd.DataFrame(rows, columns=["fact", "value"])
+
+
+def _together(
+    frames: Iterable[pd.DataFrame],
+    columns: list[str],
+) -> pd.DataFrame:
+    return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
+
+
+def told(
+    lab: Data,
+    value: Any,
+    unit: str,
+    reason: str = "",
+) -> str:
+    """Return a fact of a machine as text, for one that is absent its `reason`."""
+    if reason or isinstance(value, bool):
+        return lab.level("", reason or ("yes" if value else "no"))
+    if isinstance(value, list):
+        return lab.words.joined(map(str, value))
+    if not isinstance(value, int | float):
+        return str(value) or DASH
+    if unit in ("ns", "bytes"):
+        scaled = "GiB" if unit == "bytes" and value >= GIB else ""
+        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
+    number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
+    return f"{number}\u00a0{unit}" if unit else number
+
+
+def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
+    """Return how many messages of `study` were numbered, and how many of these compared whole.
+
+    They are those of all launches. Runs that were measured before messages had numbers lack both.
+    """
+    rows = lab.points(study, op="launch", metric=[*PROVED])
+    counts = []
+    for name in PROVED:
+        launches = rows.loc[rows.metric == name, BY_HEAT]
+        counts.append(of(int(sum(map(sum, launches)))) if len(launches) else missing("count"))
+    return tuple(counts)

@@ -1,0 +1,163 @@
+"""Which medians are one value, and which are one state of several that their machine has.
+
+What is measured again under the same conditions must agree, the launches of one point must lie
+together, and nothing beats what the hardware allows: else a median is of one state, the next
+program may meet another, and nothing follows from it that the slower state would not show, too.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ipclab.frames import derived
+from ipclab_measure.bounds import limits
+from ipclab.frames.address import narrowed
+from ipclab.frames.contests import SPINNING
+from ipclab.frames.points import VALUES
+from ipclab.frames.stamps import stamp
+from ipclab_measure.bounds.suspects import LIMITS
+from ipclab.stats.compare import FASTER, SLOWER
+from ipclab.store.run import RunFolder, read
+
+AGREE = 0.10  # the share by which medians of one state may differ
+LEAST_SIDE, LEAST_SHARE = 2, 0.25  # launches that make a state of their own
+ARMS, LAUNCHES, LIMIT = "arms", "launches", "limit"  # what shows that there are several
+COLUMNS = ("fast", "slow", "why")
+UNSTEADY = "unsteady"  # the verdict on what the fastest beats in its faster state alone
+# whose ends wait for each other
+WAITING = ("round-trip", "intended", "received", "sent")
+Levels = Mapping[str, Any]
+Ends = tuple[float, float]  # the medians of the faster state and of the slower one
+
+
+def states(
+    medians: pd.DataFrame,
+    repeats: Sequence[Sequence[Levels]] = (),
+    below: Mapping[Hashable, float] | None = None,
+) -> pd.DataFrame:
+    """Return for each row of `medians` its states: `fast` and `slow` (ns), and `why`.
+
+    `medians` are p50 rows of a study's point frame. `repeats` are what was measured again (see
+    `Question.again`), `below` by index the share of its limit that a row took. A row of one state
+    is its own `fast` and `slow`, and has no `why`: that names `ARMS`, `LAUNCHES` and `LIMIT`, apart
+    by spaces. What beats its limit is as slow as that in its other state.
+    """
+    found: dict[Hashable, dict[str, Ends]] = defaultdict(dict)
+    for arms in repeats:
+        for index, ends in _of_arms(medians, arms):
+            found[index][ARMS] = ends
+    for index, value, launches in zip(medians.index, medians.value, medians.by_heat, strict=True):
+        if groups := _parted(launches):
+            found[index][LAUNCHES] = groups
+        if (share := (below or {}).get(index, 1.0)) < limits.LEAST:
+            found[index][LIMIT] = value, value / share
+    rows = []
+    for index, value in medians.value.items():
+        ends_by_reason = found.get(index, {})
+        every = [value, *(end for ends in ends_by_reason.values() for end in ends)]
+        rows.append((min(every), max(every), " ".join(ends_by_reason)))
+    return pd.DataFrame(rows, medians.index, columns=list(COLUMNS))
+
+
+def _of_arms(medians: pd.DataFrame, arms: Sequence[Levels]) -> Iterator[tuple[Hashable, Ends]]:
+    """Yield the rows that several of `arms` have alike and do not agree on, with their ends."""
+    own = {name for levels in arms for name in levels}
+    if not own <= set(medians):
+        return
+    alike = [name for name in medians if name not in {*own, *VALUES, "study", "point"}]
+    parts = [narrowed(medians, levels) for levels in arms]
+    for _, rows in pd.concat(parts).groupby(["op", *alike], dropna=False, sort=False):
+        least, most = rows.value.min(), rows.value.max()
+        if most > (1 + AGREE) * least:
+            yield from ((index, (least, most)) for index in rows.index)
+
+
+def _parted(launches: Collection[float]) -> Ends | None:
+    """Return the medians of the two groups that launches fall into, if they do."""
+    ordered = sorted(launches)
+    least = max(LEAST_SIDE, round(LEAST_SHARE * len(ordered)))
+    places = range(least, len(ordered) - least + 1)
+    steps = {place: ordered[place] / ordered[place - 1] for place in places}
+    place = max(steps, key=steps.__getitem__, default=0)
+    if not place or steps[place] <= 1 + AGREE:
+        return None
+    return median(ordered[:place]), median(ordered[place:])
+
+
+def of_study(run: RunFolder, study: str) -> pd.DataFrame:
+    """Return the p50 rows of a study's point frame, of times, with their `states`."""
+    return _of_study(run.path, study, stamp(run, study) + stamp(run, LIMITS))
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=16)
+def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+    run = read(folder)
+    points = derived.read(run, study, "points")
+    medians = points[(points.metric == "p50") & (points.unit == "ns")]
+    if medians.empty:
+        return medians.assign(**dict.fromkeys(COLUMNS))
+    bounds = derived.read(run, LIMITS, "launches")
+    below = limits.beaten(limits.with_limits(medians, bounds)).lowest
+    return medians.join(states(medians, run.questions.of(study).again, below.to_dict()))
+
+
+def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the contest rows of `study` that compare two, with verdicts that hold in all states.
+
+    A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
+    `UNSTEADY`. Columns beside the contest's: `slow` (ns), the slower state of the fastest, `busy`
+    and `other_busy`, whether both need a CPU that is otherwise idle.
+    """
+    rivals = compared[compared.other != ""]
+    known = of_study(run, study)
+    keys = zip(known.point, known.op, strict=True)
+    of_point = dict(zip(keys, known.to_dict("records"), strict=True))
+    best = [of_point[place] for place in zip(rivals.point, rivals.op, strict=True)]
+    others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
+    slow = pd.Series([row["slow"] for row in best], rivals.index, dtype=float)
+    shaken = (rivals.verdict == SLOWER) & (rivals.value < slow)
+    return rivals.assign(
+        verdict=rivals.verdict.mask(shaken, UNSTEADY),
+        slow=slow,
+        busy=pd.Series([needs_idle_cpu(run, row) for row in best], rivals.index, dtype=bool),
+        other_busy=pd.Series(
+            [needs_idle_cpu(run, row) for row in others], rivals.index, dtype=bool
+        ),
+    )
+
+
+def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
+    """Tell whether the time of a point and op with `levels` needs a CPU that is otherwise idle.
+
+    Who spins keeps its CPU busy; on one CPU, who `yields` it hands it to whoever else wants it.
+    """
+    backend = run.questions.mechanisms.get(levels["backend"])
+    if backend is None or levels["op"] not in WAITING:
+        return False
+    wait = levels.get("wait")
+    spins = wait in SPINNING if isinstance(wait, str) else backend.spins
+    return spins or (backend.yields and levels["placement"] == "same")
+
+
+def held(orders: pd.DataFrame, medians: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return rows of `contests.pairs` (by `by`) with verdicts that hold in all states.
+
+    `medians` are the points that were compared, with their `states`: of a pair the one shown to be
+    faster must be so in its slower state, too, or else the verdict is `UNSTEADY`.
+    """
+    ends = medians.set_index([by, "backend"])[["value", "slow"]].to_dict("index")
+    verdicts = []
+    for level, first, other, verdict in orders[[by, "first", "other", "verdict"]].itertuples(
+        index=False
+    ):
+        fast, rival = (first, other) if verdict == SLOWER else (other, first)
+        decided = verdict in (SLOWER, FASTER)
+        shaken = decided and ends[level, rival]["value"] < ends[level, fast]["slow"]
+        verdicts.append(UNSTEADY if shaken else verdict)
+    return orders.assign(verdict=pd.Series(verdicts, orders.index, dtype=object))

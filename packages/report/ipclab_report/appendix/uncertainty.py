@@ -1,0 +1,116 @@
+"""What the uncertainty of a value is made of."""
+
+from collections.abc import Sequence
+from math import hypot, log, sqrt
+
+import numpy as np
+
+from ipclab_report.appendix import twins as calibration
+from ipclab_report.appendix.about import spent
+from ipclab.lab.data import Data
+from ipclab.stats.compare import NOT_TESTED
+from ipclab.stats.intervals import SESSION, VARYING, median_interval
+from ipclab.stats.quantity import Quantity
+
+# Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
+TYPES = {
+    "launches": "A",
+    "session": "B",
+    "clock": "B",
+    "quantisation": "B",
+    "forked": "A",
+    "host": "B",
+}
+COVERAGE = 2  # the factor of the expanded uncertainty, of some 95 %
+LEAST = 0.0001  # what is smaller, but not 0, is given as that
+NORMAL = 1.96  # standard deviations in half of a 95 % interval
+
+
+def budget(
+    lab: Data,
+    value: Quantity,
+    *timed: Quantity,
+) -> dict[str, Quantity]:
+    """Return standard uncertainties (shares of `value`) by source, then combined ones.
+
+    These are `combined`, `expanded` and `printed`.
+
+    `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
+    `printed` is half of the interval that the reports print. What this run does not know has no
+    value, and counts as nothing.
+
+    >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
+    """
+    clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
+    resolution = lab.run.facts.get("clock_resolution")
+    times = [float(time.value) for time in timed if time]
+    shares = {
+        "launches": _between_launches([value] if value.launches else timed),
+        "session": _of_sessions(value, len(timed)),
+        "clock": _of_each(times, clock.value, 3) if clock else None,
+        "quantisation": _of_each(times, resolution, 12) if resolution else None,
+        "forked": _of_twins(lab, len(timed)),
+        "host": _of_host(lab),
+    }
+    if not value:
+        shares = dict.fromkeys(shares)
+    for name, share in shares.items():
+        if share:
+            shares[name] = max(share, LEAST)
+    components = [share for share in shares.values() if share is not None]
+    combined = hypot(*components) if components else None
+    more = {
+        "combined": combined,
+        "expanded": None if combined is None else COVERAGE * combined,
+        "printed": _printed(value),
+    }
+    return {name: Quantity(share, "share") for name, share in (shares | more).items()}
+
+
+def _between_launches(parts: Sequence[Quantity]) -> float | None:
+    """Return the standard uncertainty of medians over launches, before what sessions add."""
+    widths = []
+    for part in parts:
+        launches = np.asarray([*part.launches.values()], dtype=np.float64)
+        if len(launches) < 2 or not part.value:  # noqa: PLR2004  of one nothing is known
+            return None
+        low, high = median_interval(launches)
+        widths.append(float((high - low) / 2 / NORMAL / part.value))
+    return hypot(*widths) if np.isfinite(widths).all() else None
+
+
+def _of_sessions(value: Quantity, sides: int) -> float | None:
+    """Return what sessions differ by; sides of a ratio that share their launches share it."""
+    if value.unit in VARYING:
+        return SESSION / NORMAL
+    return 0.0 if value.launches else sqrt(sides) * SESSION / NORMAL
+
+
+def _of_each(times: list[float], width: float, divisor: int) -> float | None:
+    """Return what a rectangle of `width` (ns) does to the times."""
+    return hypot(*(width / sqrt(divisor) / time for time in times)) if times else None
+
+
+def _of_twins(lab: Data, sides: int) -> float | None:
+    """Return how far identical programs lie apart: what they have of their fork server."""
+    contests = lab.contests(calibration.STUDY)
+    if contests.empty:
+        return None
+    twins = contests[contests.other.astype(str).str.endswith(f" {calibration.EXCHANGES}")]
+    logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
+    if not logs:
+        return None
+    return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs))))
+
+
+def _of_host(lab: Data) -> float | None:
+    """Return the host's share of the CPU time in use, as a rectangle's half-width."""
+    busy = spent(lab.run.about, "busy_ns")
+    return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None
+
+
+def _printed(value: Quantity) -> float | None:
+    if not value or not value.value:
+        return None
+    low, high = value.ends
+    return float((high - low) / 2 / value.value) if np.isfinite(high) else None

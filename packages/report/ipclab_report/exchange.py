@@ -1,0 +1,59 @@
+"""Commands that hand runs over: one is written as a file, and a file is placed as a run."""
+
+from pathlib import Path
+
+import click
+
+from ipclab_report.options import PATH, say, shown
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout, typed
+
+
+@click.command()
+@click.argument("run", type=PATH)
+@click.argument("file", type=PATH)
+@click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
+@click.option(
+    "--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why."
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    help="Keep at most so many of each launch, sorted: a small FILE.",
+)
+def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
+    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one
+    FILE.
+    """
+    from ipclab_report.appendix.thin import thinned
+    from ipclab.lab.lab import lab_of
+    from ipclab.lab.runs import choose, newest_full
+    from ipclab_report.appendix.trust import unfit
+    from ipclab_measure.spawn.ledger import private
+    from ipclab.store.bundle import pack
+    from ipclab.store.files import part_of
+
+    chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
+    if chosen is None:
+        raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
+    if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
+        say(reasons)
+        raise LabError(
+            f"{chosen.id} is not bundled",
+            f"{len(reasons)} reasons",
+            "measure again, or leave --strict out",
+        )
+    with private(checkout().ledger, part_of(file.absolute())) as folder:
+        packed = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
+    size = file.stat().st_size
+    count = len(packed.files)
+    click.echo(f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes")
+
+
+@click.command(name="import")
+@click.argument("file", type=PATH)
+def import_(file: Path) -> None:
+    """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
+    from ipclab.store.bundle import unpack
+
+    click.echo(shown(unpack(checkout(), file).path))

@@ -1,0 +1,171 @@
+"""Notebooks executed by papermill and exported by nbconvert, several at the same time."""
+
+import multiprocessing
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ipclab.errors import LabError
+from ipclab_report.notebooks import quotes
+from ipclab_report.notebooks.parameters import declared
+from ipclab_measure.session.progress import Progress
+from ipclab.paths import checkout
+from ipclab.store.files import write_whole
+
+EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
+# What would make equal reports differ from one machine or one shell to the next.
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONUTF8": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+
+_kernel: Any = None  # of this process of the pool
+
+
+@dataclass(frozen=True)
+class Job:
+    """One notebook in one language, its other parameters and what else its exporters are told."""
+
+    notebook: Path
+    lang: str
+    executed: Path
+    parameters: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is made of jobs and where: files of `formats` below `out`/<lang>, and figures."""
+
+    formats: Sequence[str]
+    out: Path
+    figures: Path
+
+    def files(self, notebook: Path, lang: str) -> list[Path]:
+        """Return the files that are made of a notebook in one language."""
+        return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
+
+
+def run_jobs(
+    stages: Sequence[Sequence[Job]], target: Target, progress: Progress
+) -> tuple[list[Path], list[LabError]]:
+    """Execute and export the jobs of each stage, some at the same time; return the files.
+
+    What failed is returned beside them: no job keeps another one from its page.
+    """
+    os.environ.update(ENVIRONMENT)
+    count = sum(map(len, stages))
+    made: list[Path] = []
+    errors: list[LabError] = []
+    progress.start("report", count)
+    try:
+        workers = min(max(map(len, stages)), os.cpu_count() or 1)
+        begin = partial(_begin, os.getpid(), target.figures)
+        with ProcessPoolExecutor(
+            workers, multiprocessing.get_context("fork"), initializer=begin
+        ) as pool:
+            for stage in stages:
+                together = _together(stage, workers)
+                for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):
+                    progress.step()
+                    if isinstance(rendered, LabError):
+                        errors.append(rendered)
+                    else:
+                        made += rendered
+    except BrokenProcessPool as error:
+        why = "it was killed, or ran out of memory"
+        raise LabError("a process that renders has ended", why, "render again") from error
+    finally:
+        progress.end()
+    return made, errors
+
+
+def refuse(errors: Sequence[LabError]) -> None:
+    """Raise `LabError` that names all errors, where there are any."""
+    if errors:
+        said = dict.fromkeys(map(str, errors))  # one that is alike in all languages once
+        raise LabError(f"{len(errors)} reports failed", " | ".join(said))
+
+
+def _together(stage: Sequence[Job], workers: int) -> list[list[Job]]:
+    """Return jobs that one kernel does: those of a notebook, whose data it then reads once."""
+    by_notebook: dict[Path, list[Job]] = {}
+    for job in stage:
+        by_notebook.setdefault(job.notebook, []).append(job)
+    return [*by_notebook.values()] if len(by_notebook) > workers else [[job] for job in stage]
+
+
+def _begin(parent: int, figures: Path) -> None:
+    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
+    from multiprocessing.util import Finalize
+
+    from ipclab.lab.canvas import FIGURES
+    from ipclab_report.notebooks.execute import Kernel
+    from ipclab_measure.spawn.exits import die_with_parent
+
+    die_with_parent(parent)
+    os.environ[FIGURES] = str(figures)
+    global _kernel  # noqa: PLW0603
+    _kernel = Kernel().__enter__()
+    Finalize(_kernel, _kernel.end, exitpriority=100)
+
+
+def _render(target: Target, jobs: Sequence[Job]) -> list[list[Path] | LabError]:
+    return [_rendered(target, job) for job in jobs]
+
+
+def _rendered(target: Target, job: Job) -> list[Path] | LabError:
+    """Execute a job's notebook and export it; an error of ours is returned."""
+    from ipclab_report.notebooks.execute import execute
+
+    files = target.files(job.notebook, job.lang)
+    language = {"lang": job.lang}
+    try:
+        spoken = language if "lang" in declared(job.notebook) else {}
+        execute(
+            job.notebook,
+            {**job.parameters, **spoken},
+            job.executed,
+            timeout_s=quotes.TIMEOUT_S,
+            metadata={**job.metadata, **language},
+            kernel=_kernel,
+        )
+        for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
+            if stale != job.executed:
+                stale.unlink(missing_ok=True)
+        files[0].parent.mkdir(parents=True, exist_ok=True)  # what is attached is named from there
+        for fmt, file in zip(target.formats, files, strict=True):
+            write_whole(file, export(job.executed, fmt, file.parent))
+    except LabError as error:
+        return error
+    finally:
+        if job.notebook.parent == checkout().own:
+            _kernel.end()  # what a person's own notebook changes reaches no other
+    return files
+
+
+def export(executed: Path, fmt: str, folder: Path) -> bytes:
+    """Return an executed notebook as `fmt`; attachments are relative to `folder`."""
+    if fmt == "ipynb":
+        return executed.read_bytes()
+    from nbconvert.exporters import get_exporter
+
+    from ipclab_report.notebooks.nb import nbformat
+
+    exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
+    content, _ = exporter.from_notebook_node(
+        notebook,
+        resources={"metadata": {"path": str(folder), "name": executed.stem}, "ipclab": True},
+    )
+    return content.encode() if isinstance(content, str) else bytes(content)

@@ -1,0 +1,218 @@
+"""Reports: every notebook of a run in every language, with a manifest."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames import derived
+from ipclab.frames.points import BY_HEAT, HEATS
+from ipclab_report.notebooks import quotes
+from ipclab.words.catalogue import LANGUAGES, Catalogue
+from ipclab_report.notebooks.parameters import TAG, declared, fault
+from ipclab_measure.session.progress import TEXT, Progress
+from ipclab.paths import Paths
+from ipclab_report.pages import index, words
+from ipclab_report.pages.document import WORDS
+from ipclab_report.pages.jobs import (
+    Job,
+    Target,
+    refuse,
+    run_jobs,
+)
+from ipclab_report.pages.staleness import current, write_manifest
+from ipclab_measure.spawn import ledger
+from ipclab.store.files import write_whole
+from ipclab.store.run import RunFolder
+
+LONGEST_MEASURING_S = 7 * 86_400.0
+TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
+DATA = "data"  # beside the reports: the frames as CSV
+SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask for
+NOTEBOOKS = "notebooks"  # beside the reports, too
+
+
+def report(
+    paths: Paths,
+    run: RunFolder,
+    langs: Sequence[str],
+    formats: Sequence[str],
+    out: Path,
+    progress: Progress,
+    claims: Path | None = None,
+) -> list[Path]:
+    """Render `run` in `langs` as `formats` below `out`/<lang> where stale; return the files.
+
+    `claims` is a TOML file of a person's own claims. Raises `LabError` that names the notebooks
+    that failed, or are none, once all others are rendered, and `UsageError` for claims that cannot
+    be judged, before a notebook runs. A stray notebook is named and passed over.
+    """
+    for line in strays(paths):
+        progress.say(f"no page is made of a stray notebook: {line}")
+    claims = claims.resolve() if claims else None
+    target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
+    held, absent = held_by(run, notebooks_of(paths))
+    pages, errors = _readable(held)
+    wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
+    wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
+    if current(paths, [run], out, wanted, claims):
+        progress.say("the reports are what data, code, words and lock give: nothing to render")
+        return wanted
+    run.checked()
+    if absent:
+        progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
+    ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
+    _check_claims(paths, run, langs[0], claims)
+    tables = write_frames(run, out / DATA)
+    jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
+    quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
+    quoted = [job for job in jobs if not quoting[job.notebook]]
+    last = [job for job in jobs if quoting[job.notebook]]
+    made, failed = run_jobs([quoted, last], target, progress)
+    errors += failed
+    for page in pages:
+        made.append(out / NOTEBOOKS / page.name)
+        write_whole(made[-1], page.read_bytes())
+    for lang in langs if "html" in formats else ():
+        mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
+        executed = {name: job.executed for name, job in mine.items() if job.executed.is_file()}
+        about = next(iter(mine.values())).metadata
+        made.append(index.write(executed, out / lang, {**about, "lang": lang}))
+    write_manifest(paths, [run], out, [*made, *tables], claims)
+    refuse(errors)
+    return made
+
+
+def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
+    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
+    from ipclab_report.claims.audit import with_own
+    from ipclab.lab.lab import lab_of
+
+    control = paths.control if paths.control.is_file() else None
+    for file in filter(None, (control, claims)):
+        with_own(lab_of(run, paths, lang), str(file))
+
+
+def measure(paths: Paths, profile: str) -> RunFolder:
+    """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
+
+    Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
+    """
+    from ipclab_report.notebooks.execute import execute
+    from ipclab.store.run import read
+
+    os.environ[TEXT] = "1"
+    notebook, executed = (top / "measure.ipynb" for top in (paths.notebooks, paths.executed))
+    execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
+    return read(Path(str(quotes.read(executed, "measure").run)))
+
+
+def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
+    """Return the notebooks of a report by name, own ones last: with `lang`, `run` or `runs`.
+
+    Of a report on one run is each own notebook that asks for nothing else.
+    """
+    tools = ("index", "measure", "explore", "choose")
+    every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
+    return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
+
+
+def _asks(notebook: Path, parameter: str, own: bool) -> bool:
+    try:
+        known = declared(notebook).keys()
+    except UsageError:  # an own one is named with those that failed, another one is a stray
+        return own and parameter == "run"
+    return {parameter, "lang"} <= known or (own and parameter == "run" and not SEVERAL & known)
+
+
+def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
+    """Return the notebooks that can be executed, and what is wrong with others."""
+    readable, errors = list[Path](), list[LabError]()
+    for page in pages:
+        try:
+            declared(page)
+        except UsageError as error:
+            errors.append(LabError(error.what, error.why, error.fix))
+        else:
+            readable.append(page)
+    return readable, errors
+
+
+def strays(paths: Paths) -> list[str]:
+    """Return a line for each file among ours that is no notebook, or has no parameters cell."""
+    ours = (file for file in quotes.notebooks(paths).values() if file.parent != paths.own)
+    return list(filter(None, map(fault, ours)))
+
+
+def check_strays(paths: Paths) -> None:
+    """Raise `LabError` when there are stray notebooks, of which no page was made."""
+    lines = strays(paths)
+    if lines:
+        fix = f"give each a cell tagged {TAG!r}, or move it elsewhere"
+        raise LabError(f"{len(lines)} stray notebooks have no page", " | ".join(lines), fix)
+
+
+def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return notebooks without those of a study `run` lacks, and the names of these.
+
+    The notebook of a study has its name, most of them behind a number.
+    """
+    from ipclab_measure.studies.installed import studies
+
+    names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
+    absent = {*names.values()} & (studies().keys() - derived.measured(run))
+    return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
+
+
+def write_frames(run: RunFolder, folder: Path) -> list[Path]:
+    """Write the point frame of each study of `run` as CSV into `folder` and return the files.
+
+    What one cell would hold as a list, the values of all heats, stays with the run: a table of
+    numbers has none.
+    """
+    files = [folder / f"{study}.csv" for study in derived.measured(run)]
+    for file in files:
+        points = derived.read(run, file.stem, "points")
+        points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        write_whole(file, text.encode())
+    return files
+
+
+def check_words(langs: Sequence[str]) -> None:
+    """Raise `LabError` for unprintable words: untranslated, a typed digit, a lost placeholder."""
+    others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
+    problems = [line for line in words.gate() if not line.startswith(others)]
+    if problems:
+        fix = "correct them, then: python -m ipclab_report.pages.words gate"
+        raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
+
+
+def _jobs(
+    paths: Paths,
+    run: RunFolder,
+    pages: Sequence[Path],
+    langs: Sequence[str],
+    tables: Sequence[Path],
+    claims: Path | None,
+) -> Iterator[Job]:
+    """Yield each notebook's job in each language, with links to its other languages."""
+    for notebook, lang in product(pages, langs):
+        others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
+        others[TONGUES[lang]] = ""
+        beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
+        beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
+        beside[words.title(notebook, lang)] = ""
+        mine = [table for table in tables if table.stem in notebook.stem] or tables
+        about = {"date": run.about["begun"], "run": run.id, "links": [others, beside]}
+        about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
+        about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
+        given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
+        if claims:
+            given["claims"] = str(claims)
+        known = declared(notebook)
+        parameters = {name: value for name, value in given.items() if name in known}
+        executed = quotes.executed(paths, run, lang, notebook.stem)
+        yield Job(notebook, lang, executed, parameters, about)

@@ -1,0 +1,256 @@
+"""A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
+
+import re
+from dataclasses import asdict, replace
+from html import unescape
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unicodedata import east_asian_width
+
+import msgspec
+
+from ipclab.errors import LabError
+from ipclab.lab.canvas import Figure
+from ipclab.lab.formats import print_fonts
+from ipclab.words.numbers import Formatter
+from ipclab.tables.table import Table
+from ipclab_report.pages import outputs, pandoc, svg
+from ipclab_report.pages.document import WORDS, Block, Document
+from ipclab_report.pages.markup import Typesetting, quoted
+from ipclab_report.pages.outputs import (
+    Lost,
+    Picture,
+    Printed,
+    Prose,
+)
+from ipclab_report.pages.pandoc import Tree
+
+_TEXT_WIDTH_PT = 470  # of a page in print
+_WHOLE_LINES = 36  # of a table that stays on one page
+_LINE = 100  # narrow characters in a line of a table as wide as the page
+_SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
+_RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
+SUFFIXES = {
+    kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
+}
+
+
+def printed_date(document: Document) -> str:
+    """Return the document's date in its language; nothing where it has none."""
+    return Formatter(document.lang).date(document.date) if document.date else ""
+
+
+class Sheet:
+    """What Typst compiles for a document: `main`, its data, and files in a folder beside it."""
+
+    def __init__(self, document: Document, folder: Path) -> None:
+        self.document = document
+        self.folder = folder
+        self.files = 0
+        template = files("ipclab_report.pages").joinpath("templates/report.typ").read_text("utf-8")
+        trees = [*Typesetting(document, self._inline).trees()]
+        front, *rest = pandoc.to_typst(
+            [_joined(trees[: document.front]), _joined(trees[document.front :])]
+        )
+        body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
+        # in our tables the first column begins at the left
+        self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
+        self.data = self._data()
+
+    def compiled(self, **options: Any) -> Any:
+        """Return what Typst makes of it: bytes, or a list of them for each page.
+
+        A letter that no font has is its number, and noted as lost.
+        """
+        import typst
+
+        while True:
+            inputs = {"document": msgspec.json.encode(self.data).decode()}
+            fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
+            try:
+                return typst.compile(
+                    self.main.encode(), root=self.folder, sys_inputs=inputs, **fonts, **options
+                )
+            except typst.TypstError as error:
+                if not (missing := _missing(error.diagnostic)):
+                    raise
+                self._replace(missing)
+
+    def _replace(self, missing: set[str]) -> None:
+        names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
+        self.document.lose(
+            Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
+        )
+        table = str.maketrans(names)
+        before = self.main, msgspec.json.encode(self.data)
+        self.main = self.main.translate(table)
+        text = msgspec.json.encode(self.data).decode().translate(table)
+        self.data = msgspec.json.decode(text)
+        if before == (self.main, text.encode()):
+            raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
+
+    def _inline(self, picture: Picture) -> str:
+        words = []
+        for name, value in self._pictured(picture).items():
+            words.append(f"{name}: {quoted(value) if isinstance(value, str) else value}")
+        return f"#box(picture({', '.join(words)}))"
+
+    def _pictured(self, picture: Picture) -> dict[str, Any]:
+        """Return what the template's `picture` takes, whose content is a file in the folder."""
+        self.files += 1
+        name = f"{self.files}.{SUFFIXES[picture.kind]}"
+        (self.folder / name).write_bytes(picture.content)
+        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, _TEXT_WIDTH_PT)}
+
+    def _data(self) -> dict[str, Any]:
+        """Return what `report.typ` reads: its parameters, attached files, a dict for each block.
+
+        It is handed over as data, so that nothing of it can become markup.
+        """
+        document = self.document
+        date = [int(part) for part in document.date[:10].split("-")] if document.date else None
+        number = document.translate(WORDS["page"]["number"])
+        about = {
+            "title": document.title,
+            "lang": document.lang,
+            "date": date,
+            "date-text": printed_date(document),
+            "run": document.run,
+            "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
+            "fronted": document.front > 0,
+            "marks": document.marks and {"named": number, **asdict(document.marks)},
+        }
+        attached = {}
+        for name, path in document.attachments.items():
+            try:
+                attached[name] = path.read_text("utf-8")
+            except OSError as error:
+                raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
+        blocks = [self._block(place, block) for place, block in enumerate(document.blocks)]
+        in_place(document, blocks)
+        pages = document.translate(WORDS["numbered"]["page"])
+        return {
+            "about": about,
+            "attached": attached,
+            "blocks": blocks,
+            "labels": document.labels,
+            "pages": pages,
+        }
+
+    def _block(self, place: int, block: Block) -> dict[str, Any]:
+        match block:
+            case Table():
+                shown = _named(block, self.document) if place in self.document.unprinted else block
+                parts = replace(shown, values=()).to_json()
+                return {
+                    "type": "sheet",
+                    "name": "",
+                    **parts,
+                    "whole": _lines(shown) <= _WHOLE_LINES,
+                }
+            case Figure():
+                whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
+                words = {"alt": block.alt, "caption": block.caption, "name": block.name}
+                return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
+            case Picture():
+                return {"type": "picture", **self._pictured(block)}
+            case Printed():
+                return {"type": "printed", "lines": _coloured(block.text)}
+            case _:
+                return {"type": "prose"}
+
+
+def compiled(document: Document, **options: Any) -> Any:
+    """Return what Typst makes of the document: bytes, or a list of them for each page.
+
+    Raises LabError when it cannot be set.
+    """
+    import typst
+
+    with TemporaryDirectory() as folder:
+        try:
+            return Sheet(document, Path(folder)).compiled(**options)
+        except typst.TypstError as error:
+            raise LabError(
+                "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
+            ) from error
+
+
+def in_place(document: Document, blocks: list[dict[str, Any]]) -> None:
+    """Tell which tables and figures do not float.
+
+    They are those of the front, what has its section to itself, a table that is not printed, and
+    what comes before such a one, so that the numbers of figures and of tables go up.
+    """
+    body = [place for place, block in enumerate(document.blocks) if place >= document.front]
+    anchored: dict[str, int] = {}  # by type, the last place that is
+    for at, place in enumerate(body):
+        before = document.blocks[body[at - 1]] if at else None
+        tree = before.tree if isinstance(before, Prose) else []
+        later = (document.blocks[other] for other in body[at + 1 :])
+        after = next((block.tree for block in later if isinstance(block, Prose)), [])
+        heading_above = bool(tree) and tree[-1]["t"] == "Header"
+        section_ends = not after or after[0]["t"] == "Header"
+        if (heading_above and section_ends) or place in document.unprinted:
+            anchored[blocks[place]["type"]] = place
+    for place, block in enumerate(blocks):
+        block["in-place"] = place < document.front or place <= anchored.get(block["type"], -1)
+
+
+def _named(block: Table, document: Document) -> Table:
+    """Return a table too long for print as its caption and a note on where it stands."""
+    note = document.translate(WORDS["numbered"]["elsewhere"])
+    rows = str(len(block.rows))
+    return replace(block, columns=[], rows=[], notes=[note.replace("{rows}", rows)])
+
+
+def _lines(table: Table) -> int:
+    """Return the most lines a table takes: equal columns, wide characters count twice."""
+
+    def lines(cell: str) -> int:
+        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
+        return 1 + width * len(table.columns) // _LINE
+
+    return sum(max(map(lines, row), default=1) for row in table.rows)
+
+
+def _joined(trees: list[Tree]) -> Tree:
+    """Return the blocks of all trees, each of which begins anew."""
+    blocks: Tree = []
+    for block in (block for tree in trees for block in tree):
+        blocks.append({**block, "t": "Para"} if block["t"] == "Plain" else block)
+    return blocks
+
+
+def _missing(diagnostic: str) -> set[str]:
+    """Return the letters that the compiler found in no font."""
+    found = re.findall(
+        r'error: .*?(?:the text|contains the codepoint) `"(.+?)"`(?: could not be displayed|$)',
+        diagnostic,
+        re.MULTILINE,
+    )
+    letters = set[str]()
+    for text in found:
+        plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
+        letters |= set(plain)
+    return letters
+
+
+def _coloured(text: str) -> list[list[dict[str, str]]]:
+    """Return printed lines as parts: their text, the classes that nbconvert gives it, its colour."""
+    from nbconvert.filters import ansi2html
+
+    html = str(ansi2html(text))  # type: ignore[no-untyped-call]
+    lines: list[list[dict[str, str]]] = [[]]
+    for match in _SPAN.finditer(html.replace("\x1b", "")):
+        look, coloured, plain = match.groups(default="")
+        colour = _RGB.search(look)
+        fill = "".join(f"{int(part):02x}" for part in colour.groups()) if colour else ""
+        first, *more = unescape(coloured or plain).expandtabs().split("\n")
+        lines[-1].append({"text": first, "look": look, "fill": fill})
+        lines += [[{"text": line, "look": look, "fill": fill}] for line in more]
+    while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
+        lines.pop()
+    return lines

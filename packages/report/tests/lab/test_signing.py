@@ -1,0 +1,227 @@
+"""A document to sign: its title block, its number and mark on every page, the budget behind its
+values.
+"""
+
+import json
+import re
+from dataclasses import replace
+from math import hypot, sqrt
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from ipclab.lab import (
+    budget,
+    requirements,
+    smallest_found,
+    with_own,
+)
+from ipclab.lab.lab import Lab, lab_of
+from ipclab_report.appendix.signing import (
+    MIME,
+    Marks,
+    about_configuration,
+    is_preliminary,
+    page_marks,
+    title_block,
+)
+from ipclab_report.appendix.uncertainty import (
+    COVERAGE,
+    LEAST,
+    NORMAL,
+    TYPES,
+)
+from ipclab.paths import Paths, checkout
+from ipclab_report.pages import document
+from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.stats.intervals import SESSION
+from ipclab.stats.quantity import Quantity, measured
+from tests.support.commands import ROOT
+from tests.support.rendered import typeset
+from tests.support.told import reference
+
+FILLED = """\
+[document]
+number = "D-7"
+revision = "B"
+author = "Kim"
+
+[[document.history]]
+revision = "A"
+date = "2026-11-01"
+change = "first issue"
+"""
+APPENDIX = ROOT / "notebooks" / "00_appendix.ipynb"
+
+
+def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: str = "en") -> Lab:
+    """Return the reference run as if measured under `profile`, with `control` as the person's
+    report.toml.
+    """
+    run = reference()
+    if control:
+        (folder / "report.toml").write_text(control)
+    about = {**run.about, "parameters": {**run.about["parameters"], "profile": profile}}
+    return lab_of(replace(run, about=about), Paths(ROOT, folder), lang)
+
+
+def test_a_title_block_has_cells_to_sign_in_and_a_history(tmp_path: Path) -> None:
+    empty = [list(row) for row in title_block(lab_with(tmp_path)).rows]
+    assert [row[::2] for row in empty[1:4]] == [
+        [who, "Signature", "Date"] for who in ("Author", "Reviewer", "Approver")
+    ]
+    assert not any(cell.strip("–") for row in empty for cell in row[1::2])
+    assert empty[-1][::2] == ["History: revision", "Date", "What changed"]
+    filled = [list(row) for row in title_block(lab_with(tmp_path, FILLED)).rows]
+    assert filled[0][1::2][:2] == ["D-7", "B"]
+    assert filled[1][1] == "Kim"
+    assert filled[-1][1::2] == ["A", "2026-11-01", "first issue"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "preliminary"),
+    [("smoke", True), ("quick", True), ("standard", False), ("full", False)],
+)
+def test_a_run_below_standard_is_preliminary(
+    tmp_path: Path, profile: str, preliminary: bool
+) -> None:
+    lab = lab_with(tmp_path, FILLED, profile)
+    assert is_preliminary(lab) is preliminary
+    marks = page_marks(lab)
+    assert (marks.number, bool(marks.mark)) == ("D-7", preliminary)
+
+
+@pytest.mark.parametrize("number", ["", "D-7"])
+def test_every_page_bears_number_and_mark(number: str) -> None:
+    shown = Marks(number, "PRELIMINARY")._repr_mimebundle_()
+    cells = [
+        v4.new_code_cell(outputs=[v4.new_output("display_data", told)])
+        for told in ({"text/markdown": "# T"}, shown)
+    ]
+    told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+    read = document.read(told, Path())
+    assert shown[MIME] == {"number": number, "mark": "PRELIMINARY"}
+    assert read.marks == Marks(number, "PRELIMINARY")
+    assert typeset(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
+    html = ReportHTMLExporter().convert(read)
+    assert '<p class="mark">PRELIMINARY</p>' in html
+    assert f"No. {number or '________'}" in html
+    assert TypstPDFExporter().convert(read).startswith(b"%PDF")
+
+
+def test_a_page_that_nobody_signs_bears_no_number() -> None:
+    cells = [v4.new_code_cell(outputs=[v4.new_output("display_data", {"text/markdown": "# T"})])]
+    told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+    read = document.read(told, Path())
+    assert read.marks is None
+    assert typeset(read)["about"]["marks"] is None
+
+
+def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    launches = {heat: 1e6 + 1e4 * heat for heat in range(8)}
+    time = measured(Quantity(1e6, "ns", 0.9e6, 1.1e6), launches, "time")
+    found = {name: share.value for name, share in budget(lab, time, time).items()}
+    assert found["session"] == pytest.approx(SESSION / NORMAL)
+    assert found["quantisation"] == LEAST  # 1 ns of a millisecond
+    assert found["combined"] == pytest.approx(hypot(*(found[name] for name in TYPES)))
+    assert found["expanded"] == pytest.approx(COVERAGE * found["combined"])
+    assert found["printed"] == pytest.approx(0.1)
+    # a ratio of what did not take turns
+    apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)
+    assert apart["session"].value == pytest.approx(sqrt(2) * SESSION / NORMAL)
+    assert apart["launches"].value == pytest.approx(sqrt(2) * found["launches"])
+    paired = measured(Quantity(1.0, "1", 0.9, 1.1), dict.fromkeys(range(8), 1.0), "ratio")
+    together = budget(lab, paired, time, time)
+    assert together["session"].value == 0.0
+    assert not any(budget(lab, Quantity(None, "ns")).values())
+
+
+def test_the_smallest_difference_is_what_every_trial_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"trials": 3, "found": {"0.10": 3, "0.20": 3}},
+        {"trials": 3, "found": {"0.10": 2, "0.20": 3}},
+    ]
+    monkeypatch.setattr("ipclab_report.appendix.uncertainty.calibration.rows", lambda _: rows)
+    assert smallest_found(lab_with(tmp_path)).value == 0.2
+    rows[0]["found"] = {"0.10": 0, "0.20": 1}
+    assert not smallest_found(lab_with(tmp_path))
+
+
+def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
+    lab, facts = lab_with(tmp_path), reference().about["machine"]["facts"]
+    told = about_configuration(lab).set_index("item")
+    assert told.measured["NumPy"] == facts["numpy"]
+    assert told.measured["NumPy"] in told.locked["NumPy"].split(", ")
+    assert told.locked["commit"] == "–"
+    few = {
+        **lab.run.about["machine"],
+        "facts": {name: fact for name, fact in facts.items() if name != "numpy"},
+    }
+    older = replace(lab, run=replace(lab.run, about={**lab.run.about, "machine": few}))
+    assert (
+        about_configuration(older).set_index("item").measured["NumPy"] == "not recorded in this run"
+    )
+
+
+def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
+    """`0.713 -> 0.847 ms` once compared two methods and two payloads, above a recommendation to
+    replace.
+    """
+    source = "\n".join(
+        "".join(cell["source"]) for cell in json.loads(APPENDIX.read_text("utf-8"))["cells"]
+    )
+    rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
+    stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
+    assert "payload.write:" in stated["Write, published method"][1]
+    assert "payload.read:" in stated["Read, published method"][1]
+    assert all("reference" not in new for old, new in stated.values() if "said_" in old)
+    assert stated["Transfer, v1.0"][0] == "< {shared_time:ms,int}"  # as in the table of values
+    assert stated["Delivery (wait computed)"][0] == "not stated"
+    assert "absolute times cannot" not in source
+    assert "Measure there, then replace." in source
+    for kind in ("Exact", "Conservative", "Technical"):
+        assert re.search(rf"\*\*{kind}\.\*\* “On {{processor}}", source), kind
+    kept = source[source.index("### 4.3.") :]
+    assert "payload.gain_kept" not in kept
+    assert "? payload.truncated_over_kept : 1" in kept
+
+
+@pytest.mark.slow
+def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
+    from ipclab_report.notebooks.quotes import notebooks
+    from ipclab_report.pages.report import notebooks_of
+
+    example = notebooks(checkout())["example"]
+    assert example in notebooks_of(checkout())
+    code = [
+        cell.source
+        for cell in nbformat.read(example, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    assert sum(len(source.splitlines()) for source in code) <= 30
+    lab = lab_of(reference(), checkout(), "ko")
+    own = requirements(with_own(lab, str(example.with_suffix(".toml"))))
+    assert list(own.word) == ["not shown", "holds"]
+
+
+def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_path: Path) -> None:
+    from ipclab.errors import UsageError
+    from ipclab_report.notebooks.quotes import notebooks
+    from ipclab_report.pages.words import Sources, title
+
+    folder = tmp_path / "notebooks" / "own"
+    folder.mkdir(parents=True)
+    mine = folder / "mine.ipynb"
+    nbformat.write(v4.new_notebook(cells=[v4.new_code_cell("%%prose\nOur own 7 words.")]), mine)
+    paths = Paths(ROOT, tmp_path)
+    assert notebooks(paths)["mine"] == mine
+    assert mine not in Sources(own=folder).files()
+    assert title(mine, "ko") == "mine"
+    mine.rename(folder / "claims.ipynb")
+    with pytest.raises(UsageError, match="has the name of another notebook"):
+        notebooks(paths)

@@ -1,0 +1,94 @@
+"""References by name in reports, the front page, and that the appendix refers to all figures and
+tables it shows.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbformat import v4
+
+from ipclab_report.claims.file import Control
+from ipclab_report.claims.lines import Lines
+from ipclab.errors import UsageError
+from ipclab.tables.table import Column, Table
+from ipclab_report.pages import document
+from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from tests.support.commands import ROOT
+from tests.support.rendered import typeset
+
+OPTIONAL = {"failures", "requirements"}  # shown only where there are any
+
+
+def notebook(*shown: Any) -> Any:
+    """Return an executed notebook that shows tables and Markdown; what comes in a tuple stands in
+    front.
+    """
+    cells = []
+    for each in shown:
+        inner = each[0] if isinstance(each, tuple) else each
+        data = inner._repr_mimebundle_() if isinstance(inner, Table) else {"text/markdown": inner}
+        cell = v4.new_code_cell(outputs=[v4.new_output("display_data", data)])
+        cell.metadata["tags"] = ["front"] if isinstance(each, tuple) else []
+        cells.append(cell)
+    return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+
+
+def table(name: str, *cells: str, caption: str = "What it is") -> Table:
+    return Table(caption, [Column("a")], [[cell] for cell in cells], name=name)
+
+
+def test_references_get_the_number_of_what_they_name() -> None:
+    told = notebook("# T\n\nSee [](#second).", table("first", "#second"), table("second", "1"))
+    read = document.read(told, Path())
+    assert read.labels == {"first": "Table 1", "second": "Table 2"}
+    html = ReportHTMLExporter().convert(read)
+    assert '<a href="#second">Table\u00a02</a>' in html
+    assert '<th scope="row" style="text-align:left">Table 2</th>' in html
+    assert TypstPDFExporter().convert(read).startswith(b"%PDF")
+
+
+def test_a_reference_that_leads_nowhere_is_named() -> None:
+    told = notebook("# T\n\nSee [](#second-x).", table("second", "1"))
+    read = document.read(told, Path())
+    assert read.lost == ["Cell 1: A reference leads nowhere: #second-x"]
+    assert TypstPDFExporter().convert(read).startswith(b"%PDF")
+
+
+def test_what_is_tagged_front_stands_before_the_contents() -> None:
+    told = notebook(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
+    read = document.read(told, Path())
+    assert (read.front, read.labels) == (2, {"t": "Table 1"})
+    assert typeset(read)["about"]["fronted"] is True
+
+
+def test_the_appendix_refers_to_all_that_it_shows() -> None:
+    cells = json.loads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8"))["cells"]
+    source = "\n".join("".join(cell["source"]) for cell in cells)
+    shown = set(re.findall(r'payload\.(?:figure|table)\(\s*"([\w-]+)"', source))
+    captioned = [
+        each
+        for each in re.findall(r"lab\.table\(.*?\)\n", source + "\n", re.DOTALL)
+        if ', "", ' not in each
+    ]
+    shown |= {name for each in captioned for name in re.findall(r'name="([\w-]+)"', each)} | {
+        "payload-claims"
+    }
+    referred = set(re.findall(r"\[\]\(#([\w-]+)\)", source)) | {"traceability"}
+    assert len(shown) >= 12
+    assert shown - OPTIONAL <= referred, shown - referred
+
+
+def test_a_signed_document_names_who_and_its_requirements(tmp_path: Path) -> None:
+    file = tmp_path / "report.toml"
+    file.write_text('[document]\nnumber = "D-7"\nauthor = "Kim"\n')
+    read = Lines.read(file).parsed()
+    assert (read.document, read.claims) == (Control(number="D-7", author="Kim"), [])
+    file.write_text('[document]\nauthors = "Kim"\n')
+    with pytest.raises(
+        UsageError,
+        match=r"report\.toml, line 2: a document has no 'authors'; did you mean 'author'",
+    ):
+        Lines.read(file).parsed()

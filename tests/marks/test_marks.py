@@ -1,0 +1,80 @@
+"""Marks draw into any matplotlib axes, outside a lab's figure too."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.lab import (
+    dots,
+    facets,
+    limit,
+    lines,
+    spinning,
+    values_beside,
+)
+
+mpl.use("agg")
+FRAME = pd.DataFrame(
+    {
+        "study": "round_trip",
+        "size_bytes": [100, 100, 10_000, 10_000],
+        "backend": ["tcp", "unix", "tcp", "unix"],
+        "placement": "same",
+        "value": [18e3, 15e3, 24e3, 19e3],
+        "low": [17e3, 14e3, 23e3, 18e3],
+        "high": [19e3, 16e3, 25e3, 20e3],
+        "unit": "ns",
+    }
+)
+SMALL = FRAME[FRAME.size_bytes == 100]
+
+
+@pytest.fixture
+def ax():
+    figure, axes = plt.subplots()
+    yield axes
+    plt.close(figure)
+
+
+def test_lines_have_names_units_and_intervals(ax) -> None:
+    lines(FRAME, x="size_bytes", hue="backend", ax=ax, log="xy")
+    ax.figure.canvas.draw()
+    assert ax.get_legend_handles_labels()[1] == ["tcp", "unix"]
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100\u00a0B", "10\u00a0kB"]
+    assert [list(line.get_ydata()) for line in ax.lines[:1]] == [[18e3, 24e3]]
+
+
+def test_names_stand_at_the_ends_of_lines(ax) -> None:
+    lines(FRAME, x="size_bytes", hue="backend", ax=ax, ends=True)
+    assert sorted(text.get_text() for text in ax.texts) == ["tcp", "unix"]
+
+
+def test_dots_stand_in_named_rows_with_their_values(ax) -> None:
+    rows = dots(SMALL, y="backend", ax=ax)
+    values_beside(SMALL, rows, y="backend", ax=ax, label="median")
+    spinning(rows, ["unix"], ax=ax)
+    assert rows == {"tcp": 0, "unix": 1}
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["tcp", "unix"]
+    assert [text.get_text() for text in ax.texts] == ["median", "18.0\u00a0µs", "15.0\u00a0µs"]
+    assert "spins while it waits, at first at least" in ax.get_legend_handles_labels()[1]
+
+
+def test_a_limit_and_a_panel_for_each_level(ax) -> None:
+    panels = plt.figure().subplots(1, 2)
+    for panel, rows in facets(FRAME, "backend", panels):
+        lines(rows, x="size_bytes", ax=panel)
+        limit(SMALL.head(1), x="size_bytes", ax=panel, label="a floor")
+    assert [panel.get_title() for panel in panels] == ["tcp", "unix"]
+    assert all("a floor" in panel.get_legend_handles_labels()[1] for panel in panels)
+    plt.close(panels[0].figure)
+
+
+def test_no_rows_are_said_and_rows_of_two_studies_refused(ax) -> None:
+    lines(FRAME.head(0), x="size_bytes", hue="backend", ax=ax)
+    assert [text.get_text() for text in ax.texts] == ["Not measured in this run."]
+    lines(FRAME, x="size_bytes", hue="backend", ax=ax)
+    with pytest.raises(LabError, match="draws one study"):
+        lines(FRAME.assign(study="payload"), x="size_bytes", hue="backend", ax=ax)
