@@ -32,9 +32,13 @@ TOGETHER := --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS $(RUN_PYTHON) -m pytest
+# Our own packages are installed from here.
+COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-measure --no-emit-package ipclab-report \
+	--no-emit-package ipclab-more --no-emit-package ipclab-answers
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
+.PHONY: help setup tools report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +46,9 @@ help: ## list the targets
 
 setup: ## make or update the environment
 	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
+
+tools: # the environment with what tests and checks need
+	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)' dev
 
 report: setup ## measure this machine if needed, render the reports (RUN renders that run)
 	@$(IPCLAB) report $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)') --lang '$(REPORT_LANG)' --measure
@@ -58,21 +65,21 @@ choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML
 measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
 
-test: setup ## check the code, run the tests
+test: tools ## check the code, run the tests
 	@$(MAKE) -j2 check-code all-tests
 
-all-tests: setup  # beside the checks, of which types take long on one CPU
+all-tests: tools  # beside the checks, of which types take long on one CPU
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER)
 
-test-fast: setup ## the quick tests, for daily work
+test-fast: tools ## the quick tests, for daily work
 	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow'
 
-check-code: setup ## style, types, spelling, packaging
+check-code: tools ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .
 	@$(RUN_PYTHON) -m ruff format --check --quiet .
 	@$(RUN_PYTHON) -m mypy
-	@$(RUN_PYTHON) -m codespell_lib ipclab ipclab_answers tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
-	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml
+	@$(RUN_PYTHON) -m codespell_lib ipclab packages tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
+	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml packages/*/pyproject.toml
 
 doctor: setup ## is this machine fit to measure?
 	@$(IPCLAB) doctor
@@ -89,9 +96,9 @@ lab: setup ## open JupyterLab on working copies of the notebooks, with the resul
 clean: setup ## remove what a killed run left behind
 	@$(IPCLAB) clean
 
-lock: setup ## pin the newest packages that pyproject.toml allows
-	@$(RUN_PYTHON) -m uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
-		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
+lock: tools ## pin the newest packages that the pyproject.toml files allow
+	@$(COMPILE) --upgrade --extra published --extra queues --group setup pyproject.toml packages/*/pyproject.toml -o requirements.lock
+	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
 	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace --samples 80

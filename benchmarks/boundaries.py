@@ -26,10 +26,10 @@ from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
 
+from ipclab.paths import checkout
 from ipclab_measure.backends.installed import ready
 from ipclab_measure.backends.interface import Backend, Place
 from ipclab_measure.backends.waiting import Peer, start_ticks
-from ipclab.paths import checkout
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, private
 from ipclab_measure.spawn.owned import FILE, remove
 

@@ -29,13 +29,13 @@ from parts import rebuilt
 from parts.rebuilt import READS, SECONDS, Times
 
 from ipclab.errors import LabError
+from ipclab.stats.intervals import median_interval
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import placements
 from ipclab_measure.spawn.heat import alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
-from ipclab.stats.intervals import median_interval
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.payload import MOVED
 from ipclab_measure.studies.profile import profile

@@ -30,13 +30,13 @@ from pathlib import Path
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.paths import checkout
+from ipclab.store.files import dump_json, write_whole
 from ipclab_measure.machine import Source, Topology, collect
 from ipclab_measure.machine.placement import placements
-from ipclab.paths import checkout
+from ipclab_measure.machine.referees import Found, Referees, file
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
-from ipclab.store.files import dump_json, write_whole
-from ipclab_measure.machine.referees import Found, Referees, file
 from ipclab_measure.studies.limits import LimitsStudy
 
 SECONDS = 30.0  # the deadline of every child

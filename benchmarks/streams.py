@@ -27,8 +27,10 @@ from typing import Any
 import numpy as np
 from referees import number, run, serving
 
-from ipclab_measure.backends.installed import backend as find
 from ipclab.errors import LabError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import Placement, placements
 from ipclab_measure.spawn.heat import alone
@@ -36,8 +38,6 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Worker
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_measure.studies.profile import PROFILES

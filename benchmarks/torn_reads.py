@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ipclab.store.point import Point
 from ipclab_measure.backends.codecs import (
     CODECS,
     dictionary,
@@ -26,7 +27,6 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.mpi_worker import RankWorker
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
-from ipclab.store.point import Point
 from ipclab_measure.studies.shared_dict.ends import joined, store_of
 
 READERS = 3

@@ -15,7 +15,7 @@ def main() -> None:
         # the names of files may be bytes that are no text
         sys.stdout.reconfigure(errors="surrogateescape")
     try:
-        from ipclab_report.command import commands
+        from ipclab.cli import commands
 
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:  # Ctrl-C may come while the rest is imported

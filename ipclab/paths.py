@@ -4,12 +4,17 @@ import os
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 
+from ipclab.errors import LabError
+
 SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
+PACKAGES = "ipclab", "ipclab_measure", "ipclab_report", "ipclab_more", "ipclab_answers"
+REPORT = "ipclab_report"  # which has the words of all languages but English
 # of the goals that are no commands
 INSTALL = {"setup": "pip install --upgrade 'ipclab[peers,published]'"}
 
@@ -64,10 +69,20 @@ class Paths:
     figures = _below("home", "figures")  # SVG and PNG, made
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
-    package = Path(__file__).parent
-    # whose words and code reports are made with
-    packages = package, package.with_name("ipclab_answers")
-    locale = package / "locale"  # the gettext catalogues
+
+    @cached_property
+    def packages(self) -> tuple[Path, ...]:
+        """The packages of ours that are installed: reports are made with their words and code."""
+        specs = [find_spec(name) for name in PACKAGES]
+        return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
+
+    @cached_property
+    def locale(self) -> Path:
+        """The gettext catalogues; `LabError` without the package that has them."""
+        if (spec := find_spec(REPORT)) is None or spec.origin is None:
+            why = "they come with ipclab-report, which is not installed"
+            raise LabError("there are English words alone", why, "pip install ipclab-report")
+        return Path(spec.origin).parent / "locale"
 
 
 def table_beside(module: str, name: str) -> dict[str, Any]:

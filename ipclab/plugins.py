@@ -58,6 +58,26 @@ def part(name: str) -> Any:
     raise UsageError(f"{what} here", f"{package} is not installed", typed("setup"))
 
 
+def offered(name: str, usual: T) -> T:
+    """Return what another package offers under `name` in the group `PARTS`, else the `usual`."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PARTS, name=name):
+        found: T = entry.load()
+        return found
+    return usual
+
+
+def added(group: str, name: str) -> Any:
+    """Return what a package adds as `name` to `group`; raises `AttributeError` where none does."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=group, name=name):
+        return entry.load()
+    fix = "pip install ipclab-report, if it is a name of reports"
+    raise AttributeError(f"module 'ipclab' has no attribute {name!r}: {fix}")
+
+
 def _loaded(entry: "EntryPoint", noun: str, kind: type[T]) -> T:
     try:
         thing = entry.load()

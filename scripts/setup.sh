@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets the environment up: packages of requirements.lock, ipclab, and the native package where cargo is there.
-# Does nothing when all of it is as the files here say. Called by make.
+# Sets the environment up: the packages of requirements.lock, our five, and the native one where cargo is there; with `dev` the tools
+# of requirements-dev.lock, too. Does nothing when all of it is as the files here say. Called by make.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,19 +8,32 @@ say() { printf 'ipclab: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 env_dir=$1
+with=${2:-}
 stamp=$env_dir/ipclab-setup
 base=${PYTHON:-python3}
 
-digest() { cat requirements.lock pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
+digest() { cat requirements.lock pyproject.toml packages/*/pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
+dev_digest() { sha256sum requirements-dev.lock | cut -c1-32; }
 native_digest() {
     command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
-    find native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+    find packages/measure/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
         cat - <(cargo --version) | sha256sum | cut -c1-32
 }
 
 wanted="$(digest) $(pwd)"
 wanted_native=$(native_digest)
+install_lock() {
+    say "installing the packages of $1"
+    "$env_dir/bin/uv" pip install --quiet --compile-bytecode --python "$env_dir/bin/python" --require-hashes -r "$1" ||
+        die "packages could not be installed: is a package registry reachable?"
+}
+add_tools() {
+    [ "$with" = dev ] && [ "$(cat "$stamp-dev" 2>/dev/null)" != "$(dev_digest)" ] || return 0
+    install_lock requirements-dev.lock
+    dev_digest >"$stamp-dev"
+}
 if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$wanted" ] && [ "$(sed -n 2p "$stamp")" = "$wanted_native" ]; then
+    add_tools
     exit 0
 fi
 
@@ -48,12 +61,18 @@ else
         "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r <(printf '%s\n' "$pinned") ||
             die "uv could not be installed: is a package registry reachable?"
     fi
-    say "installing the packages of requirements.lock"
-    "$uv" pip install --quiet --compile-bytecode --python "$python" --require-hashes -r requirements.lock ||
-        die "packages could not be installed: is a package registry reachable?"
+    install_lock requirements.lock
 fi
 
-"$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation --editable . ||
+# A conda environment has its own packages, to which what ours need besides is added.
+ours=(--no-build-isolation --editable .)
+for package in packages/*/; do ours+=(--editable "./$package"); done
+if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
+    "$uv" pip install --quiet --python "$python" --group setup || die "packages could not be installed: is a package registry reachable?"
+else
+    ours+=(--no-deps)
+fi
+"$uv" pip install --quiet --python "$python" "${ours[@]}" ||
     die "ipclab itself could not be installed"
 
 if [ "$wanted_native" = "no cargo" ]; then
@@ -61,7 +80,7 @@ if [ "$wanted_native" = "no cargo" ]; then
 else
     say "building the native package"
     log=$(mktemp)
-    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./native/hardware 2>"$log"; then
+    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./packages/measure/native/hardware 2>"$log"; then
         rm -f "$log"
     else
         tail -n 3 "$log" >&2
@@ -74,3 +93,4 @@ say "compiling the stream multiplexer"
 "$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
     say "the multiplexer is not testable here"
 printf '%s\n%s\n' "$wanted" "$wanted_native" >"$stamp"
+add_tools

@@ -12,7 +12,6 @@ SHIPPED = (
     "data/published",
     "data/reference.ipclab",
     "data/compared.ipclab",
-    "native/multiplexer",
     "report.toml",
     "requirements.lock",
 )

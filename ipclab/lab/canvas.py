@@ -3,7 +3,7 @@
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from html import escape
@@ -16,13 +16,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
-from ipclab.marks import drawn, style
 from ipclab.lab import formats
-from ipclab.lab.data import ABSENT, Data
-from ipclab.words.words import DASH
+from ipclab.lab.data import Data
+from ipclab.marks import drawn, style
 from ipclab.store.files import write_whole
+from ipclab.words.words import ABSENT, DASH
 
-Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
 MIME = "image/svg+xml"
 TITLE = "ipclab-title"  # marks the title that is shown above a drawing
 LEGEND_COLUMNS = 6
@@ -58,16 +57,11 @@ class Figure:
         return {MIME: words.pop("svg"), "text/plain": self.caption}, {MIME: words}
 
 
-def named(names: Names) -> Mapping[Any, str]:
-    """Return what levels are called (msgids); levels that are listed are called what they are."""
-    return names if isinstance(names, Mapping) else {name: name for name in names}
-
-
 @contextmanager
 def blank(
     lab: Data,
     size: tuple[float, float],
-    names: Names = (),
+    names: drawn.Names = (),
 ) -> Iterator[Any]:
     """Give an empty canvas of `size` (inches) for readers of the lab's language.
 
@@ -77,7 +71,7 @@ def blank(
     settings: Any = style.settings(lab.words.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
-        drawn.begin(canvas, lab.words, lab.say, named(names))
+        drawn.begin(canvas, lab.words, lab.say, drawn.named(names))
         yield canvas
 
 

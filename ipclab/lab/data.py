@@ -1,6 +1,6 @@
 """The data of a run as a notebook asks for them, and how they are said to one reader."""
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -8,49 +8,37 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab_report.claims.file import File
-from ipclab_report.claims.published import published, worded
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.frames import address, derived
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
-from ipclab_report.prose import prose, sentences
-from ipclab.words.catalogue import N_
 from ipclab.lab.factors import check_levels
-from ipclab_report.prose.questions import (
-    MOST_WITHIN,
-    Question,
-    Variables,
-    within,
-    without_factor,
-)
-from ipclab.words.words import DASH, Words
 from ipclab.paths import Paths
-from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
+from ipclab.words import filling
+from ipclab.words.filling import Variables
+from ipclab.words.words import Words
 
 NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
 NUMBERS = ["value", "low", "high", "launches", "samples"]  # columns, with rows or without
-ABSENT = N_("Not measured in this run.")
-FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
 
 @dataclass(frozen=True, repr=False)
 class Data:
     """A run for one reader: frames narrowed by levels, values in them, and their writing.
 
-    `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own.
+    `study` is the one that is meant where none is named, `_names` gives the notebook's variables.
     """
 
     run: RunFolder
     words: Words
     paths: Paths
+    study: str = ""
     _names: Callable[[], Variables] = field(default=dict)
-    _own: File | None = None
 
-    def points(self, study: str, **levels: Any) -> pd.DataFrame:
+    def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
 
         There is one column for each factor.
@@ -63,7 +51,7 @@ class Data:
         """
         return self._frame(study, "points", levels)
 
-    def launches(self, study: str, **levels: Any) -> pd.DataFrame:
+    def launches(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return one row for each launch, op and metric of `study`, in the order taken.
 
         Metrics are p50, mean, min, max and counters.
@@ -73,7 +61,7 @@ class Data:
         """
         return self._frame(study, "launches", levels)
 
-    def contests(self, study: str, **levels: Any) -> pd.DataFrame:
+    def contests(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return what is known of each mechanism against its contest's fastest.
 
         Columns: verdict, ratio, interval, reason.
@@ -84,7 +72,7 @@ class Data:
 
     def samples(
         self,
-        study: str,
+        study: str = "",
         op: str = "",
         **levels: Any,
     ) -> pd.DataFrame:
@@ -92,6 +80,7 @@ class Data:
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
+        study = study or self.study
         if op:
             levels["op"] = op
         points = self.points(study, metric="p50", **levels)
@@ -110,15 +99,11 @@ class Data:
         levels_of_each = rows.iloc[np.repeat(places, counts)].reset_index(drop=True)
         return pd.concat([samples, levels_of_each], axis="columns")
 
-    def published(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return the numbers that the text of `study` prints (SI units, and as printed).
-
-        >>> lab.published("payload", section="3.1", metric="mean")
-        """
-        return address.narrowed(published(self.paths, study), levels)
-
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows of a study's frame (points, launches, contests) with `levels`."""
+        if not (study := study or self.study):
+            fix = "name one, or open the lab with one"
+            raise UsageError("no study is named", "a frame holds one study", fix)
         frame = derived.read(self.run, study, kind)
         factors = self.run.questions.of(study).levels
         check_levels(self.run, study, frame, levels)
@@ -227,25 +212,13 @@ class Data:
         return made
 
     def say(self, text: str, /, **more: Any) -> str:
-        """Return text (a msgid or translated), filled from `more`, then from the notebook.
-
-        What of it lacks a value is left out; where nothing stays it is a dash.
-        """
-        said = self.words.translate(text)
-        kept = sentences.told(said, lambda part: not self._is_measured(part, more))
-        if not kept:
-            kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
-        return self._filled(kept, more, markdown=False)
+        """Return text (a msgid or translated), filled from `more`, then from the notebook."""
+        return self._filled(self.words.translate(text), more, markdown=False)
 
     def _filled(self, text: str, more: Variables | None = None, markdown: bool = True) -> str:
         """Return text in the reader's language with its placeholders filled."""
         values = partial(self._lookup, more=more)
-        return prose.fill(text, values, self.words.numbers, markdown)
-
-    def _is_measured(self, text: str, more: Variables | None = None) -> bool:
-        """Return whether each value that `text` names is there; a dash is none."""
-        values = [self._lookup(name, more) for name, _ in prose.placeholders(text)]
-        return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
+        return filling.fill(text, values, self.words.numbers, markdown)
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
@@ -253,71 +226,16 @@ class Data:
 
     def _at(self, words: str) -> Quantity | None:
         """Return the value at an address of this run's frames or a text's table, or None."""
-        texts = partial(worded, self.paths)
-        return address.at(words, self.points, texts, Ratios(self.run))
+        return address.at(words, self.points, self._text, Ratios(self.run))
+
+    def _text(self, study: str) -> pd.DataFrame:
+        """Return the table of the text of `study`."""
+        why = "it comes with ipclab-report, which is not installed"
+        raise UsageError(f"no text of {study} is here", why, "pip install ipclab-report")
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
-            value = prose.named(name, {**self._names(), **(more or {})})
+            value = filling.named(name, {**self._names(), **(more or {})})
         return value
-
-
-class Teller:
-    """Says a notebook's prose: translates it, fills in values, has questions answered."""
-
-    def __init__(self, lab: Data) -> None:
-        self.lab = lab
-
-    def translate(self, msgid: str) -> str:
-        """Return `msgid` in the reader's language."""
-        return self.lab.words.translate(msgid)
-
-    def fill(self, text: str, more: Variables | None = None) -> str:
-        """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
-        return self.lab.words.numbers.written_out(self.lab._filled(text, more))
-
-    def tell(self, text: str, more: Variables | None = None) -> str:
-        """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""
-        kept = sentences.told(text, lambda part: not self.is_measured(part, more))
-        return self.fill(kept, more) if kept else ""
-
-    def is_measured(self, text: str, more: Variables | None = None) -> bool:
-        """Return whether each value that `text` names is there."""
-        return self.lab._is_measured(text, more)
-
-    def answer(self, question: Question) -> tuple[str | None, Variables]:
-        """Return the alternative (a msgid) that the judge chooses, and what it may tell.
-
-        What was not tested is undecided, with why; what is missing is None, if no words are for it.
-        """
-        lab = self.lab
-        names = self.lab._names()
-        asked = question.value(names, lab._lookup)
-        bound = question.limit(names, lab._lookup)
-        side = question.side(asked, bound, derived.bound(lab.run))
-        factor = within(asked, bound)
-        more: dict[str, Any] = {"it": asked, "within": factor}
-        untested = side == judge.NOT_TESTED and not question.is_row
-        alternative = question.alternatives.get(judge.UNDECIDED if untested else side)
-        if alternative and (untested or (side == judge.UNDECIDED and not _tells(factor))):
-            alternative = without_factor(alternative)
-        if untested and alternative and sentences.ends(alternative):
-            more[prose.WHY] = FEW
-        if question.name and isinstance(names, MutableMapping):
-            names[question.name] = self._sentence(alternative or "", more)
-        return alternative, more
-
-    def _sentence(self, alternative: str, more: Variables) -> str:
-        """Return an answer as a value of the notebook; nothing where a value of it is missing."""
-        lab = self.lab
-        said = [lab.words.translate(text) for text in (alternative, more.get(prose.WHY, ""))]
-        kept = [
-            sentences.whole(text, lambda part: not lab._is_measured(part, more)) for text in said
-        ]
-        return " ".join(lab._filled(text, more, markdown=False) for text in kept if text)
-
-
-def _tells(factor: Quantity) -> bool:
-    return bool(factor) and factor.value <= MOST_WITHIN

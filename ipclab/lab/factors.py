@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import UsageError, nearest
-from ipclab.words import labels
 from ipclab.store.run import RunFolder
+from ipclab.words import labels
 
 MOST_NAMED = 12  # levels that a line names
 

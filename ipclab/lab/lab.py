@@ -3,23 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from ipclab.frames.derived import measured
-from ipclab.frames.ratios import Ratios
-from ipclab.lab import canvas
-from ipclab_report.prose import magic
-from ipclab_report.notebooks import quotes
-from ipclab.marks import style
-from ipclab.tables import tabulation
-from ipclab_report.claims.audit import with_own
-from ipclab.words.catalogue import N_
-from ipclab.lab.data import Data, Teller
-from ipclab.words.numbers import plain
-from ipclab_report.notebooks.parameters import Parameter
+from ipclab.lab import canvas, shell
+from ipclab.lab.data import Data
 from ipclab.lab.runs import (
     best,
     called,
@@ -27,23 +18,17 @@ from ipclab.lab.runs import (
     full,
     newest_full,
 )
-from ipclab.words.words import Words
+from ipclab.marks import style
+from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
-from ipclab.plugins import part
+from ipclab.plugins import offered, part
 from ipclab.stats.quantity import Quantity
 from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
+from ipclab.tables import tabulation
+from ipclab.words.catalogue import N_, SOURCE
+from ipclab.words.words import Words
 
-# Of the parameters of study notebooks; the others are lists of whole numbers.
-KINDS = {
-    "run": "str",
-    "lang": "str",
-    "profile": "str",
-    "measure": "bool",
-    "backends": "list[str]",
-    "placement": "list[str]",
-    "object": "list[str]",
-}
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
@@ -51,10 +36,10 @@ ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}
 class Lab(Data):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
-    >>> lab = Lab.open(lang="ko", study="payload")  # the newest run that holds the study
-    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")  # a pandas frame
+    >>> lab = ipclab.open("payload", lang="ko")  # the newest run that holds the study
+    >>> writes = lab.points(op="write", metric="p50", arm="mapping")  # a pandas frame
     >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax:
-    ...     lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
+    ...     ipclab.lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
     >>> wide = lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell")
     >>> lab.table(wide, "One write")
     >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
@@ -64,56 +49,46 @@ class Lab(Data):
     """
 
     @classmethod
-    def open(
-        cls,
-        run: str = "",
-        lang: str = "en",
-        study: str = "",
-        claims: str = "",
-    ) -> "Lab":
-        """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
+    def open(cls, run: str = "", lang: str = "en", study: str = "") -> Self:
+        """Open the run in folder (or bundle) `run` for readers of `lang`.
 
         When `run` is empty: the newest run here that holds `study`, or the newest full one; else
-        the reference. `claims` is a TOML file of your own claims. Raises `UsageError` for a folder
-        that is no run, a language that is not there, and claims that cannot be judged.
+        the reference. Raises `UsageError` for a folder that is no run, and a language that is not
+        there.
         """
-        lab = lab_of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=magic.namespace)
-        if claims:
-            lab = with_own(lab, claims)
-        magic.register(Teller(lab))
+        lab = cls.of(choose(checkout(), run, study), checkout(), lang)
+        lab = replace(lab, _names=shell.namespace, study=study)
+        shell.register()
         lab._say_origin()
-        magic.hint(f"run {lab._hint(run, study)}")
+        shell.hint(f"run {lab._hint(run, study)}")
         return lab
 
     @classmethod
     def begin(  # the parameters of a study's notebook
         cls,
         study: str,
-        run: Any = "",
-        lang: Any = "en",
-        measure: Any = False,
-        profile: Any = "quick",
+        run: str = "",
+        lang: str = "en",
+        measure: bool = False,
+        profile: str = "quick",
         **sweep: Any,
-    ) -> "Lab":
+    ) -> Self:
         """Open a run that holds `study`; with `measure`, measure first what it lacks of it.
 
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
-        entries, readers ...; an empty one means the study's own. Values may come from papermill's
-        command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
-        what cannot be meant, and what `ipclab_measure.session.session` raises.
+        entries, readers ...; an empty one means the study's own. Raises what the measuring raises.
         """
-        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
-        values = {}
-        for name, value in given.items():
-            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
-        run, lang, measure, profile = map(values.pop, ("run", "lang", "measure", "profile"))
         if not measure:
             return cls.open(run, lang, study)
-        sizes = values.pop("sizes", [])
-        backends = values.pop("backends", [])
-        swept = cls.sweep([study], profile, sizes, backends, values)
+        sizes = sweep.pop("sizes", [])
+        backends = sweep.pop("backends", [])
+        swept = cls.sweep([study], profile, sizes, backends, sweep)
         return cls.open(str(swept.run.path), lang, study)
+
+    @classmethod
+    def of(cls, run: RunFolder, paths: Paths, lang: str) -> Self:
+        """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
+        return cls(run, Words.load(lang, None if lang == SOURCE else paths.locale), paths)
 
     @classmethod
     def sweep(
@@ -125,7 +100,7 @@ class Lab(Data):
         levels: Mapping[str, Sequence[Any]] | None = None,
         seed: int = -1,
         run: str = "",
-    ) -> "Lab":
+    ) -> Self:
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
@@ -142,7 +117,7 @@ class Lab(Data):
         title: str,
         *,
         alt: str = "",
-        names: canvas.Names = (),
+        names: Names = (),
         size: tuple[float, float] = (7.0, 3.6),
         panels: "int | tuple[int, int] | pd.Series[Any]" = 1,
         share: str = "",
@@ -177,27 +152,6 @@ class Lab(Data):
 
     table = tabulation.tabulated
 
-    def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
-
-        >>> lab.keep("past", "now", gain=past / now)
-        """
-        kept = {name: self._lookup(name) for name in names}
-        for name, value in values.items():
-            kept[name] = plain(value)
-        return quotes.Kept(kept)
-
-    def quoted(self, notebook: str) -> quotes.Quoted:
-        """Return what another notebook made of this run: figures, tables, and kept values.
-
-        It is executed when that was not done yet; raises `LabError` when it fails.
-
-        >>> payload = lab.quoted("01_payload")
-        >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
-        """
-        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
-        return quotes.read(executed, notebook, Ratios(self.run))
-
     def _say_origin(self) -> None:
         """Name machine and date of a run not measured here, before anything of it is shown."""
         if elsewhere(self.paths, self.run):
@@ -208,7 +162,7 @@ class Lab(Data):
                 machine=self.run.machine,
                 date=date,
             )
-            magic.show(said)
+            shell.show(said)
 
     def _hint(self, asked: str, study: str) -> str:
         rivals = best(self.paths, study) if study and not asked else []
@@ -224,6 +178,33 @@ class Lab(Data):
         return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
 
 
+def kind() -> type[Lab]:
+    """Return what a notebook holds: with prose, claims and quotations where ipclab-report is."""
+    return offered("lab", Lab)
+
+
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
     """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
-    return Lab(run, Words.load(lang, paths.locale), paths)
+    return kind().of(run, paths, lang)
+
+
+def open(study: str = "", run: str = "", lang: str = "en", **more: Any) -> Lab:
+    """Open a run that holds `study` for readers of `lang`: a notebook's first call.
+
+    Without `run` it is the newest here that holds the study, else the committed reference. `more`
+    is `measure`, `profile` and levels to sweep (see `Lab.begin`), or `claims`, a TOML file of your
+    own claims.
+
+    >>> lab = ipclab.open("payload", sizes=[100, 10_000], measure=True)
+    """
+    if study:
+        return kind().begin(study, run, lang, **more)
+    return kind().open(run, lang, **more)
+
+
+def measure(study: str, **sweep: Any) -> Lab:
+    """Measure `study` here, except points that are on disk, and open the run.
+
+    >>> lab = ipclab.measure("round_trip", sizes=[100], backends=["unix", "tcp"], profile="smoke")
+    """
+    return kind().begin(study, measure=True, **sweep)

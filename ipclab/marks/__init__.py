@@ -1,0 +1,1 @@
+"""Marks on matplotlib axes: lines, dots, bars, limits, with intervals and names."""

@@ -15,10 +15,10 @@ from matplotlib.ticker import (
 )
 
 from ipclab.marks import drawn
+from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.numbers import trimmed
-from ipclab.stats.quantity import Quantity
 
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise

@@ -10,9 +10,7 @@ import seaborn as sns
 from scipy.optimize import isotonic_regression
 
 from ipclab.marks import drawn, style
-from ipclab.words import labels
 from ipclab.marks.axes import scale, ticks_at
-from ipclab.words.catalogue import N_
 from ipclab.marks.drawing import dots
 from ipclab.marks.marks import (
     INTERVAL,
@@ -23,6 +21,8 @@ from ipclab.marks.marks import (
     interval_ends,
     label_of,
 )
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
 GREY_LOOK: dict[str, Any] = {

@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.marks import drawn, style
-from ipclab.words import labels
 from ipclab.marks.axes import note_ends, reach, scale
-from ipclab.words.catalogue import N_
 from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
@@ -28,6 +26,8 @@ from ipclab.marks.marks import (
     name_rows,
 )
 from ipclab.stats.quantity import Quantity
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
 
 ROOM = 0.5  # that the levels of hue share in one place
 DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}

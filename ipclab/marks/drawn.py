@@ -4,15 +4,16 @@ A figure of `lab.figure` has the words of the lab; any other matplotlib figure h
 what would wait for its final layout is done at once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ipclab_report.prose import prose
+from ipclab.words import filling
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
 
+Names = Mapping[Any, str] | Iterable[str]  # what levels are called, or those called as they are
 Say = Callable[..., str]
 _DRAWN: "WeakKeyDictionary[Any, Drawn]" = WeakKeyDictionary()  # by figure
 
@@ -67,6 +68,11 @@ def begin(figure: Any, words: Words, say: Say, names: Mapping[Any, str]) -> Draw
 
 def _plain(words: Words) -> Say:
     def say(text: str, /, **more: Any) -> str:
-        return prose.fill(text, more.__getitem__, words.numbers, markdown=False)
+        return filling.fill(text, more.__getitem__, words.numbers, markdown=False)
 
     return say
+
+
+def named(names: Names) -> Mapping[Any, str]:
+    """Return what levels are called (msgids); levels that are listed are called what they are."""
+    return names if isinstance(names, Mapping) else {name: name for name in names}

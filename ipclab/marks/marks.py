@@ -9,10 +9,10 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
 from ipclab.marks import drawn, style
+from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab.lab.data import ABSENT
-from ipclab.stats.quantity import Quantity
+from ipclab.words.words import ABSENT
 
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"

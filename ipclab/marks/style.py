@@ -12,9 +12,9 @@ from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from ipclab.marks import drawn
-from ipclab.words.catalogue import LANGUAGES
 from ipclab.paths import table_beside
 from ipclab.store.questions import Mechanism
+from ipclab.words.catalogue import LANGUAGES
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.

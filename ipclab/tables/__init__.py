@@ -1,0 +1,1 @@
+"""Tables of finished text, made from frames."""

@@ -4,21 +4,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import isnan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames.address import quantity
-from ipclab.words import labels
-from ipclab.lab.canvas import Names, named
-from ipclab.words.catalogue import N_
-from ipclab.lab.data import ABSENT, Data
+from ipclab.marks.drawn import Names, named
 from ipclab.marks.marks import groups
-from ipclab.tables.table import Align, Column, Table
-from ipclab.words.words import DASH
 from ipclab.stats.quantity import Quantity
+from ipclab.tables.table import Align, Column, Table
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab.words.words import ABSENT, DASH
+
+if TYPE_CHECKING:
+    from ipclab.lab.data import Data
 
 Spec = str | Mapping[str, str]  # how quantities are printed: all, or by column
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
@@ -34,7 +36,7 @@ class _ShownColumn(NamedTuple):
 
 
 def tabulated(
-    lab: Data,
+    lab: "Data",
     frame: pd.DataFrame,
     caption: str,
     *,
@@ -98,7 +100,7 @@ def _index(frame: pd.DataFrame) -> list[Any]:
 
 
 def _columns(
-    lab: Data,
+    lab: "Data",
     frame: pd.DataFrame,
     spec: Spec,
     names: Mapping[Any, str],
@@ -125,7 +127,7 @@ def _columns(
     return shown_columns
 
 
-def _value(lab: Data, value: Any) -> list[Any]:
+def _value(lab: "Data", value: Any) -> list[Any]:
     """Return value, low, high and unit of a numeric quantity (unknown ends are empty)."""
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
@@ -146,7 +148,7 @@ def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
 
 
 def listed(
-    lab: Data,
+    lab: "Data",
     points: pd.DataFrame,
     by: str = "backend",
     spec: str = "",
@@ -162,7 +164,7 @@ def listed(
 
 
 def _head(
-    lab: Data, parts: tuple[Any, ...], factors: Sequence[Any], names: Mapping[Any, str]
+    lab: "Data", parts: tuple[Any, ...], factors: Sequence[Any], names: Mapping[Any, str]
 ) -> str:
     words = []
     for part, factor in zip(parts, factors, strict=True):
@@ -176,7 +178,7 @@ def _head(
 
 
 def _text(
-    lab: Data,
+    lab: "Data",
     column: str,
     value: Any,
     spec: str,

@@ -39,7 +39,9 @@ class Catalogue:
             return cls(lang)
         chosen("language", lang, LANGUAGES)
         folder = catalogue_path(lang, locale or checkout().locale).parent
-        files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
+        files = sorted(
+            folder.glob("*.po"), key=lambda file: (not file.stem.startswith(PACKAGE), file.stem)
+        )
         if not files:
             fix = "run python -m ipclab_report.pages.words update"
             raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)

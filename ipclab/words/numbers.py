@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.words.catalogue import LANGUAGES, N_
 from ipclab.stats.quantity import (
     FEW_SAMPLES,
     Quantity,
@@ -24,6 +23,7 @@ from ipclab.stats.units import (
     NANOSECONDS,
     SPEEDS,
 )
+from ipclab.words.catalogue import LANGUAGES, N_
 
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point

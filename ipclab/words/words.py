@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_, Catalogue
 from ipclab.words.numbers import Formatter, plain, trimmed
-from ipclab.stats.quantity import Quantity
 
 DASH = "–"
+ABSENT = N_("Not measured in this run.")
 
 
 @dataclass(frozen=True)

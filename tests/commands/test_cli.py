@@ -11,17 +11,17 @@ from pathlib import Path
 import click
 import pytest
 
-from ipclab_report.options import PATH
 from ipclab.errors import (
     MOST_NAMED,
     LabError,
     UsageError,
     hint,
 )
-from ipclab_measure.session.progress import Progress
 from ipclab.paths import Paths
-from ipclab_report.pages.report import report
 from ipclab.store.files import write_whole
+from ipclab_measure.console import PATH
+from ipclab_measure.session.progress import Progress
+from ipclab_report.pages.report import report
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 

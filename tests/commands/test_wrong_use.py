@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.paths import Paths
+from ipclab.store.point import Level
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request, levels
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths
 from ipclab_measure.spawn import ledger
-from ipclab.store.point import Level
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.interface import Sweep
 

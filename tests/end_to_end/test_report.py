@@ -16,8 +16,8 @@ import pytest
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
-from ipclab_report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
+from ipclab_report.pages.report import held_by, notebooks_of
 from tests.support import reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened

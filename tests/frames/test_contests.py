@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab_measure.backends.installed import keeps
 from ipclab.frames.contests import CONTEST, contests
 from ipclab.stats.compare import SLOWER
+from ipclab_measure.backends.installed import keeps
 from ipclab_measure.studies.asked import question
 
 

@@ -25,13 +25,13 @@ from ipclab.frames.points import (
 from ipclab.frames.stamps import stamp
 from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
-from ipclab_report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
+from ipclab_report.pages import staleness
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.made import ASKED, make_launch

@@ -11,16 +11,16 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.metrics import ROUND
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful
-from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
-from ipclab_measure.session.state import PointStates
-from ipclab_measure.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.questions import doubtful
+from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
+from ipclab_measure.session.state import PointStates
+from ipclab_measure.spawn.launcher import SessionError
 from ipclab_measure.studies.limits import LAUNCHES
 from ipclab_measure.studies.profile import profile
 from tests.support import made as support

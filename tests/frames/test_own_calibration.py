@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab_report.appendix.twins import EXCHANGES, rows
 from ipclab.frames.contests import contests
-from ipclab_report.appendix.calibration import calibration_table
 from ipclab.lab.lab import lab_of
-from ipclab_measure.session.heats import heats
-from ipclab_measure.session.request import Request
 from ipclab.paths import Paths
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
+from ipclab_measure.session.heats import heats
+from ipclab_measure.session.request import Request
 from ipclab_measure.studies.asked import question
 from ipclab_measure.studies.calibration import OP, CalibrationStudy
 from ipclab_measure.studies.calibration import PAIRS as PAIRS_OF
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
+from ipclab_report.appendix.calibration import calibration_table
+from ipclab_report.appendix.twins import EXCHANGES, rows
 from tests.support.bundled import make_run
 
 STUDY = CalibrationStudy()

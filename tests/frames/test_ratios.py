@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.words import labels
 from ipclab.lab.data import Data
-from ipclab.words.words import Words
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
+from ipclab.words import labels
+from ipclab.words.words import Words
 from tests.support.commands import ROOT
 
 RUN = RunFolder(ROOT, {})

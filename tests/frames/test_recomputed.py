@@ -17,14 +17,14 @@ import pytest
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
 from ipclab.lab import canvas
-from ipclab.tables import table
 from ipclab.lab.lab import Lab
-from ipclab.words.numbers import Formatter
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
+from ipclab.tables import table
+from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw
 from tests.support.told import READ, Told, reference

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab_report.appendix import states
 from ipclab.paths import checkout
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.store.bundle import opened
 from ipclab_measure.studies.asked import questions
+from ipclab_report.appendix import states
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)

@@ -11,15 +11,15 @@ import pytest
 
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, formats
-from ipclab_report.prose import magic
-from ipclab.marks import style
 from ipclab.lab.canvas import FIGURES
+from ipclab.lab.lab import Lab, lab_of
+from ipclab.marks import style
 from ipclab.marks.curves import leading, lines
 from ipclab.marks.drawing import bars, limit
-from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
-from ipclab_report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
+from ipclab_report.pages.extraction import MAGIC
+from ipclab_report.prose import magic
 from tests.support.beyond import beyond
 from tests.support.commands import ROOT
 from tests.support.cut import cut

@@ -6,14 +6,8 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab import (
-    dots,
-    facets,
-    limit,
-    lines,
-    spinning,
-    values_beside,
-)
+from ipclab.marks.curves import lines
+from ipclab.marks.drawing import dots, facets, limit, spinning, values_beside
 
 mpl.use("agg")
 FRAME = pd.DataFrame(

@@ -6,7 +6,7 @@ import shlex
 import yaml
 from click.testing import CliRunner
 
-from ipclab_report.command import commands
+from ipclab.cli import commands
 from ipclab_answers.ab.command import ab
 from tests.support.commands import ROOT
 

@@ -6,45 +6,64 @@ import tomllib
 
 from tests.support.commands import ROOT
 
-CONDA_NAMES = {
-    **{"matplotlib-base": "matplotlib", "python-lmdb": "lmdb", "posix_ipc": "posix-ipc"},
-    "jupyter_client": "jupyter-client",
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "python-lmdb": "lmdb", "posix_ipc": "posix-ipc"}
+PROJECTS = [ROOT / "pyproject.toml", *sorted(ROOT.glob("packages/*/pyproject.toml"))]
+# What a notebook of this laboratory is written with, whatever else it rests on.
+NEEDED = {
+    "jupyterlab",
+    "lmdb",
+    "nbconvert",
+    "numpy",
+    "pandas",
+    "papermill",
+    "posix-ipc",
+    "pyzmq",
+    "seaborn",
 }
-CONDA_ONLY = {"python", "pip"}
+OURS = {"ipclab", "ipclab-measure", "ipclab-report", "ipclab-more", "ipclab-answers"}
 
 
-def requirements() -> dict[str, str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    return dict(split(line) for group in groups for line in group)
+def requirements(*groups: str) -> dict[str, str]:
+    """Return what our packages need, and what the dependency `groups` hold, with bounds by name."""
+    lines: list[str] = []
+    for file in PROJECTS:
+        told = tomllib.loads(file.read_text())
+        lines += told["project"]["dependencies"]
+        for group in groups:
+            lines += told.get("dependency-groups", {}).get(group, [])
+    found = dict(split(line) for line in lines)
+    return {name: bounds for name, bounds in found.items() if name not in OURS}
 
 
 def split(line: str) -> tuple[str, str]:
-    name, bounds = re.fullmatch(r"([A-Za-z0-9_.-]+?)((?:[<>=!~]=?|==).*)?", line.strip()).groups()  # type: ignore[union-attr]
+    name, bounds = re.fullmatch(
+        r"([A-Za-z0-9_.-]+?)(?:\[.*\])?((?:[<>=!~]=?|==).*)?", line.strip()
+    ).groups()  # type: ignore[union-attr]
     return name, bounds or ""
 
 
-def test_conda_and_pyproject_name_the_same_packages_and_bounds() -> None:
+def test_conda_names_what_users_need_with_the_bounds_of_our_packages() -> None:
     lines = re.findall(r"^\s*- ([^:\n]+)$", (ROOT / "environment.yml").read_text(), re.M)
-    found = dict(split(line) for line in lines if line != "conda-forge")
-    python = found.pop("python")
-    assert (
-        python == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    )
-    found = {
-        CONDA_NAMES.get(name, name): bounds
-        for name, bounds in found.items()
-        if name not in CONDA_ONLY
-    }
-    assert found == requirements()
+    found = dict(split(line) for line in lines if line not in ("conda-forge", "pip"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert found.pop("python") == project["requires-python"]
+    named = {CONDA_NAMES.get(name, name): bounds for name, bounds in found.items()}
+    assert named.keys() >= NEEDED and 8 <= len(named) <= 20
+    assert named.items() <= requirements("setup").items()
 
 
-def test_the_lock_pins_every_package_with_hashes_and_no_address() -> None:
-    text = (ROOT / "requirements.lock").read_text()
-    pinned = set(re.findall(r"^([a-z0-9-]+)==", text, re.M))
-    assert {name.lower() for name in requirements()} <= pinned
-    assert text.count("--hash=sha256:") >= len(pinned)
-    assert "://" not in text
+def test_binder_builds_from_the_same_file() -> None:
+    assert (ROOT / ".binder/environment.yml").resolve() == ROOT / "environment.yml"
+
+
+def test_the_locks_pin_every_package_with_hashes_and_no_address() -> None:
+    pinned: set[str] = set()
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / lock).read_text()
+        pinned |= set(re.findall(r"^([a-z0-9-]+)==", text, re.M))
+        assert text.count("--hash=sha256:") >= len(pinned)
+        assert "://" not in text
+    assert {name.lower() for name in requirements("setup", "dev")} <= pinned
 
 
 def test_no_address_of_a_registry_is_committed() -> None:

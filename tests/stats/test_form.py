@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from ipclab.frames.ratios import Ratios
-from ipclab_report.claims.computed import compute
-from ipclab.lab.data import Teller
 from ipclab.lab.lab import Lab, lab_of
-from ipclab_report.prose.questions import Question
-from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.paths import checkout
 from ipclab.stats import judge
 from ipclab.stats.form import Ends
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.quantity import Quantity, measured, of
+from ipclab_report.claims.computed import compute
+from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
+from ipclab_report.prose.questions import Question
+from ipclab_report.prose.teller import Teller
 from tests.support.told import reference
 
 SAMPLED = 4  # contests of each study

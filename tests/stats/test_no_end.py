@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from ipclab.words.numbers import Formatter
 from ipclab.stats import judge
 from ipclab.stats.compare import NOT_TESTED, Side, compare
 from ipclab.stats.intervals import exp, growth, median_interval
 from ipclab.stats.quantity import Quantity, of
+from ipclab.words.numbers import Formatter
 from ipclab_answers.compare.unpaired import compare_runs
 
 FAR = Side([1.0, 1e12])

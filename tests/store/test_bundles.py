@@ -23,7 +23,6 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.metrics import summary
 from ipclab.frames.points import point_rows
-from ipclab_report.appendix.thin import spread, thinned
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
@@ -38,6 +37,7 @@ from ipclab.store.bundle import (
 )
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
+from ipclab_report.appendix.thin import spread, thinned
 from tests.support.bundled import CALIBRATION, make_run, tree
 from tests.support.commands import ROOT, environment
 
@@ -329,7 +329,7 @@ from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle import unpack
-from ipclab_report.command import commands
+from ipclab.cli import commands
 from ipclab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab_report.pages.staleness import stale

@@ -11,8 +11,6 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
-from ipclab_measure.bounds.limits import with_limits
-from ipclab_measure.machine import collect
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
@@ -24,6 +22,8 @@ from ipclab.store.schema import (
     SCHEMA,
     migrated,
 )
+from ipclab_measure.bounds.limits import with_limits
+from ipclab_measure.machine import collect
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

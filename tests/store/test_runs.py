@@ -14,9 +14,6 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, called, choose
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
 from ipclab.paths import Paths
 from ipclab.store import origin
 from ipclab.store import run as folder
@@ -30,6 +27,9 @@ from ipclab.store.files import (
 )
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
 from ipclab_measure.studies.interface import Sweep
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT

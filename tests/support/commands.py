@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ipclab.store.samples import decode
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.owned import FILE
-from ipclab.store.samples import decode
 
 ROOT = Path(__file__).parents[2]
 CODE = """

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from ipclab.errors import LabError
 from ipclab_measure.backends import seqlock
 from ipclab_measure.backends.interface import Data, Place, Store
 from ipclab_measure.backends.lmdb_store import LmdbStore
-from ipclab.errors import LabError
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.mpi_worker import RankWorker
 from ipclab_measure.spawn.proof import digest, payload

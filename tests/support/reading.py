@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ipclab_measure.backends.installed import backends
 from ipclab.lab import canvas
 from ipclab.tables import table
+from ipclab_measure.backends.installed import backends
 
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"

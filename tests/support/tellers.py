@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipclab.lab.data import Teller
-from ipclab_report.prose.prose import placeholders
+from ipclab.words.filling import placeholders
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.sentences import told
+from ipclab_report.prose.teller import Teller
 
 
 class Plain(Teller):

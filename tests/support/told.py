@@ -13,18 +13,19 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived, ratios
-from ipclab_report.appendix import states
-from ipclab_report.claims import audit
-from ipclab_report.prose import magic, prose
-from ipclab.lab.data import Data, Teller
+from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
-from ipclab_report.prose.questions import Question
-from ipclab_report.prose.sentences import told
-from ipclab.words.words import Words
 from ipclab.paths import checkout
 from ipclab.store import samples
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
+from ipclab.words.words import Words
+from ipclab_report.appendix import states
+from ipclab_report.claims import audit
+from ipclab_report.prose import magic, prose
+from ipclab_report.prose.questions import Question
+from ipclab_report.prose.sentences import told
+from ipclab_report.prose.teller import Teller
 from tests.support.commands import ROOT
 
 MAGIC = "%%prose"

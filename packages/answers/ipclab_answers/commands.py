@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab_report.options import (
-    PATH,
-    Rendering,
-    profile_option,
-    quantile_option,
-    rendering,
-    say,
-)
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
+from ipclab_answers.quantile import quantile_option
+from ipclab_measure.console import PATH, say
+from ipclab_measure.options import profile_option
+from ipclab_report.rendering import Rendering, rendering
 
 if TYPE_CHECKING:
     from ipclab_answers.choose.need import Need
@@ -72,12 +68,12 @@ def choose(
         fix = "give --measure or --run, not both"
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.frames import derived
-    from ipclab_measure.bounds import suspects
     from ipclab.lab.runs import called
     from ipclab.store import origin
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
     from ipclab_answers.choose.runs import runs_for
+    from ipclab_measure.bounds import suspects
 
     paths = checkout()
     if reporting:
@@ -150,11 +146,11 @@ def history(
         return
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()
+    from ipclab.store import origin
     from ipclab_answers.compare.held import held
+    from ipclab_answers.history.steps import History, lines, listed
     from ipclab_measure.bounds import suspects
     from ipclab_report.pages.report import notebooks_of
-    from ipclab.store import origin
-    from ipclab_answers.history.steps import History, lines, listed
 
     say(origin.lines(checkout(), folders))
     beaten = [line for run in folders for line in suspects.checked(run)]

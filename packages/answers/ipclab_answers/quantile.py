@@ -1,5 +1,7 @@
 """Which quantiles can be asked for, known before anything heavy is loaded."""
 
+import click
+
 from ipclab.errors import UsageError
 
 MEDIAN = 0.5
@@ -11,3 +13,12 @@ def check(quantile: float) -> float:
         what = f"quantile {quantile:g} is not possible"
         raise UsageError(what, "", "give one from 0.5 to below 1, such as 0.99")
     return quantile
+
+
+quantile_option = click.option(
+    "--quantile",
+    type=float,
+    default=MEDIAN,
+    callback=lambda _ctx, _param, quantile: check(quantile),
+    help="Of each launch, such as 0.99 [the median].",
+)

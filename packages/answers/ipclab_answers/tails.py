@@ -8,7 +8,6 @@ import pandas as pd
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles
-from ipclab_answers.quantile import MEDIAN
 from ipclab.stats.intervals import (
     LEAST_BEYOND,
     Estimate,
@@ -18,6 +17,7 @@ from ipclab.stats.intervals import (
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
+from ipclab_answers.quantile import MEDIAN
 
 
 class FewSamplesError(LabError):

@@ -1,0 +1,1 @@
+"""Measuring: this machine, processes in turns, mechanisms, studies, sessions."""

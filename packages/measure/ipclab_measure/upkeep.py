@@ -1,15 +1,12 @@
-"""Commands that keep things in order: is the machine sound, are reports, what was left?"""
+"""Commands that keep things in order: is the machine sound, what can be measured, what is left?"""
 
 import math
-from pathlib import Path
 
 import click
 
-from ipclab_report.options import out_option, say
 from ipclab.errors import LabError
-from ipclab.paths import checkout, typed
-
-MOST_CAUSES = 20  # that are shown
+from ipclab.paths import checkout
+from ipclab_measure.console import say
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -47,34 +44,6 @@ def doctor(seconds: float) -> None:
 
 
 @click.command()
-@out_option
-def check(out: Path | None) -> None:
-    """Say whether every report is what data, code, words and lock would give, and why not; and what
-    beat its limit.
-    """
-    from ipclab_measure.bounds import suspects
-    from ipclab_report.pages.staleness import MANIFEST, runs_of, stale
-    from ipclab.store.run import read
-
-    folder = (out or checkout().reports).resolve()
-    causes = stale(checkout(), folder)
-    for run in map(read, runs_of(folder)):
-        try:
-            run.checked()
-            say(suspects.beaten(run))  # from frames, which follow from samples that can be
-        except LabError as error:
-            causes.append(f"data: {error}")
-    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs
-        causes += stale(checkout(), manifest.parent)
-    say(causes[:MOST_CAUSES])
-    if len(causes) > MOST_CAUSES:
-        say([f"and {len(causes) - MOST_CAUSES} more"])
-    if causes:
-        raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
-    click.echo("every report is what data, code, words and lock give")
-
-
-@click.command()
 def backends() -> None:
     """List what can be measured here, and why the rest cannot."""
     from ipclab_measure.backends.installed import backends as registered
@@ -99,9 +68,9 @@ def conform(peer: tuple[str, ...]) -> None:
 @click.command()
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
-    from ipclab_measure.spawn.ledger import clean as clean_ledger
     from ipclab.store.bundle import clean as clean_placed
     from ipclab.store.files import clean as clean_parts
+    from ipclab_measure.spawn.ledger import clean as clean_ledger
 
     paths = checkout()
     written = [paths.reports, paths.figures, paths.executed]

@@ -1,0 +1,1 @@
+"""Mechanisms and studies beyond the five published texts."""

@@ -1,0 +1,1 @@
+"""Reports: prose, claims and requirements judged, pages in three languages."""

@@ -9,10 +9,7 @@ from pathlib import Path
 
 from ipclab.errors import UsageError, hint
 from ipclab.paths import checkout
-from ipclab_answers.quantile import MEDIAN
-from ipclab_measure.spawn.started import Role
 from ipclab.store.run import INDEX
-from ipclab_measure.studies.installed import study
 from ipclab_answers.ab import point
 from ipclab_answers.ab.arms import (
     ARM,
@@ -21,6 +18,9 @@ from ipclab_answers.ab.arms import (
     printable,
 )
 from ipclab_answers.ab.point import Wanted
+from ipclab_answers.quantile import MEDIAN
+from ipclab_measure.spawn.started import Role
+from ipclab_measure.studies.installed import study
 
 
 @dataclass(frozen=True)

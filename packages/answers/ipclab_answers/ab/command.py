@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab_report.options import (
-    PATH,
-    SIZE,
-    Words,
-    quantile_option,
-)
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
+from ipclab_answers.quantile import quantile_option
+from ipclab_measure.console import PATH, SIZE, Words
 
 if TYPE_CHECKING:
     from ipclab_answers.ab.arms import Arm
@@ -80,8 +76,6 @@ def ab(
     _check_arms(names, given)
     _check_outputs(formats, outputs)
     _check_writable([saved] if saved else [], "--save")
-    from ipclab_measure.session.progress import Progress
-    from ipclab_measure.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
     from ipclab_answers.ab.report import Report
@@ -93,6 +87,8 @@ def ab(
         A,
         B,
     )
+    from ipclab_measure.session.progress import Progress
+    from ipclab_measure.spawn.launcher import Launcher
 
     # A setting is undone, unless nohup says to go on.
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -164,12 +160,12 @@ def _check_writable(files: Sequence[Path], option: str) -> None:
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
-    from ipclab_measure.machine import Source, Topology
-    from ipclab_measure.machine.placement import placements
-    from ipclab_measure.session.request import levels
     from ipclab.plugins import chosen
     from ipclab_answers.ab.asked import Asked
     from ipclab_answers.ab.point import Wanted
+    from ipclab_measure.machine import Source, Topology
+    from ipclab_measure.machine.placement import placements
+    from ipclab_measure.session.request import levels
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)

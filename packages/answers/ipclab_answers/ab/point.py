@@ -13,16 +13,16 @@ from statistics import median
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab_answers import tails
 from ipclab.frames.metrics import summary
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import missing, placements
 from ipclab.paths import checkout
-from ipclab_answers.quantile import MEDIAN
-from ipclab_measure.spawn.heat import Contestant, Schedule
-from ipclab_measure.spawn.launcher import Launcher
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab_answers import tails
+from ipclab_answers.quantile import MEDIAN
+from ipclab_measure.machine import Source, Topology
+from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.spawn.heat import Contestant, Schedule
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.installed import study as study_named
 from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.profile import profile

@@ -8,10 +8,8 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from ipclab_measure.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError
 from ipclab_answers import tails
-from ipclab_measure.spawn.launcher import Launcher
 from ipclab_answers.ab.arms import Arm
 from ipclab_answers.ab.point import AtPoint, Wanted, in_turns
 from ipclab_answers.ab.trial import (
@@ -24,6 +22,8 @@ from ipclab_answers.ab.trial import (
     one_by_one,
     trial,
 )
+from ipclab_measure.backends.native_shm import missing
+from ipclab_measure.spawn.launcher import Launcher
 
 # Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
 LIMIT = "echo-pipe"

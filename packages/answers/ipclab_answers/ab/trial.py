@@ -15,7 +15,6 @@ from itertools import chain
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab_measure.session.progress import Progress
 from ipclab.stats.compare import (
     FASTER,
     SAME,
@@ -26,6 +25,7 @@ from ipclab.stats.compare import (
     compare,
 )
 from ipclab.stats.looks import HEAT_LOOKS
+from ipclab_measure.session.progress import Progress
 
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"

@@ -5,19 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_measure.backends.installed import backends, keeps
-from ipclab_measure.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.lab.runs import best
-from ipclab_measure.session.request import Request
 from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab_measure.studies.installed import study
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import Profile, profile
 from ipclab_answers.choose.answer import Answer, answer
 from ipclab_answers.choose.candidates import Frames
 from ipclab_answers.choose.need import (
@@ -29,6 +23,12 @@ from ipclab_answers.choose.need import (
     Need,
 )
 from ipclab_answers.choose.promises import DEMANDS, Offer
+from ipclab_measure.backends.installed import backends, keeps
+from ipclab_measure.backends.interface import Backend
+from ipclab_measure.session.request import Request
+from ipclab_measure.studies.installed import study
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import Profile, profile
 
 FAULTS, LIMITS = "faults", "limits"
 SECONDS = 0.1  # of a launch, where a run does not tell

@@ -9,10 +9,8 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from ipclab_answers import tails
 from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.contests import side_of
-from ipclab_measure.bounds.limits import with_limits
 from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
 from ipclab.stats.compare import (
@@ -29,9 +27,11 @@ from ipclab.stats.quantity import (
     total,
 )
 from ipclab.store.questions import Questions
+from ipclab_answers import tails
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.times import estimate, most_launched, timed
+from ipclab_measure.bounds.limits import with_limits
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED

@@ -8,10 +8,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ipclab_report.options import bytes_of
 from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
 from ipclab.store.files import text_of
+from ipclab_measure.console import bytes_of
 from ipclab_measure.studies.profile import PLACEMENTS
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")

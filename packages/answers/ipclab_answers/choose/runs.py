@@ -2,13 +2,13 @@
 
 import re
 
-from ipclab_measure.backends.codecs import encoded_bytes
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.lab.runs import best, choose
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 from ipclab_answers.choose.need import STATE, Need
+from ipclab_measure.backends.codecs import encoded_bytes
 
 
 def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_answers import tails
-from ipclab_report.appendix.choices import following
 from ipclab.lab.data import Data
-from ipclab_report.prose.prose import join_lines
-from ipclab.words.words import DASH
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
+from ipclab.words.words import DASH
+from ipclab_answers import tails
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED, WORSE
 from ipclab_answers.choose.need import US, Need
+from ipclab_report.appendix.choices import following
+from ipclab_report.prose.prose import join_lines
 
 SHOWN = 8  # mechanisms of which more is told than their time
 WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")

@@ -6,19 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_answers.compare import LIMITS
 from ipclab.errors import UsageError
-from ipclab_measure.bounds import cpu_pairs
 from ipclab.frames import derived
-from ipclab_answers import tails
-from ipclab_report.appendix.twins import STUDY
-from ipclab_measure.bounds.limits import with_limits
 from ipclab.frames.points import KEY, TURNS
 from ipclab.lab.runs import choose
 from ipclab.paths import Paths
-from ipclab_answers.quantile import MEDIAN, check
 from ipclab.store.questions import Questions, told
 from ipclab.store.run import RunFolder
+from ipclab_answers import tails
+from ipclab_answers.compare import LIMITS
+from ipclab_answers.quantile import MEDIAN, check
+from ipclab_measure.bounds import cpu_pairs
+from ipclab_measure.bounds.limits import with_limits
+from ipclab_report.appendix.twins import STUDY
 
 LEAST = 2
 MEASURED = derived.LAUNCH_VALUES

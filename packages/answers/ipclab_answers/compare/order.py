@@ -7,8 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_answers.compare.held import ComparedRun
-from ipclab_answers.compare.shared import pairs
 from ipclab.frames.contests import ALL, CONTEST, fields
 from ipclab.stats.compare import (
     FASTER,
@@ -16,6 +14,8 @@ from ipclab.stats.compare import (
     Side,
     compare,
 )
+from ipclab_answers.compare.held import ComparedRun
+from ipclab_answers.compare.shared import pairs
 
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
 COLUMNS = ("pair", "study", *CONTEST, *FOUND)

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab_answers.compare import FAIL_ON, LIMITS
-from ipclab_answers.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
 from ipclab.stats import judge
 from ipclab.stats.compare import (
@@ -27,6 +25,8 @@ from ipclab.stats.compare import (
     Side,
 )
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
+from ipclab_answers.compare import FAIL_ON, LIMITS
+from ipclab_answers.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab_answers.compare.unpaired import compare_runs
 
 KEY = ["study", "point", "op"]

@@ -4,19 +4,11 @@ from pathlib import Path
 
 import click
 
-from ipclab_report.options import FORMATS as PAGES
-from ipclab_report.options import (
-    PATH,
-    SIZE,
-    Rendering,
-    Words,
-    lang_option,
-    one_of,
-    say,
-    words,
-)
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab_measure.console import PATH, SIZE, Words, one_of, say, words
+from ipclab_report.rendering import FORMATS as PAGES
+from ipclab_report.rendering import Rendering, lang_option
 
 TABLES = ("csv", "parquet")
 
@@ -59,8 +51,8 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
         if form in TABLES:
             say(tables.written(every, apart, to.folder, form))
     if pages:
-        from ipclab_report.pages.report import notebooks_of
         from ipclab_answers.gather.page import run_of_many
+        from ipclab_report.pages.report import notebooks_of
 
         asked = {"bundles": str(folder.resolve()), "size": size}
         notebooks = notebooks_of(checkout(), "bundles")

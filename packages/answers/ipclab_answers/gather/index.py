@@ -25,10 +25,10 @@ import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
-from ipclab_measure.spawn.exits import die_with_parent
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in, require_bundles
 from ipclab_answers.gather.reading import key_of, taken
+from ipclab_measure.spawn.exits import die_with_parent
 
 FORMAT = 3  # of the index; another one is made anew
 KEY = ["file", "bytes", "mtime_ns", "ctime_ns"]

@@ -6,14 +6,15 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab_report.prose import magic
-from ipclab.words.catalogue import N_
-from ipclab.lab.data import Teller
+from ipclab.lab import shell
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
+from ipclab.words.catalogue import N_
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.trips import beaten
+from ipclab_report.prose import magic
+from ipclab_report.prose.teller import Teller
 
 MOST_TOLD = 3  # trips that a notice names
 
@@ -29,7 +30,7 @@ def run_of_many(trips: Index) -> RunFolder:
 def reader(trips: Index, lang: str) -> Lab:
     """Return the lab of many runs for readers of `lang`, and make `%%prose` work."""
     lab = lab_of(run_of_many(trips), checkout(), lang)
-    lab = replace(lab, _names=magic.namespace)
+    lab = replace(lab, _names=shell.namespace)
     magic.register(Teller(lab))
     return lab
 

@@ -13,14 +13,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ipclab.errors import LabError
-from ipclab_measure.bounds.floors import (
-    COPYING,
-    IN_PLACE,
-    WAKING,
-    Floors,
-    Key,
-)
-from ipclab_measure.bounds.limits import TOLERANCE
 from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import (
@@ -36,6 +28,14 @@ from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, contents_of, measured_of
 from ipclab.store.schema import parse_run
 from ipclab.store.validity import together
+from ipclab_measure.bounds.floors import (
+    COPYING,
+    IN_PLACE,
+    WAKING,
+    Floors,
+    Key,
+)
+from ipclab_measure.bounds.limits import TOLERANCE
 
 HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from ipclab_measure.bounds.limits import LEAST
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.nodes import nodes
+from ipclab_measure.bounds.limits import LEAST
 
 OP = "round-trip"
 PLACEMENTS = ("same", "cross")  # the others have no limit

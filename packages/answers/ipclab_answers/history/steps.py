@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.stats.intervals import median_interval
+from ipclab.stats.quantity import FEW_SAMPLES
+from ipclab.stats.ranktest import least_p
 from ipclab_answers.compare import LIMITS
 from ipclab_answers.compare.facts import differences
 from ipclab_answers.compare.held import HEAD, ComparedRun
 from ipclab_answers.compare.shared import KEY
-from ipclab.stats.intervals import median_interval
-from ipclab.stats.quantity import FEW_SAMPLES
-from ipclab.stats.ranktest import least_p
 from ipclab_answers.compare.unpaired import RUNS_ALPHA
 from ipclab_answers.history.changepoint import (
     Changes,

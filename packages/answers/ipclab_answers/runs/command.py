@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ipclab_report.options import Words, say
 from ipclab.paths import checkout
+from ipclab_measure.console import Words, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

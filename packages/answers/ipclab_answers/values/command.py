@@ -5,16 +5,11 @@ from typing import Any
 
 import click
 
-from ipclab_report.options import (
-    PATH,
-    SIZE,
-    Words,
-    say,
-    study_option,
-)
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab_answers.quantile import check
+from ipclab_measure.console import PATH, SIZE, Words, say
+from ipclab_measure.options import study_option
 
 FORMATS = ("csv", "json")
 
@@ -42,10 +37,10 @@ def values(
 
     One row for each op and metric of each point.
     """
-    from ipclab_measure.bounds import suspects
     from ipclab.lab.runs import choose
-    from ipclab_measure.session.request import levels as levels_of
     from ipclab_answers.values import rows
+    from ipclab_measure.bounds import suspects
+    from ipclab_measure.session.request import levels as levels_of
 
     if quantile is not None:
         check(quantile)

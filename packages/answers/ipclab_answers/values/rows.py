@@ -9,7 +9,6 @@ import pandas as pd
 
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived
-from ipclab_answers import tails
 from ipclab.frames.metrics import QUANTILES
 from ipclab.frames.points import (
     KEY,
@@ -21,6 +20,7 @@ from ipclab.stats.intervals import Estimate
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
+from ipclab_answers import tails
 
 SCHEMA = 1  # of the JSON: docs/values.schema.json
 VALUE_COLUMNS = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")

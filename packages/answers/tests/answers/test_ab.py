@@ -9,7 +9,6 @@ from math import exp
 import pytest
 
 from ipclab.errors import LabError
-from ipclab_measure.session.progress import Progress
 from ipclab.stats.compare import (
     FASTER,
     SAME,
@@ -29,6 +28,7 @@ from ipclab_answers.ab.trial import (
     one_by_one,
     trial,
 )
+from ipclab_measure.session.progress import Progress
 
 SCATTER = 0.05  # of launches, as one CPU has it
 TRIALS = 200

@@ -18,11 +18,8 @@ import pytest
 from junitparser import JUnitXml
 
 from ipclab.errors import LabError, UsageError
-from ipclab_answers import tails
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.worker import Outcome
 from ipclab.stats.looks import HEAT_LOOKS
+from ipclab_answers import tails
 from ipclab_answers.ab.arms import (
     ARM,
     Arm,
@@ -32,6 +29,9 @@ from ipclab_answers.ab.arms import (
 from ipclab_answers.ab.asked import Asked
 from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import AtPoint, Wanted
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.started import Role
+from ipclab_measure.spawn.worker import Outcome
 from tests.support.commands import ROOT, environment, eventually, processes_of
 
 

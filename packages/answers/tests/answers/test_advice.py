@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.contests import VALUES
-from ipclab_report.appendix.states import UNSTEADY
 from ipclab.lab import lab_of
+from ipclab.lab.runs import choose
+from ipclab.paths import checkout
+from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab_report.appendix.advice import (
     ALIKE,
     LEAST,
@@ -25,9 +27,7 @@ from ipclab_report.appendix.advice import (
     advised,
     named_entrant,
 )
-from ipclab.lab.runs import choose
-from ipclab.paths import checkout
-from ipclab.stats.compare import SLOWER, Side, compare
+from ipclab_report.appendix.states import UNSTEADY
 
 LAUNCHES = 12
 

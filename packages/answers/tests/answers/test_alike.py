@@ -10,15 +10,15 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ipclab.frames import derived
-from ipclab_report.appendix.states import UNSTEADY
-from ipclab.lab import alike, lab_of
-from ipclab_report.appendix.choices import NAMED, chosen
-from ipclab.marks.curves import lines, over
+from ipclab.lab import lab_of
 from ipclab.lab.lab import Lab
+from ipclab.marks.curves import lines, over
 from ipclab.marks.style import GREY
 from ipclab.paths import checkout
 from ipclab.stats.compare import SLOWER
 from ipclab.store.bundle import opened
+from ipclab_report.appendix.choices import NAMED, alike, chosen
+from ipclab_report.appendix.states import UNSTEADY
 from tests.answers.test_advice import contest
 
 

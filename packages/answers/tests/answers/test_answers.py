@@ -12,10 +12,10 @@ from subprocess import CompletedProcess
 
 import click
 import pytest
-
 from ipclab.group import GROUP
-from ipclab_report.notebooks.parameters import read_notebook
+
 from ipclab.paths import Paths
+from ipclab_report.notebooks.parameters import read_notebook
 from ipclab_report.pages.report import notebooks_of
 from tests.support.commands import ROOT, environment, without_answers
 

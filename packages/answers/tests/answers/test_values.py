@@ -14,11 +14,11 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab_report.appendix.thin import thinned
-from ipclab_answers.quantile import check
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
+from ipclab_answers.quantile import check
 from ipclab_answers.values import rows
+from ipclab_report.appendix.thin import thinned
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 

@@ -13,7 +13,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from ipclab_report.command import commands
+from ipclab.cli import commands
+from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.stats.compare import Side
+from ipclab.stats.ranktest import least_p, p_value
+from ipclab.store.facts import FACTS, affects
+from ipclab.store.point import Point
 from ipclab_answers.compare import FAIL_ON, shared
 from ipclab_answers.compare.facts import differences
 from ipclab_answers.compare.held import ComparedRun
@@ -29,15 +35,9 @@ from ipclab_answers.compare.shared import (
     summary,
 )
 from ipclab_answers.compare.shared import points as compared
-from ipclab.errors import LabError
-from ipclab_measure.bounds import suspects
-from ipclab.paths import Paths
-from ipclab_report.pages.report import notebooks_of
-from ipclab.stats.compare import Side
-from ipclab.stats.ranktest import least_p, p_value
 from ipclab_answers.compare.unpaired import compare_runs
-from ipclab.store.facts import FACTS, affects
-from ipclab.store.point import Point
+from ipclab_measure.bounds import suspects
+from ipclab_report.pages.report import notebooks_of
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
 from tests.support.simulated import Machine, limits, points, run

@@ -9,15 +9,15 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from ipclab_answers.compare import shared
-from ipclab_answers.compare.held import BOUNDS, held
 from ipclab.errors import LabError
 from ipclab.frames.points import TURNS
-from ipclab_answers.quantile import MEDIAN
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
+from ipclab_answers.compare import shared
+from ipclab_answers.compare.held import BOUNDS, held
 from ipclab_answers.history.steps import History
+from ipclab_answers.quantile import MEDIAN
 from tests.support.bundled import make_run
 
 Run = Callable[..., "CompletedProcess[str]"]

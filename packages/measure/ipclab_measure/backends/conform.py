@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from time import monotonic_ns as clock
 
+from ipclab.errors import LabError
+from ipclab.paths import checkout
 from ipclab_measure.backends.interface import Place, variant
 from ipclab_measure.backends.peers import (
     SENT,
@@ -18,8 +20,6 @@ from ipclab_measure.backends.peers import (
     PeerError,
 )
 from ipclab_measure.backends.waiting import MS, Peer
-from ipclab.errors import LabError
-from ipclab.paths import checkout
 from ipclab_measure.spawn.ledger import private
 
 SHORT_NS, LONG_NS, SILENCE_NS, BURST, SMALL = 50 * MS, 1000 * MS, 2 * MS, 8, 100

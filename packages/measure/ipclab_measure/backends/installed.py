@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import cache
 
-from ipclab_measure.backends.interface import Backend
 from ipclab.plugins import chosen, installed
+from ipclab_measure.backends.interface import Backend
 
 GROUP = "ipclab.backends"
 

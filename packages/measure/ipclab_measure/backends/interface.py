@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from ipclab_measure.backends.waiting import BLOCK, Peer
 from ipclab.paths import typed
+from ipclab_measure.backends.waiting import BLOCK, Peer
 from ipclab_measure.spawn import names
 from ipclab_measure.spawn.owned import FILE, own
 

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     Backend,
     Data,
@@ -13,7 +14,6 @@ from ipclab_measure.backends.interface import (
     Store,
     needs,
 )
-from ipclab.errors import LabError
 
 KEY, VERSION = b"dictionary", b"version"
 MAP_BYTES = 1 << 30  # as published; a sparse file

@@ -10,6 +10,7 @@ from typing import Any
 
 import posix_ipc
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     Backend,
     Channel,
@@ -20,7 +21,6 @@ from ipclab_measure.backends.interface import (
     too_long,
 )
 from ipclab_measure.backends.waiting import SLICE_NS, closed, until
-from ipclab.errors import LabError
 from ipclab_measure.spawn import names
 
 LIMITS, SYSTEM_V_LIMIT = Path("/proc/sys/fs/mqueue"), Path("/proc/sys/kernel/msgmax")

@@ -8,6 +8,7 @@ all ranks when one dies, which fails the launch.
 from functools import partial
 from typing import Any
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     INTO,
     Backend,
@@ -19,7 +20,6 @@ from ipclab_measure.backends.interface import (
 )
 from ipclab_measure.backends.seqlock import START, SeqlockStore
 from ipclab_measure.backends.waiting import SPIN, wait
-from ipclab.errors import LabError
 from ipclab_measure.spawn.mpi import missing
 
 TAG = 21

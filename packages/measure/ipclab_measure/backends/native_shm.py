@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from ipclab.paths import SHIPPED
 from ipclab_measure.backends.interface import (
     INTO,
     Backend,
@@ -16,7 +17,6 @@ from ipclab_measure.backends.interface import (
 )
 from ipclab_measure.backends.shm_mmap import MmapSegment
 from ipclab_measure.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
-from ipclab.paths import SHIPPED
 
 
 def missing() -> str | None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic_ns as clock
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     Backend,
     Channel,
@@ -22,7 +23,6 @@ from ipclab_measure.backends.waiting import (
     closed,
     in_ms,
 )
-from ipclab.errors import LabError
 from ipclab_measure.spawn.exits import die_with_parent
 
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"

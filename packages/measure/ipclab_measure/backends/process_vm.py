@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     INTO,
     Backend,
@@ -27,7 +28,6 @@ from ipclab_measure.backends.interface import (
 )
 from ipclab_measure.backends.sockets import NotesEnd
 from ipclab_measure.backends.waiting import Peer, closed
-from ipclab.errors import LabError
 
 NOTE = Struct("=BQq")  # how many messages were taken; address and size of one that is offered
 KEPT = 8  # messages that an end keeps at most

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     INTO,
     Backend,
@@ -28,7 +29,6 @@ from ipclab_measure.backends.waiting import (
     closed,
     until,
 )
-from ipclab.errors import LabError
 
 LONGEST_PATH = 107  # unix(7): sun_path without its terminator
 LONGEST_NOTE, MOST_DESCRIPTORS = 64, 8

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic_ns as clock
 from typing import ClassVar
 
+from ipclab.errors import LabError
 from ipclab_measure.backends.interface import (
     INTO,
     Backend,
@@ -27,7 +28,6 @@ from ipclab_measure.backends.waiting import (
     there,
     wait,
 )
-from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")
 WIDEST = Path("/proc/sys/fs/pipe-max-size")

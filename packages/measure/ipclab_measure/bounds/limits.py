@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.frames.metrics import HEAT
+from ipclab.frames.points import NO_HEAT
+from ipclab.stats import paired
+from ipclab.stats.compare import LEAST_HEATS
+from ipclab.stats.intervals import LEVEL, exp
+from ipclab.stats.quantity import Quantity
+from ipclab.store.questions import Questions
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.floors import (
     IN_PLACE,
@@ -15,13 +22,6 @@ from ipclab_measure.bounds.floors import (
     Key,
     called,
 )
-from ipclab.frames.metrics import HEAT
-from ipclab.frames.points import NO_HEAT
-from ipclab.stats import paired
-from ipclab.stats.compare import LEAST_HEATS
-from ipclab.stats.intervals import LEVEL, exp
-from ipclab.stats.quantity import Quantity
-from ipclab.store.questions import Questions
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none

@@ -6,8 +6,8 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
-from ipclab_measure.bounds import limits
 from ipclab.store.run import RunFolder
+from ipclab_measure.bounds import limits
 
 LIMITS = "limits"
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from ipclab.store.files import sha256
 from ipclab_measure.machine.parse import (
     KNOWN,
     LARGEST,
@@ -19,7 +20,6 @@ from ipclab_measure.machine.parse import (
 )
 from ipclab_measure.machine.source import AbsentError, Source, present
 from ipclab_measure.machine.topology import CPUS, Cache, Topology
-from ipclab.store.files import sha256
 
 CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"

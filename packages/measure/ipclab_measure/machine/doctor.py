@@ -10,6 +10,11 @@ from shutil import which
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.bundle import opened
+from ipclab.store.point import Point
+from ipclab.store.samples import decode
 from ipclab_measure.machine import (
     AbsentError,
     Conditions,
@@ -26,11 +31,6 @@ from ipclab_measure.machine.observed import (
     Noise,
     Observed,
 )
-from ipclab.paths import Paths
-from ipclab.store import run as folder
-from ipclab.store.bundle import opened
-from ipclab.store.point import Point
-from ipclab.store.samples import decode
 
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0

@@ -5,16 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab_measure.machine.answers import field, installed
-from ipclab_measure.machine.parse import choice, size
-from ipclab_measure.machine.readers import READERS
-from ipclab_measure.machine.source import AbsentError, Source, scrub
 from ipclab.store.facts import (
     FACTS,
     Fact,
     Value,
     digest_of,
 )
+from ipclab_measure.machine.answers import field, installed
+from ipclab_measure.machine.parse import choice, size
+from ipclab_measure.machine.readers import READERS
+from ipclab_measure.machine.source import AbsentError, Source, scrub
 
 # What the text of a fact's file is.
 KINDS: dict[str, Callable[[str], Value]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ipclab.paths import typed
 from ipclab_measure.machine.conditions import QUEUE_SHARE, STEAL_SHARE
 from ipclab_measure.machine.observed import (
     NOTE,
@@ -9,7 +10,6 @@ from ipclab_measure.machine.observed import (
     Observed,
     judged,
 )
-from ipclab.paths import typed
 
 MIB, GIB = 1 << 20, 1 << 30
 MOST_INTERRUPTS = 5_000  # a second and CPU

@@ -3,9 +3,9 @@
 import os
 from typing import NamedTuple
 
+from ipclab.paths import existing
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.source import Source, present
-from ipclab.paths import existing
 
 SHM = "/dev/shm"
 

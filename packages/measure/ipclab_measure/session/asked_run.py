@@ -5,12 +5,12 @@ import re
 import secrets
 
 from ipclab.errors import LabError, UsageError
-from ipclab_measure.machine import Machine
-from ipclab_measure.session.request import Request
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
 from ipclab.store.run import RunFolder
+from ipclab_measure.machine import Machine
+from ipclab_measure.session.request import Request
 from ipclab_measure.studies.asked import asked
 from ipclab_measure.studies.profile import profile
 

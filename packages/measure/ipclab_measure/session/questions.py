@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames.contests import comparison_of, contests
-from ipclab_measure.bounds.floors import Floors, Key, called
 from ipclab.frames.points import medians
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, launches_that_decide
+from ipclab_measure.bounds.floors import Floors, Key, called
 from ipclab_measure.session.rounds import OpenPair
 from ipclab_measure.session.state import State
-from ipclab.stats.compare import NOT_TESTED, UNDECIDED, launches_that_decide
 from ipclab_measure.studies.asked import question, questions
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 

@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ipclab_measure.backends.installed import backends
 from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
 from ipclab.store.schema import check_label
+from ipclab_measure.backends.installed import backends
 from ipclab_measure.studies.calibration import CalibrationStudy
 from ipclab_measure.studies.installed import ALWAYS, studies, study
 from ipclab_measure.studies.interface import Study, Sweep

@@ -15,6 +15,8 @@ from itertools import chain
 from statistics import median_low
 
 from ipclab.errors import LabError
+from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.store.launch import Launch
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.state import (
     BUDGET,
@@ -22,8 +24,6 @@ from ipclab_measure.session.state import (
     State,
     besides_limits,
 )
-from ipclab.stats.looks import HEAT_LOOKS
-from ipclab.store.launch import Launch
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 

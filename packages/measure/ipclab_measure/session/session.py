@@ -12,6 +12,12 @@ from typing import NamedTuple
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store import validity
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
 from ipclab_measure.machine import (
     Machine,
     Source,
@@ -19,6 +25,7 @@ from ipclab_measure.machine import (
     collect,
     conditions,
     disturbance,
+    referees,
 )
 from ipclab_measure.machine.placement import missing, placements
 from ipclab_measure.session.asked_run import continued, new_run
@@ -28,17 +35,10 @@ from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Launched, Rounds
 from ipclab_measure.session.state import PointStates, State, besides_limits
-from ipclab.paths import Paths
 from ipclab_measure.spawn import ledger, scratch
 from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.worker import QUEUED, Outcome
-from ipclab_measure.machine import referees
-from ipclab.store import validity
-from ipclab.store import run as folder
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
 from ipclab_measure.studies.asked import renewed
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import (

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from ipclab.errors import LabError
 from ipclab.frames.points import LaunchMedians
-from ipclab_measure.spawn.proof import AwaitedError, PayloadError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
+from ipclab_measure.spawn.proof import AwaitedError, PayloadError
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.profile import Profile
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
 from ipclab.paths import checkout
 from ipclab.store.point import Level
 from ipclab.store.run import RunFolder
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
 from ipclab_measure.studies.interface import Sweep
 
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from ipclab.errors import LabError
+from ipclab.store.point import Point
 from ipclab_measure.spawn.launcher import (
     Launcher,
     LaunchError,
@@ -23,7 +24,6 @@ from ipclab_measure.spawn.launcher import (
 )
 from ipclab_measure.spawn.started import Role, Started
 from ipclab_measure.spawn.worker import Outcome, Roles, Turn
-from ipclab.store.point import Point
 
 LEAST_TURNS = 4  # recorded of each contestant, however long they last
 # Stand in for a round's number where `Schedule.order` shuffles the beginnings and the ends.

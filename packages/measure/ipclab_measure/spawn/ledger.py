@@ -23,8 +23,8 @@ from pathlib import Path
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab_measure.spawn import owned
 from ipclab.store.files import locked
+from ipclab_measure.spawn import owned
 
 SHARED_MEMORY = Path("/dev/shm")
 # How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of

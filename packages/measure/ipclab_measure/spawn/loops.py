@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.worker import Worker, usage, zeros
 from ipclab.store.launch import Samples
+from ipclab_measure.spawn.worker import Worker, usage, zeros
 
 AWAKE_NS = 200_000
 DISCARDED = 2  # operations at the start of a turn, in which caches and predictors come back

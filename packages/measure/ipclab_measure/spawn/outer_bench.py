@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from ipclab.errors import LabError
+from ipclab.store.point import Point
 from ipclab_measure.spawn.heat import (
     Contestant,
     HeatOutcomes,
@@ -32,7 +33,6 @@ from ipclab_measure.spawn.mpi_outer import (
 from ipclab_measure.spawn.mpi_worker import run
 from ipclab_measure.spawn.rank_bench import names_of, outcomes_by_name
 from ipclab_measure.spawn.worker import Failed
-from ipclab.store.point import Point
 
 
 class OuterBench:

@@ -126,7 +126,13 @@ class RankBench:
         launcher.started += 1
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
-        program = [sys.executable, "-m", "ipclab_measure.spawn.mpi_worker", str(self.folder), *self.preload]
+        program = [
+            sys.executable,
+            "-m",
+            "ipclab_measure.spawn.mpi_worker",
+            str(self.folder),
+            *self.preload,
+        ]
         memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
         env = launcher.changes(environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ipclab.errors import LabError, blamed
 from ipclab.paths import existing
-from ipclab_measure.spawn import names
 from ipclab.store.files import locked
+from ipclab_measure.spawn import names
 
 MARK = "ipclab-scratch"
 FIX = "name another: --scratch DIR"

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from ipclab_measure.backends.installed import backends, keeps
 from ipclab.store.questions import (
     SPINNING,
     Limit,
@@ -19,6 +18,7 @@ from ipclab.store.questions import (
     Questions,
     Race,
 )
+from ipclab_measure.backends.installed import backends, keeps
 from ipclab_measure.studies.installed import studies
 from ipclab_measure.studies.installed import study as study_of
 from ipclab_measure.studies.interface import Study, Sweep

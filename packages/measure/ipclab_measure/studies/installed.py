@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from ipclab_measure.backends.installed import backends
 from ipclab.plugins import chosen, installed
+from ipclab_measure.backends.installed import backends
 from ipclab_measure.studies.interface import Study
 
 GROUP = "ipclab.studies"

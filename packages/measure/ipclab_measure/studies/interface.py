@@ -11,8 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab_measure.backends import installed as registry
 from ipclab.errors import LabError, UsageError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
+from ipclab.store.questions import Bound, Limit
+from ipclab_measure.backends import installed as registry
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.spawn.heat import (
     BEGINNING,
@@ -25,9 +28,6 @@ from ipclab_measure.spawn.heat import (
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.launch import Launch
-from ipclab.store.point import Level, Point
-from ipclab.store.questions import Bound, Limit
 from ipclab_measure.studies.arms import (
     FILE,
     Levels,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from ipclab.store.point import Point
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.spawn.mpi_outer import world
 from ipclab_measure.spawn.outer_bench import OuterBench
 from ipclab_measure.spawn.rank_bench import RankBench
-from ipclab.store.point import Point
 from ipclab_measure.studies.interface import (
     Bench,
     Contestant,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import zmq
 
+from ipclab.store.point import Point
 from ipclab_measure.backends import memfd
 from ipclab_measure.backends.installed import backends, ready
 from ipclab_measure.backends.interface import (
@@ -28,7 +29,6 @@ from ipclab_measure.spawn.proof import digest, payload
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.point import Point
 from tests.spawn.test_workers import CPUS
 from tests.support.commands import files_of, names_of, processes_of, servers_of
 

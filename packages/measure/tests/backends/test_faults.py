@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from ipclab_measure.backends.interface import Backend, Place
 from ipclab.errors import LabError
+from ipclab_measure.backends.interface import Backend, Place
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, Session, clean
 from ipclab_measure.spawn.owned import KINDS

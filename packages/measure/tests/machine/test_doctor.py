@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.store.facts import FACTS, Value
 from ipclab_measure.machine import AbsentError, Conditions, Source
 from ipclab_measure.machine.doctor import (
     judge,
@@ -27,8 +29,6 @@ from ipclab_measure.machine.observed import (
     Noise,
     Observed,
 )
-from ipclab.paths import Paths
-from ipclab.store.facts import FACTS, Value
 from tests.support.commands import environment, namespace, namespace_refused
 from tests.support.made_up import Fake, write
 

@@ -9,6 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.paths import Paths
+from ipclab.store.facts import (
+    FACTS,
+    TOPICS,
+    Fact,
+    affects,
+    shown,
+)
 from ipclab_measure.machine.answers import installed
 from ipclab_measure.machine.conditions import conditions, disturbance
 from ipclab_measure.machine.facts import (
@@ -22,14 +30,6 @@ from ipclab_measure.machine.placement import missing, placements
 from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import Source
 from ipclab_measure.machine.topology import Topology
-from ipclab.paths import Paths
-from ipclab.store.facts import (
-    FACTS,
-    TOPICS,
-    Fact,
-    affects,
-    shown,
-)
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.samples import decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths
 from ipclab_measure.spawn.launcher import Launcher, LaunchError
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
 from ipclab_measure.spawn.started import Role
-from ipclab.store import run as folder
-from ipclab.store.samples import decode
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.payload.study import PayloadStudy

@@ -11,13 +11,13 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
 from ipclab.paths import Paths
 from ipclab.store.bundle import verify
 from ipclab.store.run import RunFolder
 from ipclab.store.schema import parse_run
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.request import Request
+from ipclab_measure.session.session import measure
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from tests.support.made import ASKED

@@ -14,6 +14,10 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.store import run as folder
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
@@ -31,10 +35,6 @@ from ipclab_measure.session.state import (
     State,
 )
 from ipclab_measure.spawn.launcher import SessionError
-from ipclab.store import run as folder
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.store.samples import decode
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.store.point import Point
 from ipclab_measure.session.heats import (
     MOST,
     heats,
@@ -21,7 +22,6 @@ from ipclab_measure.spawn.heat import (
 )
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
-from ipclab.store.point import Point
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.profile import profile

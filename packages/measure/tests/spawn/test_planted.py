@@ -14,10 +14,10 @@ import numpy as np
 import posix_ipc
 import pytest
 
+from ipclab.errors import LabError
+from ipclab.store.files import part_of, write_whole
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.backends.interface import Place
-from ipclab.errors import LabError
-from ipclab_report.notebooks.execute import Kernel
 from ipclab_measure.spawn import names, scratch
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import (
@@ -29,11 +29,11 @@ from ipclab_measure.spawn.ledger import (
 from ipclab_measure.spawn.mpi import mpiexec
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.worker import Worker
-from ipclab.store.files import part_of, write_whole
 from ipclab_measure.studies import limits
 from ipclab_measure.studies.payload import handover, published
 from ipclab_measure.studies.round_trip import published as bridge
 from ipclab_measure.studies.shared_dict.published import STORES
+from ipclab_report.notebooks.execute import Kernel
 from tests.support import creations
 from tests.support.commands import ROOT
 

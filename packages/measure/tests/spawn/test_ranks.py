@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.store.point import Point
 from ipclab_measure.spawn import mpi, rank_bench
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
 from ipclab_measure.spawn.heat import alone
@@ -24,7 +25,6 @@ from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
 from ipclab_measure.spawn.mpi_outer import reachable
 from ipclab_measure.spawn.rank_bench import NOT_ALONE, RankBench
 from ipclab_measure.spawn.started import Role
-from ipclab.store.point import Point
 from tests.support.commands import (
     environment,
     eventually,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ipclab_measure.spawn import mpi
 from ipclab.store.samples import decode
+from ipclab_measure.spawn import mpi
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished
 from tests.support.commands import environment

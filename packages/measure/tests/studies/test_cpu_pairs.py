@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.paths import Paths
+from ipclab.store.validity import possible
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import Placement
-from ipclab.paths import Paths
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab.store.validity import possible
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy, pairs
 from ipclab_measure.studies.profile import PROFILES

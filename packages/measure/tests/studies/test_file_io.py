@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from ipclab_measure.backends import native_shm
 from ipclab.errors import LabError
+from ipclab.store.point import Point
+from ipclab_measure.backends import native_shm
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.point import Point
 from ipclab_measure.studies.file_io import engine, study, sweeps
 from ipclab_measure.studies.file_io.sets import Draw, FileSet, file_sets
 from ipclab_measure.studies.file_io.study import DRAWS, FileIoStudy

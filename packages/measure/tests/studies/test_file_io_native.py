@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import decode
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.store.samples import decode
 from ipclab_measure.studies.file_io import sets as making
 from ipclab_measure.studies.file_io.sets import Draw, FileSet
 from ipclab_measure.studies.file_io.study import FileIoStudy

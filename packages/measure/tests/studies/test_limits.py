@@ -8,29 +8,29 @@ import pandas as pd
 import pytest
 from msgspec import structs
 
-from ipclab_measure.backends.interface import Backend
-from ipclab_measure.bounds import limits
 from ipclab.frames.derived import LAUNCH_VALUES
-from ipclab_measure.bounds.floors import (
-    Floor,
-    Floors,
-    Key,
-    native,
-)
 from ipclab.frames.points import (
     VALUES,
     frame,
     launch_rows,
     point_rows,
 )
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.session.request import Request
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
 from ipclab.stats.quantity import Quantity
 from ipclab.store.point import Point
 from ipclab.store.questions import Mechanism
 from ipclab.store.samples import Measured
+from ipclab_measure.backends.interface import Backend
+from ipclab_measure.bounds import limits
+from ipclab_measure.bounds.floors import (
+    Floor,
+    Floors,
+    Key,
+    native,
+)
+from ipclab_measure.machine.placement import Placement
+from ipclab_measure.session.request import Request
+from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.arms import Levels
 from ipclab_measure.studies.asked import questions
 from ipclab_measure.studies.interface import Sweep

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.heats import heats
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths
 from ipclab_measure.spawn.heat import Contestant, Schedule, alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.multiplexer import (

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab_measure.backends.installed import backends
 from ipclab.errors import LabError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab_measure.backends.installed import backends
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import placements
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
@@ -20,8 +22,6 @@ from ipclab_measure.spawn.loops import FAULT_REPEATS
 from ipclab_measure.spawn.names import KEY
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Worker
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.payload import (
     MOVED,

@@ -11,17 +11,17 @@ from typing import ClassVar, cast
 import numpy as np
 import pytest
 
+from ipclab.errors import UsageError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
 from ipclab_measure.backends.interface import Channel
 from ipclab_measure.backends.waiting import Peer, wait
-from ipclab.errors import UsageError
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.request import Request
 from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import END
 from ipclab_measure.spawn.worker import Outcome, Worker
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES, Profile

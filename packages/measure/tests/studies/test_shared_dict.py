@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab_measure.backends.interface import Place
 from ipclab.errors import UsageError
 from ipclab.frames.points import point_rows
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
+from ipclab_measure.backends.interface import Place
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.request import Request
 from ipclab_measure.spawn import mpi
@@ -24,9 +27,6 @@ from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.store.samples import Measured
 from ipclab_measure.studies.installed import studies, study
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES, Profile

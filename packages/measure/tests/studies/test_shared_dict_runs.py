@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ipclab_measure.session.session import SHARED_MEMORY_SLACK
-from ipclab_measure.spawn import mpi
 from ipclab.store import run as folder
 from ipclab.store.samples import decode
+from ipclab_measure.session.session import SHARED_MEMORY_SLACK
+from ipclab_measure.spawn import mpi
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict import SMOKE, STUDY, points
 from tests.support.commands import (

@@ -1,0 +1,1 @@
+"""Mechanisms that bring a library of their own."""

@@ -1,0 +1,1 @@
+"""Studies of what the five texts left out."""

@@ -10,21 +10,21 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from ipclab_measure.backends.interface import Channel, Place
-from ipclab_measure.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab_more.fault_frames import most, mostly, seen
+from ipclab.paths import Paths, checkout
+from ipclab.store.run import RunFolder
 from ipclab.tables import table
-from ipclab_report.notebooks.execute import Kernel, execute
-from ipclab_report.notebooks.parameters import read_notebook
+from ipclab_measure.backends.interface import Channel, Place
+from ipclab_measure.backends.waiting import Peer
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths, checkout
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.worker import Outcome, Worker
-from ipclab.store.run import RunFolder
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import profile
+from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
 from ipclab_more.studies.faults.plan import (
     LOSSES,
@@ -45,9 +45,9 @@ from ipclab_more.studies.faults.seen import (
     outcome,
 )
 from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import profile
 from ipclab_more.studies.stream.ways import PRODUCER, Way
+from ipclab_report.notebooks.execute import Kernel, execute
+from ipclab_report.notebooks.parameters import read_notebook
 from tests.support.commands import ROOT, kernel_objects
 
 NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"

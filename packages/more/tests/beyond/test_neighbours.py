@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ipclab.paths import Paths
+from ipclab.store.samples import decode
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.machine.topology import Cache, Topology
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab.paths import Paths
 from ipclab_measure.spawn.launcher import Launcher, LaunchError
-from ipclab.store.samples import decode
-from ipclab_more.studies import neighbours
 from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import PROFILES
+from ipclab_more.studies import neighbours
 from ipclab_more.studies.neighbours import (
     HOGS,
     NEIGHBOURS,
@@ -37,7 +38,6 @@ from ipclab_more.studies.neighbours.hogs import (
     beside,
     check_busy,
 )
-from ipclab_measure.studies.profile import PROFILES
 
 STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
 

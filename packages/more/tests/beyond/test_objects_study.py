@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.store.point import Point
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.heats import heats
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Outcome
-from ipclab.store.point import Point
 from ipclab_measure.studies.asked import questions
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits.floors import limits_of
+from ipclab_measure.studies.profile import PROFILES
 from ipclab_more.studies.objects import (
     HANDLE,
     LEAST,
@@ -33,7 +34,6 @@ from ipclab_more.studies.objects import (
 )
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import ways
-from ipclab_measure.studies.profile import PROFILES
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 
 ARMS = ("main", "carriers", "near")

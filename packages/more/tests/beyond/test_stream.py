@@ -12,14 +12,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ipclab_measure.backends.installed import backends
 from ipclab.errors import LabError, UsageError
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab_measure.backends.installed import backends
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
 from ipclab_measure.spawn.launcher import Launcher, LaunchError
 from ipclab_measure.spawn.proof import PayloadError
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab_measure.studies import ranks
 from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.profile import PROFILES, Profile

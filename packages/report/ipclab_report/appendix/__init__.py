@@ -1,0 +1,1 @@
+"""What the appendix tells of machine, run, limits, uncertainty and trust."""

@@ -7,12 +7,8 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab_report.appendix import states
 from ipclab.frames.contests import CONTEST, comparison_of
-from ipclab.words import labels
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab_report.prose.questions import MOST_WITHIN
 from ipclab.stats.compare import (
     EQUIVALENCE,
     NOT_TESTED,
@@ -21,6 +17,10 @@ from ipclab.stats.compare import (
     launches_that_decide,
 )
 from ipclab.stats.quantity import Quantity
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab_report.appendix import states
+from ipclab_report.prose.questions import MOST_WITHIN
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"

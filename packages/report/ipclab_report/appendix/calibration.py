@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_report.appendix import twins as calibration
 from ipclab.frames.derived import measured
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
-from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
+from ipclab_report.appendix import twins as calibration
 
 
 def smallest_found(lab: Data) -> Quantity:

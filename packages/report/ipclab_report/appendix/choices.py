@@ -5,14 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_report.appendix import states
 from ipclab.frames.contests import CONTEST
-from ipclab_report.appendix.advice import named_entrant
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab_report.prose.questions import MOST_WITHIN, within
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.words.catalogue import N_
+from ipclab_report.appendix import states
+from ipclab_report.appendix.advice import named_entrant
+from ipclab_report.prose.questions import MOST_WITHIN, within
 
 TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
 SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")

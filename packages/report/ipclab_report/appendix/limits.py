@@ -7,16 +7,16 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab_measure.bounds import suspects
 from ipclab.frames.address import quantity
-from ipclab_measure.bounds.cpu_pairs import NAME, pair_of
-from ipclab_measure.bounds.floors import COPIED, called
-from ipclab_measure.bounds.limits import floors, with_limits
-from ipclab.words import labels
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab_measure.bounds import suspects
+from ipclab_measure.bounds.cpu_pairs import NAME, pair_of
+from ipclab_measure.bounds.floors import COPIED, called
+from ipclab_measure.bounds.limits import floors, with_limits
 
 MOST_TOLD = 3  # results that a notice names
 NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by

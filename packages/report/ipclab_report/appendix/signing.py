@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_report.claims.file import Control, Revision
-from ipclab_report.claims.audit import with_own
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
+from ipclab.store.questions import PROFILES
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
+from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
-from ipclab.store.questions import PROFILES
+from ipclab_report.claims.audit import with_own
+from ipclab_report.claims.file import Control, Revision
 
 MIME = "application/vnd.ipclab.page+json"
 LEAST = "standard"  # the profile from which on values are not preliminary

@@ -15,14 +15,14 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab_measure.bounds import limits
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
 from ipclab.frames.stamps import stamp
-from ipclab_measure.bounds.suspects import LIMITS
 from ipclab.stats.compare import FASTER, SLOWER
 from ipclab.store.run import RunFolder, read
+from ipclab_measure.bounds import limits
+from ipclab_measure.bounds.suspects import LIMITS
 
 AGREE = 0.10  # the share by which medians of one state may differ
 LEAST_SIDE, LEAST_SHARE = 2, 0.25  # launches that make a state of their own

@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab_report.appendix import states
 from ipclab.frames.address import quantity
-from ipclab.words import labels
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab_report.appendix import states
 
 WHY = labels.WORDS["states"]
 MOST_TOLD = 3  # that are named

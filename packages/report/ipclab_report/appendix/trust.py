@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab_report.appendix import twins as calibration
-from ipclab_measure.bounds import limits as frame_limits
 from ipclab.frames.derived import measured
-from ipclab_measure.bounds.floors import WIDE
-from ipclab.words import labels
-from ipclab_report.appendix import limits
-from ipclab.words.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
-from ipclab.words.words import DASH
 from ipclab.paths import typed
 from ipclab.stats.quantity import Quantity
-from ipclab_measure.machine import referees
 from ipclab.store.archive import CALIBRATION
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
+from ipclab_measure.bounds import limits as frame_limits
+from ipclab_measure.bounds.floors import WIDE
+from ipclab_measure.machine import referees
+from ipclab_report.appendix import limits
+from ipclab_report.appendix import twins as calibration
 
 DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
 WIDE_MOST = 0.10  # of the limits

@@ -5,12 +5,12 @@ from math import hypot, log, sqrt
 
 import numpy as np
 
-from ipclab_report.appendix import twins as calibration
-from ipclab_report.appendix.about import spent
 from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
+from ipclab_report.appendix import twins as calibration
+from ipclab_report.appendix.about import spent
 
 # Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
 TYPES = {

@@ -7,29 +7,28 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from ipclab.errors import LabError, UsageError
+from ipclab.frames.address import MissingError
+from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity
+from ipclab.tables.table import Table
+from ipclab.tables.tabulation import tabulated
+from ipclab.words import filling, labels
+from ipclab.words.catalogue import LANGUAGES, N_
+from ipclab.words.words import DASH
+from ipclab_report.claims import verdicts
 from ipclab_report.claims.claim import (
     OWN,
     Claim,
     Verdict,
     judge_all,
 )
+from ipclab_report.claims.computed import one_value, values_of
 from ipclab_report.claims.expression import Source, Term
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
-from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import MissingError
-from ipclab.words import labels
-from ipclab_report.prose import prose
-from ipclab_report.claims import verdicts
-from ipclab.words.catalogue import LANGUAGES, N_
-from ipclab_report.claims.computed import one_value, values_of
-from ipclab.lab.data import Data
-from ipclab.tables.table import Table
-from ipclab.tables.tabulation import tabulated
-from ipclab.words.words import DASH
-from ipclab.stats.quantity import Quantity
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
@@ -208,7 +207,7 @@ def _corrected(
     source: Source,
 ) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
-    asked = {name for name, _ in prose.placeholders(msgid)}
+    asked = {name for name, _ in filling.placeholders(msgid)}
     try:
         filled = {name: one_value(term, source) for name, term in values.items() if name in asked}
     except MissingError:
@@ -218,7 +217,7 @@ def _corrected(
 
 def filled(lab: Data, text: str, figures: Mapping[str, Quantity]) -> str:
     """Return the words of a person's own claim or requirement with its figures."""
-    return prose.fill(
+    return filling.fill(
         text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
     )
 

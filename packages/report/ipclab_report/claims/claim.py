@@ -6,14 +6,14 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from ipclab.errors import nearest
+from ipclab.frames.address import MissingError
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity
 from ipclab_report.claims.expression import Source, Term
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.simultaneous import simultaneous
-from ipclab.errors import nearest
-from ipclab.frames.address import MissingError
 from ipclab_report.prose.language import RuleError
-from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity
 
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
 SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}

@@ -3,6 +3,12 @@
 from dataclasses import replace
 from functools import partial
 
+from ipclab.errors import LabError, UsageError
+from ipclab.frames import derived
+from ipclab.frames.address import MissingError, quantity
+from ipclab.frames.ratios import Ratios
+from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity, missing
 from ipclab_report.claims.claim import known_of
 from ipclab_report.claims.expression import (
     MOST_WORK,
@@ -12,14 +18,8 @@ from ipclab_report.claims.expression import (
 )
 from ipclab_report.claims.published import worded
 from ipclab_report.claims.rules import read_sum
-from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived
-from ipclab.frames.address import MissingError, quantity
 from ipclab_report.prose.language import RuleError
-from ipclab.frames.ratios import Ratios
 from ipclab_report.prose.units import KINDS
-from ipclab.lab.data import Data
-from ipclab.stats.quantity import Quantity, missing
 
 
 def values_of(lab: Data) -> tuple[Source, Source]:

@@ -17,6 +17,7 @@ from ipclab.frames.address import (
     Points,
     quantity,
 )
+from ipclab.stats.quantity import Quantity, of
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import (
     KINDS,
@@ -24,7 +25,6 @@ from ipclab_report.prose.units import (
     UNITS,
     Dimension,
 )
-from ipclab.stats.quantity import Quantity, of
 
 Operator = Callable[[Quantity, Quantity], Quantity]
 DEEPEST = 100  # parts inside each other

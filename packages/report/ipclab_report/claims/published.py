@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ipclab.frames.address import Address, Points
+from ipclab.paths import Paths
+from ipclab.plugins import chosen
+from ipclab.stats.quantity import Quantity, of
 from ipclab_report.claims.claim import SLACK
 from ipclab_report.claims.expression import Source, Term, Values
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
-from ipclab.frames.address import Address, Points
 from ipclab_report.prose.language import half_a_digit
-from ipclab.paths import Paths
-from ipclab.plugins import chosen
-from ipclab.stats.quantity import Quantity, of
 
 NAMES = {
     "quantity": "metric",

@@ -4,7 +4,19 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames.address import MissingError
+from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity
+from ipclab.store.samples import Measured, decode
+from ipclab.tables.table import Table
+from ipclab.tables.tabulation import tabulated
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
+from ipclab_report.claims import verdicts
+from ipclab_report.claims.audit import filled, in_language
 from ipclab_report.claims.claim import NOT_TESTABLE
+from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.requirement import (
     MAX,
     NOT_SHOWN,
@@ -14,18 +26,6 @@ from ipclab_report.claims.requirement import (
     Requirement,
     judge,
 )
-from ipclab.frames.address import MissingError
-from ipclab.words import labels
-from ipclab_report.claims import verdicts
-from ipclab_report.claims.audit import filled, in_language
-from ipclab.words.catalogue import N_
-from ipclab_report.claims.computed import values_of
-from ipclab.lab.data import Data
-from ipclab.tables.table import Table
-from ipclab.tables.tabulation import tabulated
-from ipclab.words.words import DASH
-from ipclab.stats.quantity import Quantity
-from ipclab.store.samples import Measured, decode
 
 COVERED = "max-covered"  # the words of a maximum that a coverage shows
 FIXED = "launches"  # the parameter of a run whose number of launches was fixed before

@@ -12,6 +12,12 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
+from ipclab.frames.address import Address
+from ipclab.frames.metrics import summary
+from ipclab.stats.quantity import Quantity
+from ipclab.store.launch import Launch
+from ipclab.store.samples import Measured
+from ipclab_report.claims import tolerance
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,
@@ -22,15 +28,9 @@ from ipclab_report.claims.claim import (
 )
 from ipclab_report.claims.expression import Source, Term, looked_up
 from ipclab_report.claims.rules import Rule
-from ipclab.frames.address import Address
-from ipclab_report.prose.language import RuleError
-from ipclab.frames.metrics import summary
-from ipclab_report.prose.units import KINDS
-from ipclab_report.claims import tolerance
-from ipclab.stats.quantity import Quantity
 from ipclab_report.claims.tolerance import Deadline
-from ipclab.store.launch import Launch
-from ipclab.store.samples import Measured
+from ipclab_report.prose.language import RuleError
+from ipclab_report.prose.units import KINDS
 
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
 VIOLATED, NOT_SHOWN = "violated", "not shown"

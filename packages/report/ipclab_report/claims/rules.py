@@ -16,6 +16,8 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 
+from ipclab.errors import nearest
+from ipclab.frames.address import Address
 from ipclab_report.claims.expression import (
     ALONG,
     FUNCTIONS,
@@ -26,9 +28,7 @@ from ipclab_report.claims.expression import (
     joined,
     looked_up,
 )
-from ipclab.errors import nearest
 from ipclab_report.prose import language
-from ipclab.frames.address import Address
 from ipclab_report.prose.language import (
     Operator,
     Reader,

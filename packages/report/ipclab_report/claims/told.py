@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from ipclab.frames.address import Address
 from ipclab_report.claims.expression import (
     Term,
     applied,
@@ -18,7 +19,6 @@ from ipclab_report.claims.expression import (
     looked_up,
 )
 from ipclab_report.claims.rules import Rule, bounded
-from ipclab.frames.address import Address
 from ipclab_report.prose.language import RuleError, amount
 
 each, least, most = (partial(applied, name) for name in ("each", "min", "max"))

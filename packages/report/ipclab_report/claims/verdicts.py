@@ -3,6 +3,12 @@
 from dataclasses import replace
 from math import inf, isfinite
 
+from ipclab.frames import derived
+from ipclab.frames.address import Address
+from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
 from ipclab_report.claims.claim import (
     SLACK,
     Claim,
@@ -10,12 +16,6 @@ from ipclab_report.claims.claim import (
     known_of,
 )
 from ipclab_report.claims.rules import Rule
-from ipclab.frames import derived
-from ipclab.frames.address import Address
-from ipclab.words import labels
-from ipclab.words.catalogue import N_
-from ipclab.lab.data import Data
-from ipclab.stats.quantity import Quantity
 
 VERDICTS, NEEDS, REASONS = (labels.WORDS[name] for name in ("verdicts", "needs", "reasons"))
 

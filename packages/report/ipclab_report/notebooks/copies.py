@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
+from ipclab.lab.runs import choose
+from ipclab.paths import Paths, checkout
+from ipclab.plugins import chosen
+from ipclab.store.files import dump_json, write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab_measure.session.progress import Progress
 from ipclab_report.notebooks.parameters import (
     KEEP_IN_LAB,
     TAG,
     fault,
     read_notebook,
 )
-from ipclab_report.prose.prose import translated
 from ipclab_report.notebooks.quotes import made
-from ipclab.lab.runs import choose
-from ipclab_measure.session.progress import Progress
-from ipclab.paths import Paths, checkout
-from ipclab.plugins import chosen
 from ipclab_report.pages.report import report
-from ipclab.store.files import dump_json, write_whole
+from ipclab_report.prose.prose import translated
 
 NOTED = ".cells.json"  # in the folder of the copies: of each, the digest of its cells as made
 KERNEL = "python3"

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from ipclab.errors import LabError
-from ipclab_report.notebooks import parameters as parameter_cells
-from ipclab.words.catalogue import SOURCE, Catalogue
-from ipclab_report.prose.magic import HINT
-from ipclab_report.prose.prose import translated
+from ipclab.lab.shell import HINT
 from ipclab.paths import checkout
-from ipclab_measure.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole
+from ipclab.words.catalogue import SOURCE, Catalogue
+from ipclab_measure.spawn.ledger import Session, close_session, open_session
+from ipclab_report.notebooks import parameters as parameter_cells
+from ipclab_report.prose.prose import translated
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107

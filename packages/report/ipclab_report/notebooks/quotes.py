@@ -1,7 +1,7 @@
 """What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,6 @@ import msgspec
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas
-from ipclab.tables import table
-from ipclab_report.notebooks.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen, part
 from ipclab.stats.form import Data as FormData
@@ -19,6 +17,8 @@ from ipclab.stats.form import Run, as_data, of_data
 from ipclab.stats.quantity import Quantity, with_form
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
+from ipclab.tables import table
+from ipclab_report.notebooks.parameters import read_notebook
 
 FORM = "form"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
@@ -104,12 +104,18 @@ def notebooks(paths: Paths) -> dict[str, Path]:
     return by_name
 
 
+def code(paths: Paths, suffixes: Collection[str]) -> Iterator[Path]:
+    """Yield the files with one of `suffixes` that our packages consist of, in a fixed order."""
+    for package in paths.packages:
+        yield from sorted(file for file in package.rglob("*") if file.suffix in suffixes)
+
+
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` about `run` lies; its name tells its sources."""
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,
-        *sorted(file for file in paths.package.rglob("*") if file.suffix in CODE),
+        *code(paths, CODE),
         *sorted(paths.locale.glob(f"{lang}/*/*.po")),
         *sorted(paths.published.iterdir()),
         *filter(Path.is_file, [paths.control]),

@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ipclab_report.prose import prose
 from ipclab.lab.canvas import Figure
-from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
-from ipclab_report.notebooks.parameters import KEEP_IN_LAB
-from ipclab_report.appendix.signing import Marks
-from ipclab.tables.table import Table
 from ipclab.paths import table_beside
+from ipclab.tables.table import Table
+from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab_report.appendix.signing import Marks
+from ipclab_report.notebooks.parameters import KEEP_IN_LAB
 from ipclab_report.pages import narrative, outputs, pandoc
 from ipclab_report.pages.outputs import (
     Lost,
@@ -25,6 +24,7 @@ from ipclab_report.pages.outputs import (
     Prose,
     Unread,
 )
+from ipclab_report.prose import prose
 
 FRONT = "front"
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours

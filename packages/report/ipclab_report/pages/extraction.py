@@ -12,10 +12,10 @@ from typing import IO, Any
 
 from babel.messages.extract import extract
 
-from ipclab.words import labels
-from ipclab_report.prose import prose
-from ipclab_report.notebooks.parameters import KEEP_IN_LAB
+from ipclab.words import filling, labels
 from ipclab_measure.studies.multiplexer import NODES
+from ipclab_report.notebooks.parameters import KEEP_IN_LAB
+from ipclab_report.prose import prose
 
 MAGIC = "%%prose"
 # The keys of a file of claims whose values are msgids.
@@ -66,7 +66,7 @@ def markdown(cell: Mapping[str, Any]) -> str | None:
 
 def needs_words(text: str) -> bool:
     """Tell whether a block has a letter outside its placeholders and the targets of its links."""
-    rest = prose.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
+    rest = filling.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
     return any(character.isalpha() for character in rest)
 
 

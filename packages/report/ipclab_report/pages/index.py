@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.lab.canvas import Figure
+from ipclab.store.files import write_whole
 from ipclab.words.catalogue import Catalogue
 from ipclab_report.notebooks.nb import nbformat
 from ipclab_report.pages import pandoc
@@ -18,7 +19,6 @@ from ipclab_report.pages.document import (
 from ipclab_report.pages.exporters import ReportHTMLExporter
 from ipclab_report.pages.outputs import Prose
 from ipclab_report.pages.pandoc import Tree
-from ipclab.store.files import write_whole
 
 NAME = "index.html"
 

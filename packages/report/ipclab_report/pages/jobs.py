@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab_report.notebooks import quotes
-from ipclab_report.notebooks.parameters import declared
-from ipclab_measure.session.progress import Progress
 from ipclab.paths import checkout
 from ipclab.store.files import write_whole
+from ipclab_measure.session.progress import Progress
+from ipclab_report.notebooks import quotes
+from ipclab_report.notebooks.parameters import declared
 
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
@@ -110,8 +110,8 @@ def _begin(parent: int, figures: Path) -> None:
     from multiprocessing.util import Finalize
 
     from ipclab.lab.canvas import FIGURES
-    from ipclab_report.notebooks.execute import Kernel
     from ipclab_measure.spawn.exits import die_with_parent
+    from ipclab_report.notebooks.execute import Kernel
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from ipclab_report.prose import prose
 from ipclab_report.pages import outputs, pandoc
 from ipclab_report.pages.document import Block, Document
 from ipclab_report.pages.outputs import Markup, Picture, Prose
 from ipclab_report.pages.pandoc import Tree, raw_inline
+from ipclab_report.prose import prose
 
 _CLOSED = ("Strong", "Emph", "Link", "Code")
 _WORD_JOINER = "\u2060"

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ipclab_report.prose import prose
 from ipclab.tables import table
 from ipclab.tables.table import Table
 from ipclab_report.pages import pandoc
 from ipclab_report.pages.outputs import Lost, Markup, Prose
 from ipclab_report.pages.pandoc import Tree, text_of
+from ipclab_report.prose import prose
 
 if TYPE_CHECKING:
     from ipclab_report.pages.document import Document

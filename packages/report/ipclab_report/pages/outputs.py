@@ -14,11 +14,11 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.lab import canvas
-from ipclab_report.notebooks import quotes
-from ipclab_report.appendix import signing
-from ipclab.tables import table
 from ipclab.lab.canvas import Figure
+from ipclab.tables import table
 from ipclab.tables.table import Table
+from ipclab_report.appendix import signing
+from ipclab_report.notebooks import quotes
 from ipclab_report.pages import pandoc, svg
 
 MARKDOWN, HTML, LATEX, PLAIN = "text/markdown", "text/html", "text/latex", "text/plain"

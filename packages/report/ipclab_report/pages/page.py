@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.lab.canvas import Figure
-from ipclab_report.notebooks.nb import nbformat
 from ipclab.tables.table import Table
+from ipclab_report.notebooks.nb import nbformat
 from ipclab_report.pages import outputs, pandoc, svg
 from ipclab_report.pages.document import (
     WORDS,

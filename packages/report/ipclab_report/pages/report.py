@@ -9,11 +9,14 @@ from pathlib import Path
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
-from ipclab_report.notebooks import quotes
-from ipclab.words.catalogue import LANGUAGES, Catalogue
-from ipclab_report.notebooks.parameters import TAG, declared, fault
-from ipclab_measure.session.progress import TEXT, Progress
 from ipclab.paths import Paths
+from ipclab.store.files import write_whole
+from ipclab.store.run import RunFolder
+from ipclab.words.catalogue import LANGUAGES, Catalogue
+from ipclab_measure.session.progress import TEXT, Progress
+from ipclab_measure.spawn import ledger
+from ipclab_report.notebooks import quotes
+from ipclab_report.notebooks.parameters import TAG, declared, fault
 from ipclab_report.pages import index, words
 from ipclab_report.pages.document import WORDS
 from ipclab_report.pages.jobs import (
@@ -23,9 +26,6 @@ from ipclab_report.pages.jobs import (
     run_jobs,
 )
 from ipclab_report.pages.staleness import current, write_manifest
-from ipclab_measure.spawn import ledger
-from ipclab.store.files import write_whole
-from ipclab.store.run import RunFolder
 
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
@@ -87,8 +87,8 @@ def report(
 
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
     """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
-    from ipclab_report.claims.audit import with_own
     from ipclab.lab.lab import lab_of
+    from ipclab_report.claims.audit import with_own
 
     control = paths.control if paths.control.is_file() else None
     for file in filter(None, (control, claims)):
@@ -100,8 +100,8 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab_report.notebooks.execute import execute
     from ipclab.store.run import read
+    from ipclab_report.notebooks.execute import execute
 
     os.environ[TEXT] = "1"
     notebook, executed = (top / "measure.ipynb" for top in (paths.notebooks, paths.executed))

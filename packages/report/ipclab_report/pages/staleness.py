@@ -6,11 +6,11 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ipclab_report.notebooks import quotes
 from ipclab.paths import Paths, typed
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
+from ipclab_report.notebooks import quotes
 
 T = TypeVar("T")
 
@@ -34,11 +34,11 @@ def inputs(
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = list[Path]()
-    for package in paths.packages:
-        code += [file for file in package.rglob("*") if file.suffix in CODE]
+    code = dict[str, str]()
+    for file in quotes.code(paths, CODE):
+        (package,) = (each for each in paths.packages if file.is_relative_to(each))
+        code |= digests(package.parent, [file])
     measured = dict[str, str]()
-    beside = paths.package.parent
     stated = digests(paths.control.parent, [paths.control])
     if claims:
         stated |= digests(claims.parent, [claims])
@@ -50,8 +50,8 @@ def inputs(
         measured |= digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
         "data": measured | digests(paths.root, paths.published.iterdir()),
-        "code": digests(beside, code) | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
-        "words": digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
+        "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "words": digests(paths.locale.parent, paths.locale.glob("*/LC_MESSAGES/*.po")),
         "lock": digests(paths.root, [paths.lock]),
         "claims": stated,
     }

@@ -14,8 +14,8 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab.lab.canvas import Figure
 from ipclab.lab.formats import print_fonts
-from ipclab.words.numbers import Formatter
 from ipclab.tables.table import Table
+from ipclab.words.numbers import Formatter
 from ipclab_report.pages import outputs, pandoc, svg
 from ipclab_report.pages.document import WORDS, Block, Document
 from ipclab_report.pages.markup import Typesetting, quoted

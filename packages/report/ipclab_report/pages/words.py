@@ -15,7 +15,9 @@ from pathlib import Path
 from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
-from ipclab_report.prose import prose
+from ipclab.paths import checkout, table_beside
+from ipclab.store.files import write_whole
+from ipclab.words import filling
 from ipclab.words.catalogue import (
     LANGUAGES,
     PACKAGE,
@@ -24,7 +26,6 @@ from ipclab.words.catalogue import (
     catalogue_path,
 )
 from ipclab_report.notebooks.parameters import fault, read_notebook
-from ipclab.paths import Paths, checkout, table_beside
 from ipclab_report.pages.extraction import (
     LINK_TARGET,
     markdown,
@@ -33,7 +34,6 @@ from ipclab_report.pages.extraction import (
     of_notebook,
     of_toml,
 )
-from ipclab.store.files import write_whole
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
@@ -54,9 +54,9 @@ class Sources:
     name.
     """
 
-    packages: tuple[Path, ...] = Paths.packages
+    packages: tuple[Path, ...] = field(default_factory=lambda: checkout().packages)
     notebooks: Path = field(default_factory=lambda: checkout().notebooks)
-    locale: Path = Paths.locale
+    locale: Path = field(default_factory=lambda: checkout().locale)
     own: Path = field(default_factory=lambda: checkout().own)
 
     def files(self) -> list[Path]:
@@ -159,7 +159,7 @@ def gate(sources: Sources | None = None) -> list[str]:
 def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     """Return what is wrong with one translation."""
     problems = digits(msgstr)
-    if prose.placeholders(msgid) != prose.placeholders(msgstr):
+    if filling.placeholders(msgid) != filling.placeholders(msgstr):
         problems.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
         problems.append(f"no caption of the English one's address: {msgstr[:60]!r}")
@@ -179,7 +179,7 @@ def _caption(text: str) -> str:
 def digits(text: str) -> list[str]:
     """Return a problem if `text` has a digit outside placeholders, links, allowed names."""
     rest = LINK_TARGET.sub("", text)
-    for free in (_FOOTNOTE, prose.PLACEHOLDER, ALLOWED):
+    for free in (_FOOTNOTE, filling.PLACEHOLDER, ALLOWED):
         rest = free.sub("", rest)
     word = re.search(r"\S*\d\S*", rest)
     return [f"a digit is typed into prose, {word[0]!r} in {text[:60]!r}"] if word else []

@@ -1,0 +1,1 @@
+"""Sentences with values, and the judge's choice between alternatives."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ipclab.errors import nearest
+from ipclab.stats.quantity import Quantity
+from ipclab.words.filling import nearest_name
 from ipclab_report.prose import language
 from ipclab_report.prose.language import Operator, Reader, RuleError
-from ipclab.stats.quantity import Quantity
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"len": len, "max": max, "min": min}
 COMPARED: Mapping[type[ast.cmpop], Operator] = {
@@ -30,12 +30,6 @@ def computed(expression: str, names: Mapping[str, Any], lookup: Callable[[str], 
     """
     reader = Reader(lookup, _amount, partial(_named, names), _joined, _called, _other)
     return language.read(expression, reader)
-
-
-def nearest_name(name: str, names: Mapping[str, Any]) -> str:
-    """Return which of the notebook's variables looks most like `name`."""
-    public = [other for other in names if not other.startswith("_")]
-    return f"the nearest name is {nearest(name, public)!r}"
 
 
 def _amount(amount: Quantity) -> Any:

@@ -14,8 +14,8 @@ from operator import add, mul, sub, truediv
 from typing import Any, Generic, TypeVar
 
 from ipclab.frames.address import PATTERN
-from ipclab_report.prose.units import KINDS, UNITS
 from ipclab.stats.quantity import Quantity
+from ipclab_report.prose.units import KINDS, UNITS
 
 T = TypeVar("T")
 Operator = Callable[[Any, Any], Any]

@@ -4,40 +4,29 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError
-from ipclab_report.prose.asked import nearest_name
+from ipclab.stats import judge
+from ipclab.words.filling import PLACEHOLDER, Variables
+from ipclab.words.words import DASH
 from ipclab_report.prose.markdown import parser
-from ipclab.words.numbers import Formatter, plain
 from ipclab_report.prose.questions import (
     EDGE,
-    Lookup,
     Question,
-    Variables,
     answered,
     edged,
     texts,
     without_empty_tables,
     without_factor,
 )
-from ipclab.words.words import DASH
-from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity
 
 if TYPE_CHECKING:
-    from ipclab.lab.data import Teller
+    from ipclab_report.prose.teller import Teller
 
-# A name of the notebook, or the address of a measured value such as
-# payload.write[mapping=kept].p50, and a format.
-PLACEHOLDER = re.compile(
-    r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}"
-)
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Before an answer, whether the judge decided; neither stays in what is rendered
 _DECIDED, _OPEN = "\ue001", "\ue002"
 _MARKS = re.compile("[\ue001\ue002]")
@@ -47,7 +36,6 @@ DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 # Chinese sentences stand side by side, those that values bring too
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _WIDE_BREAK = re.compile(rf"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 TextChange = Callable[[str], str]
@@ -98,57 +86,6 @@ def translated(source: str, translate: TextChange) -> str:
     """
     in_language = rewrite(source, lambda msgid: join_lines(translate(msgid)))
     return source if in_language == rewrite(source, str) else in_language
-
-
-def placeholders(text: str) -> set[tuple[str, str]]:
-    """Return the (name, spec) pairs that `text` asks for."""
-    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
-
-
-def fill(
-    text: str,
-    lookup: Lookup,
-    formatter: Formatter,
-    markdown: bool = True,
-) -> str:
-    """Return text with `{name}`, `{name:spec}` filled by `lookup`; `{{`, `}}` are braces.
-
-    In Markdown values are escaped, so that none becomes markup; a cell or an axis is no `markdown`.
-    Raises what `lookup` raises for an unknown name.
-    """
-    codes = [code.span() for code in _CODE.finditer(text)]
-
-    def written(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return match[0][0]
-        value = lookup(match[1])
-        if not isinstance(value, str):
-            value = formatter.format(value, match[2] or "")
-        if not markdown:
-            return value
-        is_code = any(first <= match.start() < last for first, last in codes)
-        return value.replace("`", "'") if is_code else _SPECIAL.sub(r"\\\1", value)
-
-    return PLACEHOLDER.sub(written, text)
-
-
-def named(name: str, namespace: Variables) -> Quantity | str:
-    """Return a notebook's variable, or a part of one (`payload.gain`), as quantity or text.
-
-    Raises `LabError` with the nearest name when there is none.
-    """
-    root, *rest = name.split(".")
-    what = f"no value is named {name!r}"
-    if root not in namespace:
-        raise LabError(what, "the prose asks for it", nearest_name(name, namespace))
-    value = namespace[root]
-    for part in rest:
-        try:
-            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
-        except (KeyError, AttributeError) as error:
-            why = f"{root} has no {part!r}"
-            raise LabError(what, why, "see what the notebook keeps") from error
-    return plain(value)
 
 
 def render(source: str, teller: "Teller") -> str:

@@ -29,11 +29,12 @@ from itertools import zip_longest
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab_report.prose.language import RuleError
-from ipclab_report.prose.asked import computed
-from ipclab.words.numbers import shown_decimals
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.words.filling import Lookup, Variables
+from ipclab.words.numbers import shown_decimals
+from ipclab_report.prose.asked import computed
+from ipclab_report.prose.language import RuleError
 
 MARKS = {
     ">": judge.ABOVE,
@@ -53,8 +54,6 @@ _QUESTION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<marks>[><=~!]+)(?: (?P<text>.*))?")
 WRONG = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-Variables = Mapping[str, Any]  # of the notebook, by name
-Lookup = Callable[[str], Quantity | str]  # gives the value at an address
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")  # below the head of a table
 
 

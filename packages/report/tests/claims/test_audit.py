@@ -13,7 +13,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.lab.lab import lab_of
+from ipclab.paths import Paths, checkout
+from ipclab.stats.quantity import Quantity
+from ipclab.store.bundle import opened
+from ipclab.words import filling
 from ipclab_measure.backends.codecs import CODECS, dictionary
+from ipclab_measure.studies.file_io.sets import file_sets
+from ipclab_report.claims.audit import claims, claims_table, corrections
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,
@@ -21,6 +28,7 @@ from ipclab_report.claims.claim import (
     Claim,
     decide,
 )
+from ipclab_report.claims.computed import compute
 from ipclab_report.claims.expression import Source
 from ipclab_report.claims.published import (
     Outcome,
@@ -41,17 +49,9 @@ from ipclab_report.claims.told import (
     exact,
     log,
 )
-from ipclab_report.prose.language import RuleError
-from ipclab_report.prose import prose
-from ipclab_report.claims.audit import claims, claims_table, corrections
-from ipclab_report.claims.computed import compute
-from ipclab.lab.lab import lab_of
 from ipclab_report.claims.verdicts import NEEDS, with_interval
-from ipclab.paths import Paths, checkout
 from ipclab_report.pages.words import digits
-from ipclab.stats.quantity import Quantity
-from ipclab.store.bundle import opened
-from ipclab_measure.studies.file_io.sets import file_sets
+from ipclab_report.prose.language import RuleError
 from tests.support.commands import ROOT
 
 PATHS = Paths(ROOT)
@@ -189,7 +189,7 @@ def test_every_claim_is_told_in_full_and_judged_on_its_own_table(claim) -> None:
     assert claim.untestable.startswith("needs ") == bool(claim.untestable)
     assert claim.unstated or found.word == expected
     assert claim.text and claim.section and claim.rule.low <= claim.rule.high
-    assert {name for name, _ in prose.placeholders(claim.meaning)} <= claim.figures.keys()
+    assert {name for name, _ in filling.placeholders(claim.meaning)} <= claim.figures.keys()
     assert bool(claim.fair) == bool(claim.adds)
     assert claim.needs.keys() <= NEEDS.keys()
     assert not [
@@ -367,7 +367,7 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
             (correction.here, correction.here_values),
         ):
             assert not digits(msgid)
-            assert {name for name, _ in prose.placeholders(msgid)} == terms.keys()
+            assert {name for name, _ in filling.placeholders(msgid)} == terms.keys()
 
 
 @pytest.mark.parametrize(

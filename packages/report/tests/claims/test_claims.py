@@ -9,6 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ipclab.errors import LabError, UsageError
+from ipclab.frames.address import Address, MissingError, at
+from ipclab.stats.quantity import Quantity
+from ipclab.words.numbers import Formatter
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,
@@ -22,11 +26,7 @@ from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
 from ipclab_report.claims.rules import read_names, read_rule, read_sum
 from ipclab_report.claims.simultaneous import simultaneous
-from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import Address, MissingError, at
 from ipclab_report.prose.language import RuleError, amount
-from ipclab.words.numbers import Formatter
-from ipclab.stats.quantity import Quantity
 from tests.project.test_documents import blocks
 from tests.support.commands import ROOT
 

@@ -7,12 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab_report.claims.claim import HOLDS
-from ipclab_report.claims.lines import Lines
-from ipclab_report.claims.requirement import NOT_SHOWN, VIOLATED
 from ipclab.errors import UsageError
-from ipclab_report.appendix.thin import thinned
-from ipclab.lab import requirements, requirements_table, with_own
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import Paths
 from ipclab.store import run as folder
@@ -20,6 +15,12 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
+from ipclab_report.appendix.thin import thinned
+from ipclab_report.claims.audit import with_own
+from ipclab_report.claims.claim import HOLDS
+from ipclab_report.claims.lines import Lines
+from ipclab_report.claims.required import requirements, requirements_table
+from ipclab_report.claims.requirement import NOT_SHOWN, VIOLATED
 from tests.support.bundled import NOW, make_run
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000

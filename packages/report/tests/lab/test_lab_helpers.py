@@ -18,19 +18,19 @@ from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import pairs
 from ipclab.lab import canvas
-from ipclab.words import labels
-from ipclab_report.prose import prose
-from ipclab.tables import table
-from ipclab.marks.curves import _apart, lines
 from ipclab.lab.data import Data
-from ipclab.marks.drawing import bars, dots, facets
 from ipclab.lab.lab import Lab
-from ipclab.words.numbers import trimmed
-from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
-from ipclab.tables.tabulation import tabulated
+from ipclab.marks.curves import _apart, lines
+from ipclab.marks.drawing import bars, dots, facets
 from ipclab.stats.quantity import Quantity, measured
+from ipclab.tables import table
+from ipclab.tables.tabulation import tabulated
+from ipclab.words import labels
+from ipclab.words.numbers import trimmed
 from ipclab_measure.studies.asked import asked
 from ipclab_measure.studies.profile import PROFILES
+from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
+from ipclab_report.prose import prose
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.tellers import Plain

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from ipclab_report.prose import prose
+from ipclab.stats import judge
+from ipclab.words import filling
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab_report.prose import prose
 from ipclab_report.prose.questions import ADDRESS, Question, parts
 from ipclab_report.prose.sentences import ends, told
-from ipclab.stats import judge
 from tests.support.questions import NOTEBOOKS, OWN, cells, parsed
 from tests.support.tellers import Plain
 
@@ -40,7 +41,7 @@ class Lacking(Plain):
         self.lacking, self.side = lacking, side
 
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
-        return prose.PLACEHOLDER.sub(lambda m: HOLE if m[1] == self.lacking else VALUE, text)
+        return filling.PLACEHOLDER.sub(lambda m: HOLE if m[1] == self.lacking else VALUE, text)
 
     def is_measured(self, text: str, more: Mapping[str, Any] | None = None) -> bool:
         return self.lacking not in names(text)
@@ -51,7 +52,7 @@ class Lacking(Plain):
 
 
 def names(text: str) -> set[str]:
-    return {name for name, _ in prose.placeholders(text)}
+    return {name for name, _ in filling.placeholders(text)}
 
 
 def lacks(lacking: str, text: str) -> bool:
@@ -109,7 +110,7 @@ def test_no_text_of_the_catalogues_has_a_hole(lang: str) -> None:
     for text in {each for pair in Catalogue.load(lang).words.items() for each in pair}:
         for lacking in names(text):
             kept = told(text, partial(lacks, lacking))
-            values_alone = not prose.PLACEHOLDER.sub("", kept).strip(" ,.")
+            values_alone = not filling.PLACEHOLDER.sub("", kept).strip(" ,.")
             cut_short = ends(text) and not ends(kept) and not values_alone
             if lacking in names(kept) or cut_short:
                 wrong.append(f"{text!r} without {lacking}: {kept!r}")

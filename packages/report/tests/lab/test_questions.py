@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab_report.prose import prose
-from ipclab.lab.data import FEW, Teller
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.questions import Questions
 from ipclab.words.numbers import Formatter
+from ipclab_report.prose import prose
 from ipclab_report.prose.questions import (
     Question,
     answered,
@@ -21,9 +23,7 @@ from ipclab_report.prose.questions import (
     parts,
     within,
 )
-from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity, missing
-from ipclab.store.questions import Questions
+from ipclab_report.prose.teller import FEW, Teller
 from tests.frames.test_ratios import DATA
 from tests.support.questions import NOTEBOOKS, made_up, questions, unknown_names
 from tests.support.sentences import TABLE

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ipclab.lab.lab import Lab
-from ipclab.words.numbers import Formatter
 from ipclab.stats.form import ONE, Ends
 from ipclab.stats.quantity import Quantity, compared, measured
+from ipclab.words.numbers import Formatter
 from tests.support.told import READ, Told, reference
 
 STUDIES = (

@@ -12,13 +12,11 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from ipclab.lab import (
-    budget,
-    requirements,
-    smallest_found,
-    with_own,
-)
 from ipclab.lab.lab import Lab, lab_of
+from ipclab.paths import Paths, checkout
+from ipclab.stats.intervals import SESSION
+from ipclab.stats.quantity import Quantity, measured
+from ipclab_report.appendix.calibration import smallest_found
 from ipclab_report.appendix.signing import (
     MIME,
     Marks,
@@ -32,12 +30,12 @@ from ipclab_report.appendix.uncertainty import (
     LEAST,
     NORMAL,
     TYPES,
+    budget,
 )
-from ipclab.paths import Paths, checkout
+from ipclab_report.claims.audit import with_own
+from ipclab_report.claims.required import requirements
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab.stats.intervals import SESSION
-from ipclab.stats.quantity import Quantity, measured
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 from tests.support.told import reference

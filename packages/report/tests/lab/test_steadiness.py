@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from ipclab.lab.lab import Lab, lab_of
-from ipclab_report.appendix.steadiness import told, unsteady
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
+from ipclab_report.appendix.steadiness import told, unsteady
 from tests.support.told import Told, measured, reference
 
 STEADY: dict[str, Any] = {

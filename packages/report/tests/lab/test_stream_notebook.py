@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ipclab_report.notebooks.execute import Kernel, execute
 from ipclab.paths import checkout
+from ipclab_report.notebooks.execute import Kernel, execute
 from tests.support.commands import ROOT
 
 pytestmark = pytest.mark.slow

@@ -15,10 +15,10 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.lab import canvas, formats
-from ipclab.words import numbers
 from ipclab.lab.lab import Lab
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
+from ipclab.words import numbers
 from tests.support.bundled import NOW
 from tests.support.commands import ROOT
 from tests.support.told import MAGIC, READ, Told, measured, reference

@@ -6,17 +6,10 @@ import msgspec
 import pytest
 
 from ipclab.errors import LabError
-from ipclab_report.appendix import trust
 from ipclab.lab.lab import lab_of
-from ipclab_report.appendix.trust import (
-    HIGH,
-    LOW,
-    MEDIUM,
-    RULES,
-    judged,
-)
 from ipclab.paths import Paths
 from ipclab.store.files import dump_json
+from ipclab.store.run import RunFolder
 from ipclab_measure.machine.referees import (
     FILE,
     KEPT,
@@ -26,7 +19,14 @@ from ipclab_measure.machine.referees import (
     keep,
     kept,
 )
-from ipclab.store.run import RunFolder
+from ipclab_report.appendix import trust
+from ipclab_report.appendix.trust import (
+    HIGH,
+    LOW,
+    MEDIUM,
+    RULES,
+    judged,
+)
 from tests.support.bundled import make_run
 
 GOOD: dict[str, float | None] = dict.fromkeys((rule.fact for rule in RULES), 0.0)

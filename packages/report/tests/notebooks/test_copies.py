@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab_report.notebooks.copies import NOTED, refresh
 from ipclab.paths import Paths
+from ipclab_report.notebooks.copies import NOTED, refresh
 from tests.pages.conftest import write_notebook
 
 

@@ -16,11 +16,11 @@ PARAMETERS = """lang: str = "en"  # language of the report
 locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
-from ipclab.lab import magic
+from ipclab_report.prose import magic
 from ipclab.lab.canvas import Figure
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.numbers import Formatter
-from ipclab_report.prose.prose import fill
+from ipclab.words.filling import fill
 from ipclab.tables.table import Column, Table
 from ipclab.stats.quantity import Quantity
 _ = Catalogue.load(lang, Path(locale)).translate

@@ -1,8 +1,8 @@
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.words.numbers import Formatter
 from ipclab.stats.quantity import Quantity
+from ipclab.words.numbers import Formatter
 
 _ = "\u00a0"
 

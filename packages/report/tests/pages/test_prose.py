@@ -3,10 +3,11 @@ from functools import partial
 import pytest
 
 from ipclab.errors import LabError
-from ipclab_report.prose import prose
-from ipclab.words.numbers import Formatter
-from ipclab_report.prose.prose import named
 from ipclab.stats.quantity import Quantity
+from ipclab.words import filling
+from ipclab.words.filling import named
+from ipclab.words.numbers import Formatter
+from ipclab_report.prose import prose
 from tests.support.tellers import Plain
 
 SOURCE = """# 1. Title
@@ -62,13 +63,13 @@ def test_a_line_break_in_chinese_is_no_space() -> None:
 
 def test_values_are_filled_in_and_never_become_markup() -> None:
     told: dict[str, Quantity | str] = {"t": Quantity(1500, "ns"), "cpu": "A*B_[x]", "said": "1 < 2"}
-    filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", told.__getitem__, Formatter("en"))
+    filled = filling.fill("{t} {{x}} {cpu} `{cpu}` {said}", told.__getitem__, Formatter("en"))
     assert filled == "1.50\u00a0µs {x} A\\*B\\_\\[x\\] `A*B_[x]` 1 \\< 2"
 
 
 def test_an_address_is_one_placeholder() -> None:
     text = "{payload.write.copy[mapping=kept,size_bytes=84].p99.9:us} {a.b:x}"
-    assert prose.placeholders(text) == {
+    assert filling.placeholders(text) == {
         ("payload.write.copy[mapping=kept,size_bytes=84].p99.9", "us"),
         ("a.b", "x"),
     }
@@ -78,7 +79,7 @@ def test_an_unknown_name_is_named_with_its_neighbour() -> None:
     with pytest.raises(
         LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"
     ):
-        prose.fill("{wirte:ms}", partial(named, namespace={"write": "1"}), Formatter("en"))
+        filling.fill("{wirte:ms}", partial(named, namespace={"write": "1"}), Formatter("en"))
 
 
 @pytest.mark.parametrize(

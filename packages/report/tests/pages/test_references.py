@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from nbformat import v4
 
-from ipclab_report.claims.file import Control
-from ipclab_report.claims.lines import Lines
 from ipclab.errors import UsageError
 from ipclab.tables.table import Column, Table
+from ipclab_report.claims.file import Control
+from ipclab_report.claims.lines import Lines
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from tests.support.commands import ROOT

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab_report.notebooks.parameters import fault
-from ipclab_measure.session.progress import Progress
 from ipclab.paths import Paths
+from ipclab_measure.session.progress import Progress
+from ipclab_report.notebooks.parameters import fault
 from ipclab_report.pages.report import check_strays, notebooks_of, report
 from tests.pages.conftest import write_notebook
 from tests.support.bundled import make_run

@@ -10,12 +10,11 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
-from ipclab_report.appendix.twins import STUDY
+from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.store.point import Point
 from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab.stats.looks import HEAT_LOOKS
-from ipclab.store.point import Point
 from ipclab_measure.studies.interface import (
     Placement,
     Profile,
@@ -40,7 +39,7 @@ PAIRS = {"quick": 4, "standard": 6, "full": 8}
 class CalibrationStudy(Study):
     """Pairs of one echo under two names, each with a slower one, in each pinned placement."""
 
-    name = STUDY
+    name = "calibration"
     payloads_shared = 0
     sized = False
     mechanisms = ("echo-a", "echo-b", "echo-slower")

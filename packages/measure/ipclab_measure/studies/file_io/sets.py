@@ -16,8 +16,8 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.paths import existing
-from ipclab_measure.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
+from ipclab_measure.spawn.scratch import held, path_of
 from ipclab_measure.studies.profile import PROFILES
 
 ARMS = Path(__file__).with_name("arms.toml")

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ipclab_measure.backends import native_shm
 from ipclab.errors import LabError
+from ipclab.paths import existing
+from ipclab_measure.backends import native_shm
 from ipclab_measure.machine.answers import memory_available
 from ipclab_measure.machine.mounts import mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.source import AbsentError, Source
-from ipclab.paths import existing
 from ipclab_measure.spawn.launcher import SessionError
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.studies.file_io.sets import (

@@ -5,6 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.questions import Limit
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.native_shm import missing
 from ipclab_measure.bounds import cpu_pairs
@@ -14,9 +17,6 @@ from ipclab_measure.machine.topology import Topology
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.loops import keep
 from ipclab_measure.spawn.worker import Outcome, Turns, Worker
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.store.questions import Limit
 from ipclab_measure.studies.arms import table
 from ipclab_measure.studies.interface import (
     Placement,
@@ -117,7 +117,9 @@ class LimitsStudy(Study):
         if point.backend == cpu_pairs.NAME:
             timed = [cpu_pairs.pair_of(op) for op in point.primary]
             cpus = frozenset(cpu for pair in timed for cpu in pair)
-            return [Role("native", "ipclab_measure.studies.limits.pairs:run", {"pairs": timed}, cpus)]
+            return [
+                Role("native", "ipclab_measure.studies.limits.pairs:run", {"pairs": timed}, cpus)
+            ]
         near, far = placement.role(0), placement.role(1)
         arguments = {
             "limit": point.backend,

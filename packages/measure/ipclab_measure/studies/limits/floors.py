@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from ipclab_measure.bounds.floors import COPYING, native
 from ipclab.store.point import Point
+from ipclab_measure.bounds.floors import COPYING, native
 from ipclab_measure.studies.asked import question, questions
 from ipclab_measure.studies.interface import Study
 from ipclab_measure.studies.limits import (

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations
 
+from ipclab.store.point import Point
 from ipclab_measure.bounds.cpu_pairs import NAME, Pair, op
 from ipclab_measure.machine.topology import RELATIONS, Topology
 from ipclab_measure.spawn.loops import keep
 from ipclab_measure.spawn.worker import Worker
-from ipclab.store.point import Point
 from ipclab_measure.studies.joining import WAIT_NS
 
 LINE = "cache-line"  # the native program that is asked of each pair

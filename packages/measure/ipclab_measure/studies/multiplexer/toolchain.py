@@ -32,6 +32,10 @@ SETTINGS = {
 }
 
 
+PACKAGE = Path(__file__).parents[2]
+SHIPPED = PACKAGE / "shipped" / "multiplexer"  # where a wheel holds the Go module
+
+
 @dataclass(frozen=True)
 class Toolchain:
     """A Go command and what it says of itself, such as `go1.24.2`."""
@@ -42,7 +46,7 @@ class Toolchain:
 
 def module() -> Path:
     """Return the folder of the Go module."""
-    return checkout().root / "native" / "multiplexer"
+    return SHIPPED if SHIPPED.is_dir() else PACKAGE.parent / "native" / "multiplexer"
 
 
 def candidates() -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import posix_ipc
 
+from ipclab.store.launch import Samples
 from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.backends.posix_shm import semaphore
 from ipclab_measure.spawn.loops import (
@@ -19,7 +20,6 @@ from ipclab_measure.spawn.loops import (
 )
 from ipclab_measure.spawn.proof import LOOKED, Numbered, recorded
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab.store.launch import Samples
 
 WAIT_SECONDS = 10.0
 WRITE, READ = "write", "read"

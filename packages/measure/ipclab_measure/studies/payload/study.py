@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from ipclab_measure.backends import installed as registry
 from ipclab.errors import UsageError
+from ipclab_measure.backends import installed as registry
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.studies.interface import (
     Bound,

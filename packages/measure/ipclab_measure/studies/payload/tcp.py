@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.store.launch import Samples
 from ipclab_measure.spawn.loops import (
     DISCARDED,
     LEAST_LONG,
@@ -35,7 +36,6 @@ from ipclab_measure.spawn.proof import (
     recorded,
 )
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab.store.launch import Samples
 from ipclab_measure.studies.payload.handover import END, START
 from ipclab_measure.studies.payload.published import floats
 

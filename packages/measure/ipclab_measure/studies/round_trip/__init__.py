@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.store.launch import Launch
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.interface import Backend
 from ipclab_measure.spawn import apart
-from ipclab.store.launch import Launch
 from ipclab_measure.studies.arms import Levels
 from ipclab_measure.studies.interface import (
     Bench,

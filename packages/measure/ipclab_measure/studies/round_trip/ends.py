@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.store.launch import Samples
 from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.backends.interface import Channel, Data, Place
 from ipclab_measure.spawn import apart
@@ -19,7 +20,6 @@ from ipclab_measure.spawn.loops import (
 )
 from ipclab_measure.spawn.proof import LOOKED, recorded
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab.store.launch import Samples
 from ipclab_measure.studies.joining import WAIT_NS, joined
 from ipclab_measure.studies.round_trip import start
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.backends.interface import Place
 from ipclab.paths import typed
+from ipclab_measure.backends.interface import Place
 from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.loops import fitting, keep
 from ipclab_measure.spawn.worker import Worker

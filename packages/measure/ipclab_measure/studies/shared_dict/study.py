@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.store.launch import Launch, Samples, together
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.codecs import CODECS, encoded_bytes
 from ipclab_measure.backends.interface import Store
@@ -20,7 +21,6 @@ from ipclab_measure.machine.source import Source
 from ipclab_measure.spawn import mpi
 from ipclab_measure.spawn.mpi_outer import world
 from ipclab_measure.spawn.proof import PayloadError
-from ipclab.store.launch import Launch, Samples, together
 from ipclab_measure.studies.interface import (
     Bench,
     Bound,

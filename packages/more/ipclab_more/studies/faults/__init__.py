@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.store.point import Point
-from ipclab_more.studies.faults.locks import has_lock
-from ipclab_more.studies.faults.plan import BESIDE
+from ipclab_measure.backends import installed as registry
+from ipclab_measure.backends.interface import Backend
 from ipclab_measure.studies.interface import (
     Levels,
     Placement,
@@ -20,6 +18,8 @@ from ipclab_measure.studies.interface import (
     ring_bytes,
     spread,
 )
+from ipclab_more.studies.faults.locks import has_lock
+from ipclab_more.studies.faults.plan import BESIDE
 from ipclab_more.studies.stream.ways import carrier, roles_of
 
 FAULTS = (

@@ -8,6 +8,15 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from ipclab_measure.spawn.worker import Worker
+from ipclab_measure.studies.forked import (
+    DONE,
+    LATEST,
+    OVER,
+    READY,
+    WRONG,
+    Forked,
+)
+from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     FIRST,
     LAST,
@@ -25,15 +34,6 @@ from ipclab_more.studies.faults.seen import (
     outcome,
 )
 from ipclab_more.studies.faults.survivors import LIVING, Survivor
-from ipclab_measure.studies.forked import (
-    DONE,
-    LATEST,
-    OVER,
-    READY,
-    WRONG,
-    Forked,
-)
-from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER
 

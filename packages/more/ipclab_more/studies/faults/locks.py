@@ -12,6 +12,8 @@ from ipclab_measure.backends.interface import Backend, Place, Store
 from ipclab_measure.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab_measure.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab_measure.spawn.worker import Worker
+from ipclab_measure.studies.forked import READY, Forked
+from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     LEFT,
     NOTICED,
@@ -29,8 +31,6 @@ from ipclab_more.studies.faults.seen import (
     outcome,
     shares,
 )
-from ipclab_measure.studies.forked import READY, Forked
-from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER
 

@@ -8,6 +8,7 @@ from time import perf_counter_ns as clock
 
 from ipclab_measure.backends.interface import Channel
 from ipclab_measure.spawn.worker import Worker
+from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     BESIDE,
     FIRST,
@@ -29,7 +30,6 @@ from ipclab_more.studies.faults.seen import (
     outcome,
     shares,
 )
-from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER, Way
 

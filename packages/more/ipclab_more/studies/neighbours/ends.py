@@ -16,7 +16,6 @@ from ipclab_measure.spawn.loops import (
 )
 from ipclab_measure.spawn.proof import LOOKED
 from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_more.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab_measure.studies.round_trip import ends
 from ipclab_measure.studies.round_trip.ends import (
     INTENDED,
@@ -26,6 +25,7 @@ from ipclab_measure.studies.round_trip.ends import (
     opened,
     warm_up,
 )
+from ipclab_more.studies.neighbours.hogs import beside, check_busy, take_class
 
 LONGER = 5  # times as long as asked a turn may sample
 PR_SET_TIMERSLACK = 29

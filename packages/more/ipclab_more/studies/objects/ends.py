@@ -23,10 +23,10 @@ from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.proof import BUFFERS, PayloadError
 from ipclab_measure.spawn.worker import Turns, Worker
 from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_measure.studies.round_trip.ends import opened
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import anew_bytes
 from ipclab_more.studies.objects.ways import Room, Way, ways
-from ipclab_measure.studies.round_trip.ends import opened
 from ipclab_more.studies.stream.memory import memory
 
 # The numbers of the objects: the one that is compared whole, a small one before all others, at which

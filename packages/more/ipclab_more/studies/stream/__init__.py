@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab_measure.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab_measure.backends import installed as registry
 from ipclab_measure.studies.arms import FILE, table
 from ipclab_measure.studies.interface import (
     Bench,

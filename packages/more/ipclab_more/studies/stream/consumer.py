@@ -8,6 +8,7 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
+from ipclab.store.launch import Samples
 from ipclab_measure.backends.interface import Data
 from ipclab_measure.spawn.loops import keep
 from ipclab_measure.spawn.proof import (
@@ -18,7 +19,6 @@ from ipclab_measure.spawn.proof import (
     looks,
 )
 from ipclab_measure.spawn.worker import Stamps, Worker, zeros
-from ipclab.store.launch import Samples
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.end import (
     LOST_NS,

@@ -1,13 +1,9 @@
-"""What the commands share: options, how words and paths are read and shown, and their end."""
+"""Options of commands that render reports, and what they have rendered."""
 
 import errno
 import os
-import re
-import signal
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import wraps
 from itertools import product
 from pathlib import Path
@@ -16,106 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ipclab.errors import UsageError, blamed
-from ipclab.words.catalogue import LANGUAGES
 from ipclab.paths import checkout
-from ipclab.plugins import chosen, names
-from ipclab_answers.quantile import MEDIAN, check
-from ipclab.stats.units import BYTES
+from ipclab.words.catalogue import LANGUAGES
+from ipclab_measure.console import PATH, Words, one_of, words
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ipclab.store.run import RunFolder
 
-UNDER_MAKE = "IPCLAB_UNDER_MAKE"
 FORMATS = ("html", "pdf", "ipynb")
-Words = tuple[str, ...]
-
-
-class _Path(click.Path):
-    """A path that may be absent, but can be looked up: no loop of links, no closed folder."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = Path(str(super().convert(value, param, ctx)))
-        try:
-            path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:
-            self.fail(f"{path}: {error.strerror}", param, ctx)
-        return path
-
-
-PATH: Any = _Path(path_type=Path)
-
-
-UNITS = {"": 1, **BYTES}
-_BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
-
-
-def bytes_of(text: str) -> int:
-    """Return a number of bytes, such as 65536 or 64KiB; raises `ValueError` for what is none."""
-    parts = _BYTES.fullmatch(text)
-    size = Decimal(parts[1]) * UNITS.get(parts[2], 0) if parts else Decimal(0)
-    if not parts or parts[2] not in UNITS or size != int(size):
-        raise ValueError(f"{text!r} is no size: write 65536 or 64KiB")
-    if size <= 0:
-        raise ValueError(f"size {text} is not possible: give a number of bytes above 0")
-    return int(size)
-
-
-class _Size(click.ParamType[int]):
-    name = "bytes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            return bytes_of(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-SIZE = _Size()
-
-
-def words(value: str) -> Words:
-    """Return words that are separated by commas."""
-    return tuple(word.strip() for word in value.split(",") if word.strip())
-
-
-def shown(path: Path) -> str:
-    """Return `path` as it is told: from the present folder on where it lies in it."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def say(lines: Iterable[object]) -> None:
-    """Print each of the lines."""
-    for line in lines:
-        click.echo(line)
-
-
-def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = False) -> Any:
-    """Return what checks the words of an option when they are read, before anything else is loaded.
-
-    Words that are none of the `possible` ones are refused; where one is `needed`, so is none.
-    """
-
-    def check(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
-        words = (value,) if isinstance(value, str) else value or ()
-        if needed and not words:
-            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(possible())}")
-        for word in words:
-            chosen(noun, word, dict.fromkeys(possible()))
-        return value
-
-    return check
-
-
-def _profiles() -> Iterable[str]:
-    from ipclab_measure.studies.profile import PROFILES
-
-    return PROFILES
-
 
 lang_option = click.option(
     "--lang",
@@ -133,26 +39,7 @@ format_option = click.option(
     help="html, pdf, ipynb.",
     callback=one_of("format", lambda: FORMATS, needed=True),
 )
-profile_option = click.option(
-    "--profile",
-    help="smoke, quick (default), standard or full.",
-    callback=one_of("profile", _profiles),
-)
-study_option = click.option(
-    "--study",
-    "studies",
-    multiple=True,
-    help="Study; all when not given.",
-    callback=one_of("study", lambda: names("ipclab.studies")),
-)
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
-quantile_option = click.option(
-    "--quantile",
-    type=float,
-    default=MEDIAN,
-    callback=lambda _ctx, _param, quantile: check(quantile),
-    help="Of each launch, such as 0.99 [the median].",
-)
 
 
 def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
@@ -185,14 +72,6 @@ def check_out(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "permission denied")
-
-
-def die_with_make() -> None:
-    """End with the make that started this command: a killed make must not leave it running."""
-    from ipclab_measure.spawn.exits import die_with_parent
-
-    if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
-        die_with_parent(os.getppid(), signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -237,6 +116,7 @@ class Rendering:
         manifest of its `runs`. All of it was checked before. Raises `LabError` when a notebook
         fails.
         """
+        from ipclab.store.files import write_whole
         from ipclab_measure.session.progress import Progress
         from ipclab_report.pages.jobs import (
             Job,
@@ -246,7 +126,6 @@ class Rendering:
         )
         from ipclab_report.pages.report import DATA
         from ipclab_report.pages.staleness import write_manifest
-        from ipclab.store.files import write_whole
 
         paths = checkout()
         out = self.folder

@@ -1,0 +1,53 @@
+"""The command line: the commands of all packages that are installed, loaded when called."""
+
+import click
+
+from ipclab import __version__
+from ipclab.errors import UsageError, hint
+from ipclab.plugins import names, one
+
+GROUP = "ipclab.commands"  # of the entry points that add a command
+PACKAGES = {  # which of ours brings a command
+    "ipclab-measure": ("backends", "clean", "conform", "doctor", "measure"),
+    "ipclab-report": ("bundle", "check", "import", "report"),
+    "ipclab-answers": ("ab", "choose", "compare", "gather", "history", "runs", "values"),
+}
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
+
+
+class Commands(click.Group):
+    """The commands that packages add by entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all of them, sorted."""
+        return names(GROUP)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name; one that cannot be loaded says why when it is called."""
+        if cmd_name in names(GROUP):
+            try:
+                return one(GROUP, "command", cmd_name, click.Command)
+            except UsageError as error:
+                return _broken(cmd_name, error)
+        for package, brought in PACKAGES.items():
+            if cmd_name in brought:
+                why = f"it comes with {package}, which is not installed"
+                error = UsageError(f"no command {cmd_name!r}", why, f"pip install {package}")
+                return _broken(cmd_name, error)
+        raise UsageError(f"no command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
+
+
+def _broken(name: str, error: UsageError) -> click.Command:
+    """Return a command that says, where it is called, why it cannot be loaded."""
+
+    def called() -> None:
+        raise error
+
+    taken = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, context_settings=taken, callback=called, help=str(error))
+
+
+@click.group(cls=Commands, context_settings=SETTINGS)
+@click.version_option(__version__)
+def commands() -> None:
+    """A laboratory for the cost of handing data from one process, stream or file to another."""

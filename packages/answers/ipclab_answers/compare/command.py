@@ -1,0 +1,52 @@
+"""The command `compare`."""
+
+from pathlib import Path
+
+import click
+
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
+from ipclab_answers.compare import FAIL_ON, UNKNOWN
+from ipclab_answers.quantile import quantile_option
+from ipclab_measure.console import PATH, Words, one_of, say, shown, words
+from ipclab_measure.options import die_with_make
+from ipclab_report.rendering import Rendering, rendering
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=PATH)
+@rendering("machines")
+@click.option(
+    "--fail-on",
+    type=words,
+    default="",
+    help="Exit code 1: slower, faster; 3: undecided, missing, limits.",
+    callback=one_of("verdict to fail on", lambda: FAIL_ON),
+)
+@quantile_option
+def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Rendering) -> None:
+    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two
+    committed ones).
+    """
+    from ipclab.store import origin
+    from ipclab_answers.compare import shared
+    from ipclab_answers.compare.held import chosen, held
+    from ipclab_measure.bounds import suspects
+    from ipclab_report.pages.report import notebooks_of
+
+    die_with_make()
+    compared = chosen(checkout(), [str(run) for run in runs])
+    to.check()
+    say(origin.lines(checkout(), compared))
+    try:
+        beaten = [line for run in compared for line in suspects.checked(run)]
+        points = shared.points([held(run, quantile) for run in compared])
+        parameters = {"runs": [str(run.path) for run in compared], "quantile": quantile}
+        table = "comparison.csv", shared.listed(points)
+        files = to.render(compared, notebooks_of(checkout(), "runs"), parameters, table)
+    except LabError as error:
+        if fail_on and not isinstance(error, UsageError):
+            error.exit_code = UNKNOWN  # 1 is a verdict
+        raise
+    say([*beaten, *shared.summary(points), shared.APART, *map(shown, files)])
+    shared.fail(points, fail_on)

@@ -1,0 +1,125 @@
+"""The lab of a report: what a notebook holds, with prose, claims and quotations."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pandas as pd
+
+from ipclab.frames import address
+from ipclab.frames.ratios import Ratios
+from ipclab.lab.lab import Lab
+from ipclab.words import filling
+from ipclab.words.filling import Variables
+from ipclab.words.numbers import plain
+from ipclab.words.words import DASH
+from ipclab_report.claims import published as texts
+from ipclab_report.claims.file import File
+from ipclab_report.notebooks import quotes
+from ipclab_report.notebooks.parameters import Parameter
+from ipclab_report.prose import magic, sentences
+from ipclab_report.prose.teller import Teller
+
+# Of the parameters of study notebooks; the others are lists of whole numbers.
+KINDS = {
+    "run": "str",
+    "lang": "str",
+    "profile": "str",
+    "measure": "bool",
+    "backends": "list[str]",
+    "placement": "list[str]",
+    "object": "list[str]",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class ReportLab(Lab):
+    """A run for one reader, of which prose tells and claims are judged.
+
+    In a cell that begins with %%prose, {gain:x,interval} is the variable `gain` with its interval.
+    `_own` are claims of a person's own.
+    """
+
+    _own: File | None = None
+
+    @classmethod
+    def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> Self:
+        """Open a run as `Lab.open` does, and make `%%prose` work.
+
+        `claims` is a TOML file of your own claims; raises `UsageError` for ones that cannot be
+        judged, too.
+        """
+        lab = super().open(run, lang, study)
+        if claims:
+            from ipclab_report.claims.audit import with_own
+
+            lab = with_own(lab, claims)
+        magic.register(Teller(lab))
+        return lab
+
+    @classmethod
+    def begin(
+        cls,
+        study: str,
+        run: Any = "",
+        lang: Any = "en",
+        measure: Any = False,
+        profile: Any = "quick",
+        **sweep: Any,
+    ) -> Self:
+        """Open or measure a run as `Lab.begin` does.
+
+        Values may come from papermill's command line: "false" is meant as False, a scalar as a
+        list of it. Raises `UsageError` for what cannot be meant.
+        """
+        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
+        values = {}
+        for name, value in given.items():
+            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
+        return super().begin(study, **values)
+
+    def published(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return the numbers that the text of `study` prints (SI units, and as printed).
+
+        >>> lab.published("payload", section="3.1", metric="mean")
+        """
+        return address.narrowed(texts.published(self.paths, study), levels)
+
+    def keep(self, *names: str, **values: Any) -> quotes.Kept:
+        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
+
+        >>> lab.keep("past", "now", gain=past / now)
+        """
+        kept = {name: self._lookup(name) for name in names}
+        for name, value in values.items():
+            kept[name] = plain(value)
+        return quotes.Kept(kept)
+
+    def quoted(self, notebook: str) -> quotes.Quoted:
+        """Return what another notebook made of this run: figures, tables, and kept values.
+
+        It is executed when that was not done yet; raises `LabError` when it fails.
+
+        >>> payload = lab.quoted("01_payload")
+        >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
+        """
+        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
+        return quotes.read(executed, notebook, Ratios(self.run))
+
+    def say(self, text: str, /, **more: Any) -> str:
+        """Return text (a msgid or translated), filled from `more`, then from the notebook.
+
+        What of it lacks a value is left out; where nothing stays it is a dash.
+        """
+        said = self.words.translate(text)
+        kept = sentences.told(said, lambda part: not self._is_measured(part, more))
+        if not kept:
+            kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
+        return self._filled(kept, more, markdown=False)
+
+    def _is_measured(self, text: str, more: Variables | None = None) -> bool:
+        """Return whether each value that `text` names is there; a dash is none."""
+        values = [self._lookup(name, more) for name, _ in filling.placeholders(text)]
+        return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
+
+    def _text(self, study: str) -> pd.DataFrame:
+        return texts.worded(self.paths, study)

@@ -1,0 +1,76 @@
+"""Who says a notebook's prose: translates it, fills in values, has questions answered."""
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from ipclab.frames import derived
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
+from ipclab.words.filling import Variables
+from ipclab_report.prose import prose, sentences
+from ipclab_report.prose.questions import MOST_WITHIN, Question, within, without_factor
+
+if TYPE_CHECKING:
+    from ipclab_report.lab import ReportLab
+
+FEW = N_("The launches of this run are too few to test it, whatever the difference.")
+
+
+class Teller:
+    """Says a notebook's prose: translates it, fills in values, has questions answered."""
+
+    def __init__(self, lab: "ReportLab") -> None:
+        self.lab = lab
+
+    def translate(self, msgid: str) -> str:
+        """Return `msgid` in the reader's language."""
+        return self.lab.words.translate(msgid)
+
+    def fill(self, text: str, more: Variables | None = None) -> str:
+        """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
+        return self.lab.words.numbers.written_out(self.lab._filled(text, more))
+
+    def tell(self, text: str, more: Variables | None = None) -> str:
+        """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""
+        kept = sentences.told(text, lambda part: not self.is_measured(part, more))
+        return self.fill(kept, more) if kept else ""
+
+    def is_measured(self, text: str, more: Variables | None = None) -> bool:
+        """Return whether each value that `text` names is there."""
+        return self.lab._is_measured(text, more)
+
+    def answer(self, question: Question) -> tuple[str | None, Variables]:
+        """Return the alternative (a msgid) that the judge chooses, and what it may tell.
+
+        What was not tested is undecided, with why; what is missing is None, if no words are for it.
+        """
+        lab = self.lab
+        names = self.lab._names()
+        asked = question.value(names, lab._lookup)
+        bound = question.limit(names, lab._lookup)
+        side = question.side(asked, bound, derived.bound(lab.run))
+        factor = within(asked, bound)
+        more: dict[str, Any] = {"it": asked, "within": factor}
+        untested = side == judge.NOT_TESTED and not question.is_row
+        alternative = question.alternatives.get(judge.UNDECIDED if untested else side)
+        if alternative and (untested or (side == judge.UNDECIDED and not _tells(factor))):
+            alternative = without_factor(alternative)
+        if untested and alternative and sentences.ends(alternative):
+            more[prose.WHY] = FEW
+        if question.name and isinstance(names, MutableMapping):
+            names[question.name] = self._sentence(alternative or "", more)
+        return alternative, more
+
+    def _sentence(self, alternative: str, more: Variables) -> str:
+        """Return an answer as a value of the notebook; nothing where a value of it is missing."""
+        lab = self.lab
+        said = [lab.words.translate(text) for text in (alternative, more.get(prose.WHY, ""))]
+        kept = [
+            sentences.whole(text, lambda part: not lab._is_measured(part, more)) for text in said
+        ]
+        return " ".join(lab._filled(text, more, markdown=False) for text in kept if text)
+
+
+def _tells(factor: Quantity) -> bool:
+    return bool(factor) and factor.value <= MOST_WITHIN
