@@ -88,7 +88,7 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab_report.notebooks.copies $(if $(LAB_LANG),'$(LAB_LANG)')
+	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),'$(LAB_LANG)')
 	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)

@@ -32,8 +32,8 @@ class Commands(click.Group):
         for package, brought in PACKAGES.items():
             if cmd_name in brought:
                 why = f"it comes with {package}, which is not installed"
-                error = UsageError(f"no command {cmd_name!r}", why, f"pip install {package}")
-                return _broken(cmd_name, error)
+                lacking = UsageError(f"no command {cmd_name!r}", why, f"pip install {package}")
+                return _broken(cmd_name, lacking)
         raise UsageError(f"no command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
 
 

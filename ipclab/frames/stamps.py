@@ -2,11 +2,11 @@
 
 import hashlib
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
-from ipclab.paths import checkout
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 
@@ -39,7 +39,7 @@ def stamp(run: RunFolder, study: str) -> str:
 
 @cache
 def _code() -> str:
-    package = checkout().package
+    package = Path(__file__).parents[1]
     files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
     kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
     writers = f"{pd.__version__} {pa.__version__}"

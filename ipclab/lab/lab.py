@@ -188,17 +188,24 @@ def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
     return kind().of(run, paths, lang)
 
 
-def open(study: str = "", run: str = "", lang: str = "en", **more: Any) -> Lab:
-    """Open a run that holds `study` for readers of `lang`: a notebook's first call.
+def open(
+    study: str = "",
+    run: str = "",
+    lang: str = "en",
+    measure: bool = False,
+    profile: str = "quick",
+    **more: Any,
+) -> Lab:
+    """Open a run for readers of `lang`: a notebook's first call.
 
-    Without `run` it is the newest here that holds the study, else the committed reference. `more`
-    is `measure`, `profile` and levels to sweep (see `Lab.begin`), or `claims`, a TOML file of your
-    own claims.
+    Without `run` it is the newest here that holds `study`, else the committed reference. `measure`,
+    `profile` and the levels in `more` are those of `Lab.begin`; without a study `more` may be
+    `claims`, a TOML file of your own claims.
 
-    >>> lab = ipclab.open("payload", sizes=[100, 10_000], measure=True)
+    >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
     """
     if study:
-        return kind().begin(study, run, lang, **more)
+        return kind().begin(study, run, lang, measure, profile, **more)
     return kind().open(run, lang, **more)
 
 

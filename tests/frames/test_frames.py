@@ -23,7 +23,6 @@ from ipclab.frames.points import (
     point_rows,
 )
 from ipclab.frames.stamps import stamp
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
@@ -31,6 +30,7 @@ from ipclab.store.files import sha256
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
+from ipclab_report.lab import lab_of
 from ipclab_report.pages import staleness
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.contests import contests
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
@@ -23,6 +22,7 @@ from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_report.appendix.calibration import calibration_table
 from ipclab_report.appendix.twins import EXCHANGES, rows
+from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run
 
 STUDY = CalibrationStudy()

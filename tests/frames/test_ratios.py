@@ -6,16 +6,16 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 from ipclab.words.words import Words
+from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT
 
 RUN = RunFolder(ROOT, {})
-DATA = Data(RUN, Words("en"), Paths(ROOT))
+DATA = ReportLab(RUN, Words("en"), Paths(ROOT))
 
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:

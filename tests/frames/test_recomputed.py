@@ -17,7 +17,6 @@ import pytest
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
 from ipclab.lab import canvas
-from ipclab.lab.lab import Lab
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
@@ -25,6 +24,7 @@ from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 from ipclab.tables import table
 from ipclab.words.numbers import Formatter
+from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw
 from tests.support.told import READ, Told, reference
@@ -193,7 +193,7 @@ class Printed(Told):
             self.quantities.append(quantity)
             return written(formatter, quantity, spec)
 
-        kept = [each for each in super()._made() if each[:2] != (Lab, "table")]
+        kept = [each for each in super()._made() if each[:2] != (ReportLab, "table")]
         return [*kept, (Formatter, "format", noted)]
 
 

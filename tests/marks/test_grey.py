@@ -12,12 +12,13 @@ import pytest
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, formats
 from ipclab.lab.canvas import FIGURES
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.marks import style
 from ipclab.marks.curves import leading, lines
 from ipclab.marks.drawing import bars, limit
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
+from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.pages.extraction import MAGIC
 from ipclab_report.prose import magic
 from tests.support.beyond import beyond
@@ -53,7 +54,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)
     patch.setattr(magic, "namespace", lambda: values)
-    patch.setattr(Lab, "keep", lambda *_, **__: None)
+    patch.setattr(ReportLab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
         patch.setattr(formats, saved, lambda *_, content=content: content)
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from ipclab.frames.ratios import Ratios
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats import judge
 from ipclab.stats.form import Ends
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.quantity import Quantity, measured, of
 from ipclab_report.claims.computed import compute
+from ipclab_report.lab import lab_of
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.teller import Teller

@@ -330,7 +330,7 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle import unpack
 from ipclab.cli import commands
-from ipclab.lab import lab_of
+from ipclab_report.lab import lab_of
 from ipclab.paths import checkout
 from ipclab_report.pages.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]

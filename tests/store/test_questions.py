@@ -35,7 +35,7 @@ class Refused:
 sys.meta_path.insert(0, Refused())
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.lab.lab import lab_of
+from ipclab_report.lab import lab_of
 from ipclab_report.appendix.limits import limited
 from ipclab.paths import checkout
 from ipclab.store.run import read

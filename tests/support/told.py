@@ -14,7 +14,6 @@ import pytest
 
 from ipclab.frames import derived, ratios
 from ipclab.lab.data import Data
-from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.store import samples
 from ipclab.store.bundle import opened
@@ -22,6 +21,7 @@ from ipclab.store.run import RunFolder
 from ipclab.words.words import Words
 from ipclab_report.appendix import states
 from ipclab_report.claims import audit
+from ipclab_report.lab import ReportLab
 from ipclab_report.prose import magic, prose
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.sentences import told
@@ -132,7 +132,7 @@ class Told(Teller):
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         say, translate = Data.say, Words.translate
-        methods = ((Lab, "table"), (Lab, "keep"), (audit, "claims_table"))
+        methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read", self.frames),

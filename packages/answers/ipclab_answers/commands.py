@@ -87,7 +87,7 @@ def choose(
     else:
         runs = runs_for(paths, need, str(run or ""))
     # Only now: what measures is not to hold what draws.
-    from ipclab.lab.lab import lab_of
+    from ipclab_report.lab import lab_of
 
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS

@@ -8,6 +8,8 @@ import pandas as pd
 from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.lab import Lab
+from ipclab.paths import Paths
+from ipclab.store.run import RunFolder
 from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.numbers import plain
@@ -123,3 +125,8 @@ class ReportLab(Lab):
 
     def _text(self, study: str) -> pd.DataFrame:
         return texts.worded(self.paths, study)
+
+
+def lab_of(run: RunFolder, paths: Paths, lang: str) -> ReportLab:
+    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
+    return ReportLab.of(run, paths, lang)

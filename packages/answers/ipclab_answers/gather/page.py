@@ -7,12 +7,13 @@ import pandas as pd
 from IPython.display import Markdown
 
 from ipclab.lab import shell
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import N_
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.trips import beaten
+from ipclab_report.lab import ReportLab
 from ipclab_report.prose import magic
 from ipclab_report.prose.teller import Teller
 
@@ -27,9 +28,9 @@ def run_of_many(trips: Index) -> RunFolder:
     return RunFolder(Path(), about)
 
 
-def reader(trips: Index, lang: str) -> Lab:
+def reader(trips: Index, lang: str) -> ReportLab:
     """Return the lab of many runs for readers of `lang`, and make `%%prose` work."""
-    lab = lab_of(run_of_many(trips), checkout(), lang)
+    lab = ReportLab.of(run_of_many(trips), checkout(), lang)
     lab = replace(lab, _names=shell.namespace)
     magic.register(Teller(lab))
     return lab

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.contests import VALUES
-from ipclab.lab import lab_of
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.stats.compare import SLOWER, Side, compare
@@ -28,6 +27,7 @@ from ipclab_report.appendix.advice import (
     named_entrant,
 )
 from ipclab_report.appendix.states import UNSTEADY
+from ipclab_report.lab import lab_of
 
 LAUNCHES = 12
 

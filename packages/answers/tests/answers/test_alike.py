@@ -10,7 +10,6 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ipclab.frames import derived
-from ipclab.lab import lab_of
 from ipclab.lab.lab import Lab
 from ipclab.marks.curves import lines, over
 from ipclab.marks.style import GREY
@@ -19,6 +18,7 @@ from ipclab.stats.compare import SLOWER
 from ipclab.store.bundle import opened
 from ipclab_report.appendix.choices import NAMED, alike, chosen
 from ipclab_report.appendix.states import UNSTEADY
+from ipclab_report.lab import lab_of
 from tests.answers.test_advice import contest
 
 
@@ -79,6 +79,7 @@ def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is
     found = found[(found.placement == "free") & (found.other != "") & (found.verdict != "slower")]
     keys = ["op", "question", "among", "placement"]
     ends = found.groupby(keys).agg(low=("low", "min"), high=("high", "max")).reset_index()
+    row: Any
     # The factor holds every interval of what is called alike, whose ends are printed in hundredths.
     for row in rows.merge(ends, on=keys).itertuples():
         if row.within:

@@ -12,8 +12,8 @@ from subprocess import CompletedProcess
 
 import click
 import pytest
-from ipclab.group import GROUP
 
+from ipclab.cli import GROUP
 from ipclab.paths import Paths
 from ipclab_report.notebooks.parameters import read_notebook
 from ipclab_report.pages.report import notebooks_of

@@ -12,7 +12,6 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
@@ -35,6 +34,7 @@ from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import WORDS, tables, verdict
 from ipclab_measure.studies.profile import profile
+from ipclab_report.lab import lab_of
 from tests.support.made import ASKED
 from tests.support.needs import Plant, asked
 

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
 from ipclab.store.samples import decode, encode
@@ -27,6 +26,7 @@ from ipclab_answers.gather import (
 )
 from ipclab_report.appendix.limits import limited
 from ipclab_report.appendix.trust import unfit
+from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
 

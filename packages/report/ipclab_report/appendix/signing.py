@@ -5,7 +5,7 @@ The configuration is what the run was measured with, beside what the lock file p
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,6 +17,9 @@ from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 from ipclab_report.claims.audit import with_own
 from ipclab_report.claims.file import Control, Revision
+
+if TYPE_CHECKING:
+    from ipclab_report.lab import ReportLab
 
 MIME = "application/vnd.ipclab.page+json"
 LEAST = "standard"  # the profile from which on values are not preliminary
@@ -63,13 +66,13 @@ def is_preliminary(lab: Data) -> bool:
     return PROFILES.index(lab.run.profile) < PROFILES.index(LEAST)
 
 
-def signed_by(lab: Data) -> Control:
+def signed_by(lab: "ReportLab") -> Control:
     """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
     control_file = with_own(lab, str(lab.paths.control))._own
     return (control_file and control_file.document) or Control()
 
 
-def page_marks(lab: Data) -> Marks:
+def page_marks(lab: "ReportLab") -> Marks:
     """Return a signed document's number, and a mark while the run is preliminary.
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
@@ -79,7 +82,7 @@ def page_marks(lab: Data) -> Marks:
     return Marks(signed_by(lab).number, mark)
 
 
-def title_block(lab: Data) -> Table:
+def title_block(lab: "ReportLab") -> Table:
     """Return number, revision and date, the signers' names and cells, and the history.
 
     Where `report.toml` names no earlier revision, the history is a line to write on.

@@ -103,7 +103,7 @@ def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
     bounds = derived.read(run, LIMITS, "launches")
-    below = limits.beaten(limits.with_limits(medians, bounds)).lowest
+    below = limits.beaten(limits.with_limits(medians, bounds, run.questions)).lowest
     return medians.join(states(medians, run.questions.of(study).again, below.to_dict()))
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
-from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
@@ -30,6 +29,9 @@ from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
 
+if TYPE_CHECKING:
+    from ipclab_report.lab import ReportLab
+
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
     "id",
@@ -42,10 +44,10 @@ SHOWN_COLUMNS = (
     "fairly",
     "adds",
 )
-AnyData = TypeVar("AnyData", bound=Data)
+AnyData = TypeVar("AnyData", bound="ReportLab")
 
 
-def claims(lab: Data, study: str = "") -> pd.DataFrame:
+def claims(lab: "ReportLab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
@@ -79,7 +81,7 @@ def claims(lab: Data, study: str = "") -> pd.DataFrame:
 
 
 def _claim(
-    lab: Data,
+    lab: "ReportLab",
     file: File,
     claim: Claim,
     values: tuple[Source, Source],
@@ -106,7 +108,7 @@ def _claim(
 
 
 def _verdict(
-    lab: Data,
+    lab: "ReportLab",
     claim: Claim,
     method: str,
     verdict: Verdict,
@@ -129,7 +131,7 @@ def _verdict(
 
 
 def claims_table(
-    lab: Data,
+    lab: "ReportLab",
     study: str,
     name: str = "",
     of: Collection[str] | None = None,
@@ -177,7 +179,7 @@ def claims_table(
     return tabulated(lab, frame, caption, notes=notes, name=name)
 
 
-def corrections(lab: Data, of: Collection[str] | None = None) -> pd.DataFrame:
+def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataFrame:
     """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
 
     `of` names the claims that need one, all when None; what no claim states is always corrected.
@@ -201,7 +203,7 @@ def corrections(lab: Data, of: Collection[str] | None = None) -> pd.DataFrame:
 
 
 def _corrected(
-    lab: Data,
+    lab: "ReportLab",
     msgid: str,
     values: Mapping[str, Term],
     source: Source,
@@ -215,20 +217,20 @@ def _corrected(
     return lab.say(msgid, **filled) if msgid else DASH
 
 
-def filled(lab: Data, text: str, figures: Mapping[str, Quantity]) -> str:
+def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
     """Return the words of a person's own claim or requirement with its figures."""
     return filling.fill(
         text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
     )
 
 
-def in_language(lab: Data, stated: Claim | Requirement) -> str:
+def in_language(lab: "ReportLab", stated: Claim | Requirement) -> str:
     """Return the words of a claim or requirement in the reader's language where it has them."""
     by_language = {**stated.translations, stated.language: stated.text}
     return by_language.get(lab.words.lang, stated.text)
 
 
-def _meaning(lab: Data, file: File, claim: Claim) -> str:
+def _meaning(lab: "ReportLab", file: File, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     lang = lab.words.lang
     if file.seed == OWN:
@@ -239,7 +241,7 @@ def _meaning(lab: Data, file: File, claim: Claim) -> str:
     return meaning
 
 
-def _title(lab: Data, file: File) -> str:
+def _title(lab: "ReportLab", file: File) -> str:
     return lab.say(file.title, seed=file.seed) if file.title else file.seed
 
 

@@ -1,11 +1,10 @@
 """Requirements in a reader's words: statistic, number of samples, evidence, verdict."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ipclab.frames.address import MissingError
-from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.store.samples import Measured, decode
 from ipclab.tables.table import Table
@@ -27,6 +26,9 @@ from ipclab_report.claims.requirement import (
     judge,
 )
 
+if TYPE_CHECKING:
+    from ipclab_report.lab import ReportLab
+
 COVERED = "max-covered"  # the words of a maximum that a coverage shows
 FIXED = "launches"  # the parameter of a run whose number of launches was fixed before
 STATISTICS, UNSHOWN = (labels.WORDS[name] for name in ("statistics", "unshown"))
@@ -41,7 +43,7 @@ NOTES = [
 ]
 
 
-def requirements(lab: Data) -> pd.DataFrame:
+def requirements(lab: "ReportLab") -> pd.DataFrame:
     """Return one row for each requirement of your own, in words.
 
     Columns: id, requirement, statistic, n, evidence, verdict, and `word`: the verdict as it is
@@ -54,7 +56,7 @@ def requirements(lab: Data) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def requirements_table(lab: Data, name: str = "requirements") -> Table:
+def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
     """Return your own requirements as a table: statistic, N, evidence and verdict of each."""
     rows = requirements(lab)
     heads = {
@@ -70,7 +72,7 @@ def requirements_table(lab: Data, name: str = "requirements") -> Table:
     return tabulated(lab, cells, lab.say(N_("Requirements, judged")), notes=notes, name=name)
 
 
-def _row(lab: Data, requirement: Requirement) -> dict[str, Any]:
+def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
     words = filled(lab, in_language(lab, requirement), requirement.figures)
     if requirement.source:
@@ -88,7 +90,7 @@ def _row(lab: Data, requirement: Requirement) -> dict[str, Any]:
     }
 
 
-def _found(lab: Data, requirement: Requirement) -> Evidence:
+def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
     run = values_of(lab)[1]
     points = dict[tuple[str, str, str], tuple[Measured, str]]()
@@ -104,7 +106,7 @@ def _found(lab: Data, requirement: Requirement) -> Evidence:
     return judge(requirement, run, list(points.values()), fixed)
 
 
-def _statistic(lab: Data, requirement: Requirement) -> str:
+def _statistic(lab: "ReportLab", requirement: Requirement) -> str:
     """Return what is compared with which bound, in words."""
     key: str = requirement.statistic
     shares = dict[str, Quantity]()
@@ -116,7 +118,7 @@ def _statistic(lab: Data, requirement: Requirement) -> str:
     return f"{said} {verdicts.bounds(lab, requirement.rule)}"
 
 
-def _evidence(lab: Data, requirement: Requirement, found: Evidence) -> str:
+def _evidence(lab: "ReportLab", requirement: Requirement, found: Evidence) -> str:
     if found.value is None:
         return DASH
     rule = requirement.rule
@@ -126,7 +128,7 @@ def _evidence(lab: Data, requirement: Requirement, found: Evidence) -> str:
     return verdicts.with_interval(lab, found.value, (rule.low, rule.high))
 
 
-def _verdict(lab: Data, found: Evidence) -> str:
+def _verdict(lab: "ReportLab", found: Evidence) -> str:
     """Return a verdict in words, with what violates the bound or what keeps it from being shown."""
     word = lab.say(labels.WORDS["verdicts"][found.verdict])
     counts = {"n": found.beyond, "samples": found.samples, "more": found.more}

@@ -87,8 +87,8 @@ def report(
 
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
     """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
-    from ipclab.lab.lab import lab_of
     from ipclab_report.claims.audit import with_own
+    from ipclab_report.lab import lab_of
 
     control = paths.control if paths.control.is_file() else None
     for file in filter(None, (control, claims)):

@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths, checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
@@ -50,6 +49,7 @@ from ipclab_report.claims.told import (
     log,
 )
 from ipclab_report.claims.verdicts import NEEDS, with_interval
+from ipclab_report.lab import lab_of
 from ipclab_report.pages.words import digits
 from ipclab_report.prose.language import RuleError
 from tests.support.commands import ROOT

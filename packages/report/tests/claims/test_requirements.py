@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -21,6 +20,7 @@ from ipclab_report.claims.claim import HOLDS
 from ipclab_report.claims.lines import Lines
 from ipclab_report.claims.required import requirements, requirements_table
 from ipclab_report.claims.requirement import NOT_SHOWN, VIOLATED
+from ipclab_report.lab import ReportLab, lab_of
 from tests.support.bundled import NOW, make_run
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000
@@ -69,15 +69,17 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
     return run
 
 
-def lab_with(tmp_path: Path, paths: Paths, run: RunFolder, text: str, lang: str = "en") -> Lab:
+def lab_with(
+    tmp_path: Path, paths: Paths, run: RunFolder, text: str, lang: str = "en"
+) -> ReportLab:
     (tmp_path / "mine.toml").write_text(text)
-    lab: Lab = with_own(lab_of(run, paths, lang), str(tmp_path / "mine.toml"))
+    lab: ReportLab = with_own(lab_of(run, paths, lang), str(tmp_path / "mine.toml"))
     return lab
 
 
 def judged(tmp_path: Path, paths: Paths, run: RunFolder, text: str) -> tuple[str, str]:
     (row,) = requirements(lab_with(tmp_path, paths, run, text)).itertuples()
-    return row.word, row.why
+    return str(row.word), str(row.why)
 
 
 WORDS = {

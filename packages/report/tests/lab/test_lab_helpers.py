@@ -29,6 +29,7 @@ from ipclab.words import labels
 from ipclab.words.numbers import trimmed
 from ipclab_measure.studies.asked import asked
 from ipclab_measure.studies.profile import PROFILES
+from ipclab_report.lab import ReportLab
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab_report.prose import prose
 from tests.frames.test_ratios import DATA
@@ -218,7 +219,7 @@ def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
 
 def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(canvas.FIGURES, str(tmp_path))
-    with Lab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
+    with ReportLab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
         lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
     assert (tmp_path / "mine.en.svg").is_file()
 

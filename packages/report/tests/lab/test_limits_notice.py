@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 from ipclab_measure.bounds import suspects
 from ipclab_report.appendix import limits
+from ipclab_report.lab import lab_of
 from tests.frames.test_limits_again import made
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from ipclab.frames.address import PATTERN
 from ipclab.stats import judge
 from ipclab.words import filling
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab_report.prose import prose
-from ipclab_report.prose.questions import ADDRESS, Question, parts
+from ipclab_report.prose.questions import Question, parts
 from ipclab_report.prose.sentences import ends, told
 from tests.support.questions import NOTEBOOKS, OWN, cells, parsed
 from tests.support.tellers import Plain
@@ -31,6 +32,8 @@ PROSE = [
     for place, (is_prose, text) in enumerate(cells(path))
     if is_prose
 ]
+
+_ADDRESS = re.compile(PATTERN)
 
 
 class Lacking(Plain):
@@ -61,8 +64,8 @@ def lacks(lacking: str, text: str) -> bool:
 
 def asked_for(question: Question) -> set[str]:
     """Return the values that a question asks about, attributes of others as prose names them."""
-    addresses = set(ADDRESS.findall(question.asked))
-    text = ADDRESS.sub("0", question.asked)
+    addresses = set(_ADDRESS.findall(question.asked))
+    text = _ADDRESS.sub("0", question.asked)
     assert parsed(text)
     return addresses | set(re.findall(r"[A-Za-z_][\w.]*", text))
 

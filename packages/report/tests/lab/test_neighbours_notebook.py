@@ -7,6 +7,7 @@ import pytest
 from matplotlib.text import Text
 
 from ipclab.lab import Lab
+from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT
 
 CELLS = {
@@ -19,7 +20,7 @@ CELLS = {
 @pytest.mark.parametrize("lang", ["en", "ko", "zh"])
 def test_no_word_of_the_figure_is_cut(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = Lab.open(str(ROOT / "data" / "reference.ipclab"), lang, "neighbours")
-    monkeypatch.setattr(Lab, "begin", lambda *_, **__: lab)
+    monkeypatch.setattr(ReportLab, "begin", lambda *_, **__: lab)
     names: dict[str, Any] = {
         "run": "",
         "lang": lang,

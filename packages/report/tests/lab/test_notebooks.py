@@ -16,12 +16,12 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas
-from ipclab.lab.lab import lab_of
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.tables import table
+from ipclab_report.lab import lab_of
 from ipclab_report.notebooks import parameters
 from ipclab_report.pages import words
 from ipclab_report.pages.extraction import MAGIC

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ipclab.lab.lab import Lab
 from ipclab.stats.form import ONE, Ends
 from ipclab.stats.quantity import Quantity, compared, measured
 from ipclab.words.numbers import Formatter
+from ipclab_report.lab import ReportLab
 from tests.support.told import READ, Told, reference
 
 STUDIES = (
@@ -62,7 +62,7 @@ class Printed(Told):
             self.printed.append((quantity, spec, text))
             return text
 
-        kept = [each for each in super()._made() if each[:2] != (Lab, "table")]
+        kept = [each for each in super()._made() if each[:2] != (ReportLab, "table")]
         return [*kept, (Formatter, "format", noted)]
 
 

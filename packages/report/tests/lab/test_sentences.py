@@ -13,7 +13,6 @@ import pytest
 from ipclab.frames import derived
 from ipclab.frames.contests import contests
 from ipclab.frames.points import BY_HEAT, TURNS
-from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
 from ipclab_measure.studies.asked import question
@@ -21,6 +20,7 @@ from ipclab_report.claims.claim import HOLDS, NOT_TESTABLE, decide
 from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.expression import Source
 from ipclab_report.claims.rules import read_rule
+from ipclab_report.lab import lab_of
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference
 

@@ -5,10 +5,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
 from ipclab_report.appendix.steadiness import told, unsteady
+from ipclab_report.lab import lab_of
 from tests.support.told import Told, measured, reference
 
 STEADY: dict[str, Any] = {

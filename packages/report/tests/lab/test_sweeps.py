@@ -15,10 +15,10 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.lab import canvas, formats
-from ipclab.lab.lab import Lab
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 from ipclab.words import numbers
+from ipclab_report.lab import ReportLab
 from tests.support.bundled import NOW
 from tests.support.commands import ROOT
 from tests.support.told import MAGIC, READ, Told, measured, reference
@@ -115,10 +115,10 @@ class Sweep(Told):
                     self.values["run"] = str(reference().path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
-        shown = [each for each in super()._made() if each[0] is not Lab]
-        keep = Lab.keep
+        shown = [each for each in super()._made() if each[0] is not ReportLab]
+        keep = ReportLab.keep
 
-        def kept(lab: Lab, *names: str, **values: Any) -> Any:
+        def kept(lab: ReportLab, *names: str, **values: Any) -> Any:
             made = keep(lab, *names, **values)
             self.kept |= made.values
             return made
@@ -132,8 +132,8 @@ class Sweep(Told):
             *shown,
             *unsaved,
             (numbers, "_ABSENT", HOLE),
-            (Lab, "keep", kept),
-            (Lab, "quoted", lambda *_: quoted(self.study, self.factor)),
+            (ReportLab, "keep", kept),
+            (ReportLab, "quoted", lambda *_: quoted(self.study, self.factor)),
             (canvas, "write_whole", lambda *_: None),
             (derived, "measured", lambda run: held),
         ]

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.store.files import dump_json
 from ipclab.store.run import RunFolder
@@ -27,6 +26,7 @@ from ipclab_report.appendix.trust import (
     RULES,
     judged,
 )
+from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run
 
 GOOD: dict[str, float | None] = dict.fromkeys((rule.fact for rule in RULES), 0.0)

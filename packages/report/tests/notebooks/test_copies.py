@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.paths import Paths
-from ipclab_report.notebooks.copies import NOTED, refresh
+from ipclab_report.copies import NOTED, refresh
 from tests.pages.conftest import write_notebook
 
 

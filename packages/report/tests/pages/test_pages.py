@@ -9,11 +9,11 @@ import pandas as pd
 import typst
 from nbformat import v4
 
-from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.tables.table import MIME, Column, Table
+from ipclab_report.lab import lab_of
 from ipclab_report.pages.document import read
 from ipclab_report.pages.exporters import ReportHTMLExporter
 from ipclab_report.pages.typeset import Sheet, compiled
