@@ -16,6 +16,7 @@ from typing import Any
 __version__ = "0.2.0"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
+    "errors": ("LabError", "UsageError"),
     "lab": ("Lab", "measure", "open"),
     "marks.axes": ("note_ends", "scale"),
     "marks.curves": ("leading", "lines", "over"),

@@ -39,8 +39,7 @@ def write(stamp: str, content: Mapping[str, bytes]) -> None:
         folder = _folder()
         for kind, parquet in content.items():
             digest = hashlib.sha256(parquet).hexdigest()
-            with whole(folder / f"{stamp}-{kind}-{digest}{SUFFIX}") as part:
-                part.touch(0o600)
+            with whole(folder / f"{stamp}-{kind}-{digest}{SUFFIX}", 0o600) as part:
                 part.write_bytes(parquet)
         _make_room(folder)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,9 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     if alt_text == DASH:
         alt_text = lab.say(title)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
-    contents = {"svg": svg.encode(), "png": formats.png(svg), "pdf": formats.pdf(svg)}
+    contents = {"svg": svg.encode()}
+    if find_spec("typst"):  # which comes with ipclab-report
+        contents |= {"png": formats.png(svg), "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
     return Figure(svg, alt_text, lab.say(title), name, sketch.rows)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ipclab.errors import UsageError
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, shell
 from ipclab.lab.data import Data
@@ -29,6 +30,7 @@ from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_, SOURCE
 from ipclab.words.words import Words
 
+REPORTING = "keep", "published", "quoted"  # what a lab has where ipclab-report is installed
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
@@ -173,6 +175,12 @@ class Lab(Data):
         if fuller is None:
             return f"{hint}; a sweep"
         return f"{hint}; a sweep: run = {str(fuller.path)!r} opens the newest full run"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in REPORTING:
+            why = "it comes with ipclab-report, which is not installed"
+            raise UsageError(f"no lab.{name}", why, "pip install ipclab-report")
+        raise AttributeError(f"a lab has no {name!r}")
 
     def __repr__(self) -> str:
         return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"

@@ -43,8 +43,8 @@ def text_of(file: Path) -> str:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Give a new, empty file beside `path` to write, which then takes its place.
+def whole(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """Give a new, empty file of `mode` beside `path` to write, which then takes its place.
 
     Raises `LabError` when that cannot be written, or another user has made something there.
     """
@@ -56,7 +56,7 @@ def whole(path: Path) -> Iterator[Path]:
                 raise OSError("it is no regular file")
             path.parent.mkdir(parents=True, exist_ok=True)
             part.unlink(missing_ok=True)  # of a killed process that had our number, or a link
-            os.close(os.open(part, NEW, 0o666))
+            os.close(os.open(part, NEW, mode))
             yield part
             part.replace(path)
     finally:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from ipclab.lab.canvas import blank, complete
+from ipclab.store.questions import Questions
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,8 @@ from ipclab.lab.canvas import blank, complete
 def test_chinese_in_a_picture_stands_apart_from_latin_as_in_the_text(
     lang: str, tick: str, title: str
 ) -> None:
-    lab: Any = SimpleNamespace(words=SimpleNamespace(lang=lang), say=str)
+    run = SimpleNamespace(questions=Questions())
+    lab: Any = SimpleNamespace(run=run, words=SimpleNamespace(lang=lang), say=str)
     with blank(lab, (2, 2)) as canvas:
         ax, beside = canvas.subplots(1, 2, sharey=True)
         ax.set_title("同一CPU")

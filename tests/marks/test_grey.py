@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, formats
+from ipclab.lab import canvas, formats, shell
 from ipclab.lab.canvas import FIGURES
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
@@ -20,7 +20,6 @@ from ipclab.paths import checkout
 from ipclab.store.bundle import opened
 from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.pages.extraction import MAGIC
-from ipclab_report.prose import magic
 from tests.support.beyond import beyond
 from tests.support.commands import ROOT
 from tests.support.cut import cut
@@ -53,7 +52,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
 
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)
-    patch.setattr(magic, "namespace", lambda: values)
+    patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(ReportLab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
         patch.setattr(formats, saved, lambda *_, content=content: content)

@@ -17,7 +17,7 @@ from ipclab.stats.form import Ends
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.quantity import Quantity, measured, of
 from ipclab_report.claims.computed import compute
-from ipclab_report.lab import lab_of
+from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.teller import Teller
@@ -166,7 +166,8 @@ def _one_ratio(over: str, under: str, op: str, rows: Any, cells: Any, contest: A
         # a pair may stand in two contests, of which the larger one counts
         assert level or expected.ends[0] <= contest_ends[0]
     printed = lab().words.numbers.format(expected, "x,interval")
-    teller = Teller(replace(lab(), _names=lambda: {"r": expected}))
+    reader = ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": expected})
+    teller = Teller(reader)
     assert teller.fill("{r:x,interval}").replace("\\", "") == printed
     asked = teller.answer(
         Question("r", "1", dict.fromkeys((judge.ABOVE, judge.BELOW, judge.UNDECIDED), ""))

@@ -21,52 +21,70 @@ from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
 
-MEASURING = "backends", "machine", "measure", "spawn", "studies"
-READ = f"""
+ALONE = """
 import sys
+from importlib import metadata
 
 class Refused:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[:1] == ["ipclab"] and name.split(".")[1:2] and (
-            name.split(".")[1] in {MEASURING}
-        ):
-            raise ImportError(f"{{name}} is refused")
+        if name.startswith("ipclab_"):
+            raise ModuleNotFoundError(f"{name} is refused", name=name)
 
+usual = metadata.entry_points
+metadata.entry_points = lambda **wanted: metadata.EntryPoints(
+    entry for entry in usual(**wanted) if not entry.value.startswith("ipclab_")
+)
 sys.meta_path.insert(0, Refused())
-from pathlib import Path
-from ipclab.errors import LabError
-from ipclab_report.lab import lab_of
-from ipclab_report.appendix.limits import limited
-from ipclab.paths import checkout
-from ipclab.store.run import read
+import matplotlib
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+import ipclab
 
-lab = lab_of(read(Path(sys.argv[1])), checkout(), "en")
-trips = lab.points("round_trip", op="round-trip", metric="p50")
-print(len(trips), len(lab.contests("round_trip")), int(limited(lab, trips).limit.notna().sum()))
-for ask in (lambda: lab.points("round_trip", backend="unxi"), lab.sweep):
+lab = ipclab.open("round_trip", run=sys.argv[1])
+trips = lab.points(op="round-trip", metric="p50")
+print(len(trips), len(lab.contests()), len(lab.launches(metric="p50")), len(lab.samples()) > 0)
+ratio = lab.ratio(*(lab.value(trips[trips.point == point]) for point in trips.point))
+print(lab.words.numbers.format(ratio, "x,interval"))
+for drawn in (ipclab.dots, ipclab.lines):
+    axis = "y" if drawn is ipclab.dots else "x"
+    drawn(trips, **{axis: "backend"}, ax=plt.subplots()[1])
+with lab.figure("trips", "Trips", alt="Trips.") as ax:
+    ipclab.dots(trips, y="backend", ax=ax)
+lab.table(lab.cells(trips).pivot(index="size_bytes", columns="backend", values="cell"), "Trips")
+asked = (
+    lambda: lab.points(backend="unxi"), lab.sweep, lambda: lab.quoted("01_payload"),
+    lambda: ipclab.about_run, lambda: ipclab.open("round_trip", run=sys.argv[1], lang="ko"),
+)
+for ask in asked:
     try:
         ask()
-    except (LabError, ImportError) as error:
+    except (ipclab.LabError, AttributeError) as error:
         print(error)
 """
 
 
-def test_a_run_is_read_without_anything_that_measures(tmp_path: Path) -> None:
+def test_a_run_is_read_by_ipclab_alone_and_what_it_lacks_is_told_in_one_line(
+    tmp_path: Path,
+) -> None:
     run = make_run(tmp_path / "runs")
     done = subprocess.run(
-        [sys.executable, "-c", READ, str(run.path)],
+        [sys.executable, "-c", ALONE, str(run.path)],
         env=environment(tmp_path) | {"XDG_CACHE_HOME": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    counts, wrong, sweep = done.stdout.splitlines()
-    assert counts == "2 2 1"
+    told = [line for line in done.stdout.splitlines() if "run 2" not in line and "<" not in line]
+    counts, ratio, wrong, sweep, quoted, about, korean = told[-7:]
+    assert counts == "2 2 4 True"
+    assert "×" in ratio
     assert wrong.startswith("round_trip has no backend 'unxi'")
     assert wrong.endswith("did you mean 'unix'?")
-    assert "refused" in sweep
+    assert sweep.startswith("nothing can be measured here: ipclab_measure is not installed")
+    assert "ipclab-report" in quoted and "ipclab-report" in about and "ipclab-report" in korean
 
 
 def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_path: Path) -> None:

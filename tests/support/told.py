@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived, ratios
+from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.paths import checkout
 from ipclab.store import samples
@@ -22,7 +23,7 @@ from ipclab.words.words import Words
 from ipclab_report.appendix import states
 from ipclab_report.claims import audit
 from ipclab_report.lab import ReportLab
-from ipclab_report.prose import magic, prose
+from ipclab_report.prose import prose
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.sentences import told
 from ipclab_report.prose.teller import Teller
@@ -137,7 +138,7 @@ class Told(Teller):
         return [
             (derived, "read", self.frames),
             (samples, "decode", decoded),
-            (magic, "namespace", lambda: self.values),
+            (shell, "namespace", lambda: self.values),
             (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
             (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
             *nothing,

@@ -68,7 +68,7 @@ def test_the_fastest_of_one_state_is_not_the_fastest_in_the_other(lab: Lab) -> N
 def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(
     lab: Lab,
 ) -> None:
-    rows = alike(lab, "shared_dict", placement="free", among="all")
+    rows: Any = alike(lab, "shared_dict", placement="free", among="all")
     assert len(rows) > 10
     assert not rows.choice.str.contains("fastest").any()
     assert all(not row.next or row.next.value > 1 for row in rows.itertuples())
@@ -79,7 +79,6 @@ def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is
     found = found[(found.placement == "free") & (found.other != "") & (found.verdict != "slower")]
     keys = ["op", "question", "among", "placement"]
     ends = found.groupby(keys).agg(low=("low", "min"), high=("high", "max")).reset_index()
-    row: Any
     # The factor holds every interval of what is called alike, whose ends are printed in hundredths.
     for row in rows.merge(ends, on=keys).itertuples():
         if row.within:
