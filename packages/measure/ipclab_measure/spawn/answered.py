@@ -27,6 +27,7 @@ class _Meeting(Protocol):
 
     prefix: str
     role: str
+    recording: bool
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]: ...
 
@@ -38,9 +39,15 @@ class Proof(Numbered):
         own = {"secret": secrets.token_hex(16)} if worker.role == server else {}
         secret = worker.meet(**own)[server]["secret"]
         super().__init__(f"{worker.prefix} {secret}", size)
+        self.worker = worker
         self.key = np.frombuffer(noise(secret, size), np.uint8)
         self.shift = random.Random(secret).randrange(size)
         self.room = np.zeros(size, np.uint8)
+
+    def plan(self, count: int, warm: bool = False) -> list[bool]:
+        """Return it for the next turn, which warms up where it is the first or not recorded."""
+        warm = warm or not self.planned or not self.worker.recording
+        return super().plan(count, warm)
 
     def next(self) -> Data:
         """Return the next message; a short one is an object of its own, which none need copy."""

@@ -19,6 +19,7 @@ BUFFERS, STEP = 16, 64  # the buffers begin a cache line apart, so that caches h
 MARK = 8  # bytes of a number at the beginning of a message; a shorter one has as many as it has
 EVERY = 8  # one in so many is looked at whole, up to `LARGE`; of longer ones, one a turn
 LARGE = 64 << 10
+WARM_SHARE = 0.5  # of the operations that are not recorded anyway
 SMALL = 256  # bytes up to which each message is compared, since that costs no more than its number
 LOOKED = 2  # operations that a look takes away from a turn: its own and the next one
 FAR = 1 << 32  # numbers as far apart as that are none of the same messages
@@ -156,9 +157,14 @@ class Numbered:
         self.checked = size if size <= SMALL else min(MARK, size)  # bytes of each that arrives
         self.made = self.compared = self.planned = 0
 
-    def plan(self, count: int) -> list[bool]:
-        """Return which of the next `count` operations are looked at whole: of all, the first."""
+    def plan(self, count: int, warm: bool = False) -> list[bool]:
+        """Return which of the next `count` operations are looked at whole: of all, the first.
+
+        Half of those are that only warm up, where a look costs nothing.
+        """
         plan = looks(self.chance, count, self.size)
+        if warm:
+            plan = [look or self.chance.random() < WARM_SHARE for look in plan]
         plan[0] |= not self.planned
         self.planned += count
         return plan

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import nbconvert
 from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import Exporter, FilenameExtension
 from traitlets import Bool, Unicode, default
@@ -66,7 +67,13 @@ class ReportHTMLExporter(OfDocument, HTMLExporter):
 
     @default("extra_template_basedirs")
     def _extra_template_basedirs_default(self) -> list[str]:
-        return [str(page.TEMPLATES)]
+        return [str(page.TEMPLATES), *self.extra_template_paths]
+
+    @default("extra_template_paths")
+    def _extra_template_paths_default(self) -> list[str]:
+        # nbconvert looks for its own below this interpreter, but may be installed elsewhere
+        installed = Path(nbconvert.__file__).parents[4]
+        return [str(installed / "share/jupyter/nbconvert/templates")]
 
     def from_notebook_node(  # type: ignore[override]
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any

@@ -98,6 +98,8 @@ class Page:
         notebook = self.document.notebook if origin else ""
         beside = self.document.addresses
         tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
+        if not figure.drawn and len(beside) == 1:
+            tables = set(beside)
         return str(
             _template("figure.html.j2").render(
                 figure=figure,

@@ -1,4 +1,4 @@
-"""How prose is read as Markdown: tables that scroll, and footnotes."""
+"""How prose is read as Markdown for its translation: with tables and footnotes."""
 
 import re
 from functools import cache
@@ -6,9 +6,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 
-SCROLL = '<div class="table"><div class="scroll" tabindex="0">'
 _DEFINITION = re.compile(r"\[\^([\w-]+)\]:\s+(?=\S)")
 _REFERENCE = re.compile(r"\[\^([\w-]+)\]")
 
@@ -21,20 +19,7 @@ def parser() -> MarkdownIt:
         "reference", "footnote", _definition, {"alt": ["paragraph", "reference"]}
     )
     made.inline.ruler.before("link", "footnote_reference", _reference)
-    made.add_render_rule("footnote_reference", _footnote_html)
-    made.add_render_rule("table_open", lambda *_: f"{SCROLL}<table>")
-    made.add_render_rule("table_close", lambda *_: "</table></div></div>")
     return made
-
-
-def _footnote_html(
-    _renderer: object,
-    tokens: list[Token],
-    index: int,
-    *_: object,
-) -> str:
-    number = int(tokens[index].meta["number"])
-    return f'<sup><a id="ref-{number}" href="#note-{number}" role="doc-noteref">{number}</a></sup>'
 
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:

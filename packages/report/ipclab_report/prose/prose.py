@@ -192,8 +192,3 @@ def parse(source: str) -> list[Token]:
 def join_lines(text: str) -> str:
     """Join soft line breaks: nothing between two Chinese characters, a space elsewhere."""
     return " ".join(_WIDE_BREAK.sub("", text).split())
-
-
-def to_html(tokens: list[Token]) -> str:
-    """Return the HTML of tokens; a footnote reference needs its `number` in `meta`."""
-    return str(parser().renderer.render(tokens, parser().options, {}))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
 from ipclab.tables.table import MIME, Column, Table
 from ipclab_report.pages import document
-from ipclab_report.pages.exporters import TypstPDFExporter
+from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.jobs import EXPORTERS
 from ipclab_report.pages.words import Sources
 from tests.pages.conftest import LANGUAGES
@@ -174,3 +175,34 @@ def test_what_papermill_executed_alone_is_exported_too() -> None:
     }
     found = document.read(notebook, Path())
     assert (found.lang, found.run, found.date) == ("ko", "r-1", "2026-11-21")
+
+
+def test_a_figure_leads_to_the_cell_that_made_it_and_to_its_data() -> None:
+    about = {"name": "bar", "alt": "a", "caption": "c", "drawn": {"payload": 3}}
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+    output = v4.new_output(
+        "display_data", {"image/svg+xml": svg}, metadata={"image/svg+xml": about}
+    )
+    notebook = markdown_notebook(
+        "# T", notebook="../notebooks/n.ipynb", attachments={"payload.csv": "../data/payload.csv"}
+    )
+    notebook.cells.append(v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=[output]))
+    html = ReportHTMLExporter().convert(document.read(notebook, Path()))
+    assert '<a href="../notebooks/n.ipynb#cell-id=made-here">n.ipynb [2]</a>' in html
+    assert '<a href="../data/payload.csv">payload.csv</a>' in html
+    assert "draw(1 &lt; 2)</pre></details>" in html
+    notebook.metadata["ipclab"].pop("notebook")
+    assert "draw(" not in ReportHTMLExporter().convert(document.read(notebook, Path()))
+
+
+def test_plain_nbconvert_shows_all_that_papermill_executed(executed: dict[str, Path]) -> None:
+    html, _ = HTMLExporter().from_filename(str(executed["ko"]))
+    assert html.count("<img alt=") == 1
+    for shown in (
+        "printed, and so shown",
+        TITLES["ko"],
+        "쓰기 시간",
+        "<strong>쓰기 한 번</strong>",
+    ):
+        assert shown in html
+    assert html.count("<tr>") + html.count("<tr ") == 2 + 61

@@ -1,0 +1,63 @@
+"""A person's own notebooks: nothing is asked of them, and one that fails keeps no other back."""
+
+from pathlib import Path
+
+import pytest
+from nbformat import v4
+
+from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab_measure.session.progress import Progress
+from ipclab_report.pages.jobs import (
+    Job,
+    Target,
+    refuse,
+    run_jobs,
+)
+from ipclab_report.pages.report import _readable, notebooks_of
+from tests.support.commands import ROOT
+
+PLAIN = "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 30\nplt.plot([1, 2])\nprint('said')"
+
+
+def written(file: Path, *cells: str, tag: str = "") -> Path:
+    """Write a notebook of code cells, the first of them with a tag."""
+    made = v4.new_notebook(cells=[*map(v4.new_code_cell, cells)])
+    made.cells[0].metadata["tags"] = [tag] if tag else []
+    file.write_text(v4.writes(made), "utf-8")
+    return file
+
+
+def test_an_own_notebook_needs_no_parameters_and_is_no_page_of_several_runs(tmp_path: Path) -> None:
+    paths = Paths(ROOT, tmp_path)
+    paths.own.mkdir(parents=True)
+    plain = written(paths.own / "plain.ipynb", PLAIN)
+    several = written(paths.own / "several.ipynb", "lang = ''\nruns = []", tag="parameters")
+    broken = paths.own / "broken.ipynb"
+    broken.write_bytes(b"\xff{")
+    mine = [file for file in notebooks_of(paths) if file.parent == paths.own]
+    assert mine == [broken, plain]
+    assert several in notebooks_of(paths, "runs")
+    readable, errors = _readable(mine)
+    assert readable == [plain]
+    assert [*map(str, errors)] == ["broken.ipynb is no notebook: it is not JSON with cells"]
+
+
+@pytest.mark.slow
+def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> None:
+    notebooks = [written(tmp_path / "a.ipynb", "1 / 0"), written(tmp_path / "b.ipynb", PLAIN)]
+    jobs = []
+    for notebook in notebooks:
+        for lang in ("en", "ko"):
+            executed = tmp_path / "executed" / lang / notebook.name
+            jobs.append(Job(notebook, lang, executed, {}, {"date": "2026-11-21"}))
+    out = tmp_path / "out"
+    target = Target(("html", "pdf"), out, tmp_path / "figures")
+    made, errors = run_jobs([jobs[:2], jobs[2:]], target, Progress(shown=False))
+    assert made == [out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")]
+    html = (out / "en" / "b.html").read_text("utf-8")
+    assert html.count("<img ") == 1 and "said" in html and "<title>b</title>" in html
+    with pytest.raises(LabError) as caught:
+        refuse(errors)
+    said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
+    assert str(caught.value) == f"2 reports failed: {said}"
