@@ -23,7 +23,7 @@ from tests.support.commands import environment
 
 ALONE = """
 import sys
-from importlib import metadata
+from importlib import metadata, util
 
 class Refused:
     def find_spec(self, name, path=None, target=None):
@@ -35,6 +35,8 @@ metadata.entry_points = lambda **wanted: metadata.EntryPoints(
     entry for entry in usual(**wanted) if not entry.value.startswith("ipclab_")
 )
 sys.meta_path.insert(0, Refused())
+found = util.find_spec
+util.find_spec = lambda name, *more: None if name.startswith("ipclab_") else found(name, *more)
 import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
