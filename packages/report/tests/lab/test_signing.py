@@ -176,8 +176,8 @@ def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
     )
     rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
     stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
-    assert "payload.write:" in stated["Write, published method"][1]
-    assert "payload.read:" in stated["Read, published method"][1]
+    assert "mean_write:" in stated["Write, published method (mean)"][1]
+    assert "mean_read:" in stated["Read, published method (mean)"][1]
     assert all("reference" not in new for old, new in stated.values() if "said_" in old)
     assert stated["Transfer, v1.0"][0] == "< {shared_time:ms,int}"  # as in the table of values
     assert stated["Delivery (wait computed)"][0] == "not stated"
