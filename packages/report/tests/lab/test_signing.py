@@ -12,7 +12,6 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.quantity import Quantity, measured
@@ -34,6 +33,7 @@ from ipclab_report.appendix.uncertainty import (
 )
 from ipclab_report.claims.audit import with_own
 from ipclab_report.claims.required import requirements
+from ipclab_report.lab import ReportLab as Lab
 from ipclab_report.lab import lab_of
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
