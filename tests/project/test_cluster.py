@@ -23,7 +23,8 @@ from tests.support.bundled import make_run
 from tests.support.commands import ROOT, WITHOUT_NATIVE, environment, processes_of
 from tests.support.slurm import NODES, slurm, until
 
-ARRAY = ROOT / "cluster/array.sh"
+CLUSTER = ROOT / "packages/answers/cluster"
+ARRAY = CLUSTER / "array.sh"
 IPCLAB = Path(sys.executable).with_name("ipclab")
 LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 BRIEF = ("--profile", "smoke", "--study", "payload", "--size", "84", "--backend", "file")
@@ -275,7 +276,7 @@ def reframe(
     program = IPCLAB.with_name("reframe")
     if not program.exists():
         pytest.skip("reframe is not installed: pip install 'ipclab[cluster]'")
-    site, check = ROOT / "cluster/site.py", ROOT / "cluster/ipclab_nodes.py"
+    site, check = CLUSTER / "site.py", CLUSTER / "ipclab_nodes.py"
     words = [str(program), "-C", str(site), "-c", str(check), "-r", "--distribute=all"]
     words += ["--prefix", str(folder)]
     for setting in settings:

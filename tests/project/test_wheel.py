@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 # the others take a minute more, and show nothing else here
 NEEDED = "01_payload.ipynb", "machines.ipynb"
 OPENED = """
+import ipclab
 from ipclab_report.claims.audit import with_own
-from ipclab.lab.lab import Lab
-lab = Lab.open(study="payload")
+lab = ipclab.open("payload")
 with_own(lab, str(lab.paths.control))
 print(lab.paths.lock.is_file(), lab.paths.figures, lab.run.path)
 """
@@ -33,20 +33,23 @@ def files_of(folder: Path) -> set[Path]:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel; what the wheel needs is that of this one."""
+    """An environment with our five wheels; what they need is that of this one."""
     folder = tmp_path_factory.mktemp("installed")
     made, python = folder / "env", str(folder / "env" / "bin" / "python")
     uv = [sys.executable, "-m", "uv"]
 
-    def run(*command: str) -> str:
+    def run(*command: str, project: Path = ROOT) -> str:
         return subprocess.run(
-            command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300
+            command, cwd=project, check=True, capture_output=True, text=True, timeout=300
         ).stdout
 
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    for project in (ROOT, *(file.parent for file in ROOT.glob("packages/*/pyproject.toml"))):
+        run(*build, project=project)
     run(*uv, "venv", "--offline", "--python", sys.executable, str(made))
-    (wheel,) = folder.glob("*.whl")
-    run(*uv, "pip", "install", "--offline", "--no-deps", "--python", python, str(wheel))
+    wheels = sorted(map(str, folder.glob("*.whl")))
+    assert len(wheels) == 5
+    run(*uv, "pip", "install", "--offline", "--no-deps", "--python", python, *wheels)
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))
     for notebook in (site / "ipclab" / "shipped" / "notebooks").iterdir():

@@ -5,7 +5,7 @@
 #SBATCH --requeue
 #SBATCH --output=%x-%A_%a.log
 #SBATCH --open-mode=append
-# One run on the node of each task: sbatch --array=1-3 cluster/array.sh --profile quick
+# One run on the node of each task: sbatch --array=1-3 packages/answers/cluster/array.sh --profile quick
 set -eu
 node=${SLURMD_NODENAME:-$(hostname -s)}
 job=${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}

@@ -1,7 +1,8 @@
 """A run of ipclab on each node as a ReFrame test: its bundle is kept, its medians are performance
 values.
 
-reframe -C cluster/site.py -c cluster/ipclab_nodes.py -r --distribute=idle+
+cd packages/answers/cluster
+reframe -C site.py -c ipclab_nodes.py -r --distribute=idle+
 """
 
 import json
@@ -12,7 +13,7 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.builtins import parameter, run_before, sanity_function, variable
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[3]
 BUNDLE, VALUES = "node.ipclab", "values.json"
 
 
