@@ -90,10 +90,9 @@ def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
     *lines, left = done.stdout.splitlines()
     assert (done.returncode, done.stderr, left) == (0, "", "left: ")
     assert len(lines) == 6
+    full = "worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and"
     for line in lines[:3]:
-        assert line.startswith(
-            "worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed"
-        )
+        assert line.startswith(f"{full} 4194304 are needed")
     for line in lines[3:]:
         assert line.startswith("worker 'solo' failed: OSError: [Errno 28] No space left on device")
 

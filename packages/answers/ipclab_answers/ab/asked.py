@@ -1,5 +1,6 @@
 """The arms that are asked for: commands, interpreters, checkouts or mechanisms, by their names."""
 
+import os
 import shlex
 import shutil
 import sys
@@ -94,7 +95,8 @@ class Asked:
         root = Path(name).resolve()
         own_python = root / ".venv" / "bin" / "python"
         python = str(own_python) if own_python.exists() else sys.executable
-        env = {"PYTHONPATH": str(root), "IPCLAB_ROOT": str(root)}
+        packages = [root, *sorted(root.glob("packages/*"))]
+        env = {"PYTHONPATH": os.pathsep.join(map(str, packages)), "IPCLAB_ROOT": str(root)}
         return self._measured_by(name, python, env)
 
     def _measured_by(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:

@@ -283,7 +283,9 @@ def test_another_checkout_measures_the_point_itself(tmp_path):
 @pytest.mark.slow
 def test_a_checkout_runs_its_own_package_in_every_process(tmp_path):
     head = tmp_path / "head"
-    shutil.copytree(ROOT / "ipclab", head / "ipclab", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("ipclab", "packages/measure/ipclab_measure"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, head / name, ignore=ignored)
     with (head / "packages/measure/ipclab_measure/studies/round_trip/ends.py").open("a") as ends:
         ends.write("\n\ndef serve(*given, **named):\n    raise RuntimeError('planted in head')\n")
     done = run(tmp_path, str(ROOT), str(head))
