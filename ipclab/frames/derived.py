@@ -48,19 +48,20 @@ LAUNCH_VALUES = (
     TURNS,
 )
 
-# by run, study and kind: the frame, and the state of the points that it was derived from
-_in_memory: dict[tuple[Path, str, str], tuple[State, pd.DataFrame]] = {}
+# by run, study, kind and columns: the frame, and the state of the points that it was derived from
+_in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFrame]] = {}
 
 
-def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
+def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -> pd.DataFrame:
     """Return the frame `kind` (points, launches, contests) of `study` in `run`, or empty.
 
+    With `columns` it has these alone, which takes a tenth of the time of a wide one.
     Kept frames that follow from today's samples and code are taken, others derived and kept. Raises
     `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
     """
     check_study(run, study)
     state = _state(run, study)
-    place = run.path, study, kind
+    place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
         files = run.point_files(study)
         content = kept.read(state[0], kind)
@@ -70,7 +71,7 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
             content = derived[kind]
         while len(_in_memory) >= MOST_IN_MEMORY:  # the oldest makes room
             del _in_memory[next(iter(_in_memory))]
-        _in_memory[place] = state, _parsed(content)
+        _in_memory[place] = state, _parsed(content, columns)
     return _in_memory[place][1].copy(deep=False)
 
 
@@ -87,9 +88,9 @@ def _touched(file: Path) -> tuple[int, ...]:
     return ()
 
 
-def _parsed(parquet: bytes) -> pd.DataFrame:
+def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame in whose cells lists are tuples, which can be compared and counted."""
-    frame = pd.read_parquet(io.BytesIO(parquet))
+    frame = pd.read_parquet(io.BytesIO(parquet), columns=list(columns) or None)
     for name in frame.columns.intersection(LISTS):
         frame[name] = frame[name].map(_cells)
     return frame
