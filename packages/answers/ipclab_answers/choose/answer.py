@@ -32,7 +32,7 @@ from ipclab_answers.choose.candidates import (
     candidate_of,
 )
 from ipclab_answers.choose.crossings import crossings
-from ipclab_answers.choose.known import Frames, Known, narrowed_to
+from ipclab_answers.choose.known import Frames, Known
 from ipclab_answers.choose.need import ONE_WAY, Need
 from ipclab_answers.choose.promises import Offer
 
@@ -93,7 +93,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         need,
         state,
         pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
-        crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
+        crossings(need, known.all_times, able, frames.bound),
         pd.DataFrame(changes, columns=["change", "backend", "amount"]),
         lacking,
         launches,

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.address import narrowed, quantity
+from ipclab.frames.metrics import HEAT, ROUND
+from ipclab.frames.points import TURNS
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.questions import Questions
@@ -18,6 +20,7 @@ from ipclab_measure.bounds.limits import with_limits
 
 ABSENT = missing()
 KEYS = ["backend", "op", "metric"]
+OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contestant of a launch
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,9 @@ class Known:
         closed = narrowed_to(need, frames.points, 0.0) if need.rate else points
         self._values[True] = self._most_launched(closed)
         times = timed(need, narrowed_to(need, frames.launches))
-        self._no_times = times.iloc[:0]
-        self._times = _by_backend(times)
+        columns = [*OF_TIMES, need.size_column]
+        self.all_times = times[times.columns.intersection(columns)]
+        self._times = _by_backend(self.all_times)
         self._launch_rows = _by_backend(promising(frames.points))
         self._no_rows = promising(frames.points.iloc[:0])
         faults = frames.faults
@@ -84,7 +88,7 @@ class Known:
 
     def times(self, backend: str) -> pd.DataFrame:
         """Return the launches' medians of the op that ranks mechanisms, at all sizes."""
-        return self._times.get(backend, self._no_times)
+        return self._times.get(backend, self.all_times.iloc[:0])
 
     def promises(self, backend: str) -> Promises:
         """Return what was measured of a mechanism beside its time."""
