@@ -14,7 +14,6 @@ import pytest
 
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
-from ipclab.lab.data import Data
 from ipclab.paths import checkout
 from ipclab.store import samples
 from ipclab.store.bundle import opened
@@ -132,14 +131,18 @@ class Told(Teller):
                     self.values["run"] = str(self.run.path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
-        say, translate = Data.say, Words.translate
+        say, translate = ReportLab.say, Words.translate
         methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read", self.frames),
             (samples, "decode", decoded),
             (shell, "namespace", lambda: self.values),
-            (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
+            (
+                ReportLab,
+                "say",
+                lambda lab, text, /, **more: self._note(text, say(lab, text, **more)),
+            ),
             (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
             *nothing,
         ]

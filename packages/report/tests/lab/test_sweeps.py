@@ -124,8 +124,8 @@ class Sweep(Told):
             return made
 
         unsaved = [
-            (formats, "svg", lambda _: "<svg/>"),
-            *((formats, kind, lambda _: b"") for kind in ("png", "pdf")),
+            (formats, "svg", lambda *_: "<svg/>"),
+            *((formats, kind, lambda *_: b"") for kind in ("png", "pdf")),
         ]
         held = [study for study in derived.measured(reference()) if study in (*ALWAYS, self.study)]
         return [
