@@ -73,7 +73,13 @@ def unsteady(lab: Data, rows: pd.DataFrame, by: Sequence[str] = NAMING) -> Any:
 
 
 def _named(lab: Data, row: dict[Any, Any], by: Sequence[str]) -> str:
-    words = [lab.level(name, row[name]) for name in by]
+    words = []
+    for name in by:
+        written = lab.level(name, row[name])
+        if name in labels.COUNTED:  # a bare count does not say of what
+            factor = lab.words.label(name)
+            written = lab.say(N_("{factor}: {count}"), factor=factor, count=written)
+        words.append(written)
     fast, slow = Quantity(row["fast"], "ns"), Quantity(row["slow"], "ns")
     states_said = lab.say(N_("{fast} or {slow}"), fast=fast, slow=slow)
     return lab.words.joined([*words, states_said])
