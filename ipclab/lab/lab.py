@@ -10,7 +10,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, shell
+from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import (
     best,
@@ -19,7 +19,6 @@ from ipclab.lab.runs import (
     full,
     newest_full,
 )
-from ipclab.marks import style
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import offered, part
@@ -136,6 +135,9 @@ class Lab(Data):
         ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
         """
         from IPython.display import display
+
+        from ipclab.lab import canvas  # what draws takes long to load
+        from ipclab.marks import style
 
         np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
         if isinstance(panels, pd.Series):

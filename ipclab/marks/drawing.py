@@ -22,7 +22,6 @@ from ipclab.marks.marks import (
     groups,
     interval_ends,
     label_of,
-    name_mark,
     name_rows,
 )
 from ipclab.stats.quantity import Quantity
@@ -78,7 +77,7 @@ def dots(
             )
         if hue:
             face = "white" if hollow else style.GREY
-            name_mark(ax, marker, label_of(ax, hue, level), face)
+            _name_mark(ax, marker, label_of(ax, hue, level), face)
     name_rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)
@@ -207,3 +206,8 @@ def facets(
     for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
         ax.set_title(label_of(ax, by, level), fontsize=9)
         yield ax, part
+
+
+def _name_mark(ax: Any, marker: str, label: str, face: str) -> None:
+    """Name a grey mark in the legend, filled with the colour `face`."""
+    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)

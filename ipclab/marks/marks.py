@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.points import VALUES
-from ipclab.marks import drawn, style
+from ipclab.marks import drawn
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
@@ -106,11 +106,6 @@ def add_hover(
             written = sketch.words.numbers.format(Quantity(*measured), "interval")
             words = sketch.say(N_("{word}: {value}"), word=label, value=written)
             sketch.hover.append((ax, x, y, words))
-
-
-def name_mark(ax: Any, marker: str, label: str, face: str) -> None:
-    """Name a grey mark in the legend, filled with the colour `face`."""
-    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)
 
 
 def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:

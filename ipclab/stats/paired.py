@@ -13,7 +13,6 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtrit
 
 from ipclab.stats.intervals import Floats, exp
@@ -27,6 +26,7 @@ FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly kno
 MOST_FREEDOM = 20.0
 # nor more than so many times a pair's own freedom: few heats hardly tell whether they look alike
 MOST_OF_OTHERS = 4.0
+NEWTON_STEPS = 20  # whose last change nothing
 
 
 class Scatter(NamedTuple):
@@ -89,13 +89,20 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """Return the x whose trigamma is `value`, at most half of `MOST_FREEDOM`."""
+    """Return the x whose trigamma is `value`, at most half of `MOST_FREEDOM`.
+
+    Newton's steps on 1 / trigamma, which is nearly a line, rise to it (Smyth 2004, appendix).
+    """
     most = MOST_FREEDOM / 2
     if value <= polygamma(1, most):
         return most
     if value >= polygamma(1, 1e-3):
         return 1e-3
-    return float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
+    x = 0.5 + 1 / value
+    for _ in range(NEWTON_STEPS):
+        trigamma = float(polygamma(1, x))
+        x += trigamma * (1 - trigamma / value) / float(polygamma(2, x))
+    return x
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ipclab.stats.intervals import statistic_estimate
 from ipclab_answers.choose.answer import Answer, answer
-from ipclab_answers.choose.candidates import Frames
+from ipclab_answers.choose.known import Frames
 from ipclab_answers.choose.need import of
 from ipclab_answers.choose.promises import Offer
 

@@ -68,8 +68,11 @@ def choose(
         fix = "give --measure or --run, not both"
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.frames import derived
+    from ipclab.lab.data import Data
     from ipclab.lab.runs import called
     from ipclab.store import origin
+    from ipclab.words.catalogue import SOURCE
+    from ipclab.words.words import Words
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
     from ipclab_answers.choose.runs import runs_for
@@ -86,16 +89,13 @@ def choose(
         runs = [measure(paths, request, Progress(shown=True))]
     else:
         runs = runs_for(paths, need, str(run or ""))
-    # Only now: what measures is not to hold what draws.
-    from ipclab_report.lab import lab_of
-
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.measured(chosen) if name in bearing]
     beaten = suspects.checked(chosen, studies)
     say(origin.lines(paths, [chosen]))
     answer = asked.tell(paths, chosen, need)
-    click.echo(f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n")
+    click.echo(f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n")
     say([*beaten, f"run {called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}

@@ -29,11 +29,10 @@ from ipclab_answers.choose.candidates import (
     STATUSES,
     WORSE,
     Candidate,
-    Frames,
     candidate_of,
-    narrowed_to,
 )
 from ipclab_answers.choose.crossings import crossings
+from ipclab_answers.choose.known import Frames, Known
 from ipclab_answers.choose.need import ONE_WAY, Need
 from ipclab_answers.choose.promises import Offer
 
@@ -67,7 +66,8 @@ class Answer:
 
 def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    candidates = [candidate_of(need, frames, offer) for offer in offers]
+    known = Known(need, frames)
+    candidates = [candidate_of(need, known, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.middle)
@@ -93,7 +93,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         need,
         state,
         pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
-        crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
+        crossings(need, known.all_times, able, frames.bound),
         pd.DataFrame(changes, columns=["change", "backend", "amount"]),
         lacking,
         launches,

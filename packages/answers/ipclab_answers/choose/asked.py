@@ -1,7 +1,7 @@
 """What a need asks of this machine or of a run: mechanisms, points, and the answer."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab_answers.choose.answer import Answer, answer
-from ipclab_answers.choose.candidates import Frames
+from ipclab_answers.choose.known import Frames
 from ipclab_answers.choose.need import (
     EACH,
     NEED,
@@ -25,21 +25,25 @@ from ipclab_answers.choose.need import (
 from ipclab_answers.choose.promises import DEMANDS, Offer
 from ipclab_measure.backends.installed import backends, keeps
 from ipclab_measure.backends.interface import Backend
-from ipclab_measure.session.request import Request
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import Profile, profile
+
+if TYPE_CHECKING:
+    from ipclab_measure.session.request import Request
 
 FAULTS, LIMITS = "faults", "limits"
 SECONDS = 0.1  # of a launch, where a run does not tell
 
 
-def request(need: Need, effort: str) -> Request:
+def request(need: Need, effort: str) -> "Request":
     """Return what measures `need` under the profile `effort`: its points, and what bounds them.
 
     It is a run of its own, since mechanisms are compared by launches of the same rounds. Raises
     `UsageError` when no mechanism can have the points.
     """
+    from ipclab_measure.session.request import Request
+
     usual = profile(effort)
     sweep = _sweep(need)
     effort_of_need = study(need.study).effort(usual)
@@ -197,6 +201,6 @@ def _seconds(run: RunFolder) -> float:
     seconds = (ended - begun).sum().total_seconds()
     launches = 0
     for name in derived.measured(run):
-        points_of_study = derived.read(run, name, "points").drop_duplicates("point")
-        launches += int(points_of_study.launches.sum())
+        counts = derived.read(run, name, "points", ("point", "launches"))
+        launches += int(counts.drop_duplicates("point").launches.sum())
     return seconds / launches if launches and seconds else SECONDS

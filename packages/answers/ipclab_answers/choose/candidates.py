@@ -9,12 +9,10 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
 from ipclab.stats.compare import (
-    EQUIVALENCE,
     SAME,
     Comparison,
     Side,
@@ -22,38 +20,18 @@ from ipclab.stats.compare import (
 )
 from ipclab.stats.quantity import (
     Quantity,
-    missing,
     of,
     total,
 )
-from ipclab.store.questions import Questions
 from ipclab_answers import tails
+from ipclab_answers.choose.known import ABSENT, Known
 from ipclab_answers.choose.need import ONE_WAY, US, Need
-from ipclab_answers.choose.promises import Offer, kept, promised
-from ipclab_answers.choose.times import estimate, most_launched, timed
-from ipclab_measure.bounds.limits import with_limits
+from ipclab_answers.choose.promises import Offer, kept
+from ipclab_answers.choose.times import estimate, most_launched
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
-ABSENT = missing()
 MEASURED_DEMANDS = {"rate", "deadline", "cpus"}  # which more launches can show
-
-
-@dataclass(frozen=True)
-class Frames:
-    """What a run holds that bears on a need.
-
-    Frames of its study, launch frames of the limits and of faults, if any. `seconds` is what a
-    launch took in it on average, `bound` (a share) what counts as the same.
-    """
-
-    points: pd.DataFrame
-    launches: pd.DataFrame
-    limits: pd.DataFrame = field(default_factory=pd.DataFrame)
-    faults: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: float = 0.1
-    bound: float = EQUIVALENCE
-    questions: Questions = field(default_factory=Questions)
 
 
 @dataclass
@@ -102,26 +80,9 @@ class Candidate:
                 self.times_more = max(self.times_more, _launches_factor(shown, bound))
 
 
-def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
-    """Return the rows of a frame that have the need's levels, beside size and mechanism.
-
-    No rows where the frame lacks one of these factors.
-    """
-    levels = need.levels(rate)
-    if levels.keys() <= set(frame):
-        return narrowed(frame, levels)
-    columns = frame.columns.union([need.size_column])
-    return frame.iloc[:0].reindex(columns=columns)
-
-
-def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
-    """Return what the frames tell of one mechanism; it is not compared yet."""
-    points = _rows_of(offer.name, frames.points)
-    launches = _rows_of(offer.name, frames.launches)
-    faults = frames.faults
-    if len(faults):
-        faults = _rows_of(offer.name, faults[faults.fault == need.fault])
-    promises = promised(points, faults)
+def candidate_of(need: Need, known: Known, offer: Offer) -> Candidate:
+    """Return what is known of one mechanism; it is not compared yet."""
+    promises = known.promises(offer.name)
     candidate = Candidate(offer.name, **promises)
     for must in need.must:
         holds = kept(must, offer, promises)
@@ -129,23 +90,19 @@ def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
             candidate.open.append(must)
         elif not holds:
             candidate.why.append(must)
-    times = timed(need, narrowed_to(need, launches))
+    times = known.times(offer.name)
     measured = set(times[need.size_column])
     candidate.lacking = sorted(need.size.keys() - measured)
     if offer.refused:
         candidate.why.append(offer.refused)
     elif not candidate.lacking:
         candidate.side = _launches_of(need, times)
-    _measure(need, points, frames, candidate)
+    _measure(need, known, candidate)
     if candidate.side is None:
         candidate.estimate = estimate(need, times)
     if candidate.why:
         candidate.status = EXCLUDED
     return candidate
-
-
-def _rows_of(backend: str, frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame.backend == backend]
 
 
 def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
@@ -167,20 +124,19 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
     return Side(list(mixed), rounds=list(mixed.index))
 
 
-def _measure(need: Need, points: pd.DataFrame, frames: Frames, candidate: Candidate) -> None:
+def _measure(need: Need, known: Known, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
-    at_rate = narrowed_to(need, points)
-    candidate.value = _mixed(need, _by_size(need, at_rate, need.op, "p50"))
-    candidate.cpus = _busy(need, at_rate, candidate.value)
-    candidate.limit = _over_limit(need, timed(need, at_rate), frames, candidate.value)
-    rates = _by_size(need, at_rate, "launch", "closed_per_second")
+    name = candidate.backend
+    candidate.value = _mixed(need, known.values(name, need.op, "p50"))
+    candidate.cpus = _busy(need, known, candidate)
+    candidate.limit = _over_limit(need, known, candidate)
+    rates = known.values(name, "launch", "closed_per_second")
     took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
-        closed = narrowed_to(need, points, 0.0)
-        took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
+        took = _mixed(need, known.values(name, need.closed_op, "p50", closed=True))
     candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
-        quantiles = _by_size(need, at_rate, need.op, tails.metric(need.quantile))
+        quantiles = known.values(name, need.op, tails.metric(need.quantile))
         measured = filter(None, quantiles)
         candidate.quantile = max(measured, key=attrgetter("value"), default=ABSENT)
         candidate.require("deadline", quantiles, need.deadline_us * US)
@@ -190,25 +146,22 @@ def _measure(need: Need, points: pd.DataFrame, frames: Frames, candidate: Candid
         candidate.require("cpus", [candidate.cpus], need.cpus)
 
 
-def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
+def _busy(need: Need, known: Known, candidate: Candidate) -> Quantity:
     """Return how many CPUs both ends keep busy."""
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
-    by_op = [_by_size(need, points, op, "cpu_ns") for op in ops]
+    by_op = [known.values(candidate.backend, op, "cpu_ns") for op in ops]
     spent = total(_mixed(need, of_op) for of_op in by_op)
-    busy = spent * (need.rate / 1e9) if need.rate else spent / value
+    busy = spent * (need.rate / 1e9) if need.rate else spent / candidate.value
     return busy.as_unit("count")
 
 
-def _over_limit(need: Need, times: pd.DataFrame, frames: Frames, value: Quantity) -> Quantity:
+def _over_limit(need: Need, known: Known, candidate: Candidate) -> Quantity:
     """Return the time over what the hardware allows for the mix."""
-    limits = frames.limits
-    if limits.empty or not value:
+    bounds = known.bounds(candidate.backend)
+    if not bounds or not candidate.value:
         return ABSENT
-    bounded = with_limits(times, limits, frames.questions).drop_duplicates(need.size_column)
-    bounds = bounded.set_index(need.size_column).limit
-    bounds = bounds.reindex(list(need.size))
     mixed = float(np.dot(bounds, list(need.size.values())))
-    return value / of(mixed).as_unit("ns")
+    return candidate.value / of(mixed).as_unit("ns")
 
 
 def _launches_factor(shown: Quantity, bound: float) -> float:
@@ -224,14 +177,3 @@ def _mixed(need: Need, parts: Sequence[Quantity]) -> Quantity:
     """Return the mean of what stands for each size of a need, in their shares."""
     shares = need.size.values()
     return total(part * share for part, share in zip(parts, shares, strict=True))
-
-
-def _by_size(need: Need, points: pd.DataFrame, op: str, metric: str) -> list[Quantity]:
-    """Return a metric for each size of a need, of the point that has most launches."""
-    rows = points[(points.op == op) & (points.metric == metric)]
-    rows = rows.sort_values("launches", ascending=False, kind="stable")
-    values = []
-    for size in need.size:
-        of_size = rows[rows[need.size_column] == size]
-        values.append(ABSENT if of_size.empty else quantity(next(of_size.itertuples())))
-    return values

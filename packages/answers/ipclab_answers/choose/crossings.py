@@ -10,21 +10,18 @@ import pandas as pd
 from ipclab.frames.contests import side_of
 from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab_answers.choose.need import Need
-from ipclab_answers.choose.times import most_launched, timed
+from ipclab_answers.choose.times import most_launched
 
 COLUMNS = ["below", "above", "low", "high", "about"]
 
 
-def crossings(
-    need: Need, launches: pd.DataFrame, able: Sequence[str], bound: float
-) -> pd.DataFrame:
+def crossings(need: Need, times: pd.DataFrame, able: Sequence[str], bound: float) -> pd.DataFrame:
     """Return where another of the mechanisms `able` becomes the fastest, with columns `COLUMNS`.
 
-    Between sizes `low` and `high`, at `about`. `launches` have the levels of the need, at any size.
+    Between sizes `low` and `high`, at `about`. `times` are those of the need, at any size.
     The one `below` was shown to be faster than the one `above` at the lower size, and slower at the
     higher; `about` is where straight lines between the medians meet (logarithms).
     """
-    times = timed(need, launches)
     times = times[times.backend.isin(able)]
     by_size = {}
     for size, of_size in times.groupby(need.size_column):

@@ -17,6 +17,7 @@ DEMANDS = {
 WAITS, DROPS, ENDLESS = "waits", "drops", "no end seen"
 SERVED, TORN, SILENT, STUCK = "served", "torn", "silent", "stuck"
 RENEWED = ("recovered", "yes")  # op and metric: whether a new writer was received
+COUNTS = "accepted", "delivered", "refused"  # of messages to one that nobody receives from
 FAILED = "failed-launches"  # a flag of points
 Promises = dict[str, Any]  # lost, full, crash: None where nothing was measured
 
@@ -33,18 +34,24 @@ class Offer:
     refused: str = ""
 
 
+def promising(points: pd.DataFrame) -> pd.DataFrame:
+    """Return what `promised` asks of a study's point frame, of all mechanisms."""
+    metrics = ["lost", *COUNTS]
+    asked = (points.op == "launch") & points.metric.isin(metrics)
+    return points.loc[asked, ["backend", "metric", "value", "high", "flags"]]
+
+
 def promised(points: pd.DataFrame, faults: pd.DataFrame) -> Promises:
     """Return what was measured of a mechanism: messages lost, when full, after a crash.
 
-    `points` are its rows in the point frame of a study, `faults` those in the launch frame of one
+    `points` are its rows of `promising`, `faults` those in the launch frame of one
     fault. What is lost is not known where launches failed: one that lost a message has.
     """
-    rows = points[points.op == "launch"]
-    lost = rows[rows.metric == "lost"]
+    lost = points[points.metric == "lost"]
     is_known = len(lost) and not lost["flags"].str.contains(FAILED).any()
     return {
         "lost": lost.high.max() if is_known else None,
-        "full": _when_full(rows),
+        "full": _when_full(points),
         "crash": _after_crash(faults) if len(faults) else None,
     }
 
@@ -63,7 +70,7 @@ def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
 def _when_full(rows: pd.DataFrame) -> str | None:
     """Return what a mechanism did that nobody received from; None where that was not measured."""
     counts = {}
-    for name in ("accepted", "delivered", "refused"):
+    for name in COUNTS:
         counts[name] = rows[rows.metric == name].value.fillna(0.0).tolist()
     if not all(counts.values()):
         return None

@@ -10,6 +10,7 @@ import pandas as pd
 from ipclab.lab.data import Data
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
+from ipclab.tables.tabulation import tabulated
 from ipclab.words.words import DASH
 from ipclab_answers import tails
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
@@ -81,11 +82,11 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     return headed
 
 
-def text(lab: Any, answer: Answer) -> str:
+def text(lab: Data, answer: Answer) -> str:
     """Return the whole answer as text for a terminal."""
     parts = [verdict(lab, answer)]
     for frame in tables(lab, answer).values():
-        table = lab.table(frame, "").to_frame()
+        table = tabulated(lab, frame, "").to_frame()
         if len(table):
             parts.append(table.to_string(index=False, justify="left"))
     return "\n\n".join(parts)

@@ -23,7 +23,7 @@ from ipclab_answers.choose.asked import (
     request,
     tell,
 )
-from ipclab_answers.choose.candidates import narrowed_to
+from ipclab_answers.choose.known import narrowed_to
 from ipclab_answers.choose.need import (
     MUSTS,
     Need,

@@ -374,3 +374,14 @@ def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:
     several = {path.stem for path in notebooks_of(Paths(ROOT), "runs")}
     assert several == {"machines"}
     assert not several & {path.stem for path in notebooks_of(Paths(ROOT), "run")}
+
+
+@pytest.mark.slow
+def test_two_small_runs_of_one_machine_are_compared_to_the_end(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    runs = [str(make_run(tmp_path / name / "runs", "aaaa").path) for name in ("one", "other")]
+    out = tmp_path / "out"
+    done = ipclab("compare", *runs, "--lang", "en", "--format", "html", "--out", str(out))
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (0, False), done.stderr
+    assert [page.name for page in out.rglob("machines*.html")] != []

@@ -1,5 +1,6 @@
 """Medians that are one state of several, said with both of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -53,13 +54,16 @@ def ranked(ratios: pd.DataFrame) -> pd.DataFrame:
     return known.loc[values.sort_values(kind="stable").index]
 
 
-def unsteady(lab: Data, rows: pd.DataFrame) -> Any:
-    """Return what the first page must say of rows `with_states` that are not steady, or nothing."""
+def unsteady(lab: Data, rows: pd.DataFrame, by: Sequence[str] = NAMING) -> Any:
+    """Return what the first page must say of rows `with_states` that are not steady, or nothing.
+
+    They are called by their levels of the factors `by`.
+    """
     several = rows[rows.why != ""].sort_values("value", kind="stable")
     if several.empty:
         return None
     reasons = dict.fromkeys(reason for why in several.why for reason in why.split())
-    named = [_named(lab, row) for row in several.head(MOST_TOLD).to_dict("records")]
+    named = [_named(lab, row, by) for row in several.head(MOST_TOLD).to_dict("records")]
     which = lab.words.joined(named, N_("; "))
     if more := len(several) - len(named):
         which = lab.say(N_("{which} and {more} more"), which=which, more=more)
@@ -68,8 +72,14 @@ def unsteady(lab: Data, rows: pd.DataFrame) -> Any:
     return Markdown(said)  # type: ignore[no-untyped-call]
 
 
-def _named(lab: Data, row: dict[Any, Any]) -> str:
-    words = [lab.level(name, row[name]) for name in NAMING]
+def _named(lab: Data, row: dict[Any, Any], by: Sequence[str]) -> str:
+    words = []
+    for name in by:
+        written = lab.level(name, row[name])
+        if name in labels.COUNTED:  # a bare count does not say of what
+            factor = lab.words.label(name)
+            written = lab.say(N_("{factor}: {count}"), factor=factor, count=written)
+        words.append(written)
     fast, slow = Quantity(row["fast"], "ns"), Quantity(row["slow"], "ns")
     states_said = lab.say(N_("{fast} or {slow}"), fast=fast, slow=slow)
     return lab.words.joined([*words, states_said])

@@ -118,6 +118,7 @@ class Sheet:
             "date": date,
             "date-text": printed_date(document),
             "run": document.run,
+            "brackets": document.translate(WORDS["page"]["brackets"]) if document.run else "",
             "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
             "fronted": document.front > 0,
             "marks": document.marks and {"named": number, **asdict(document.marks)},
