@@ -19,7 +19,7 @@ def test_a_study_that_was_not_measured_has_no_rows_whatever_is_asked_of_it(tmp_p
     lab = lab_of(make_run(tmp_path), Paths(ROOT), "en")
     asked = {"op": ["write", "read"], "metric": "mean", "arm": "published"}
     assert lab.points("payload", **asked).empty
-    with pytest.raises(UsageError, match="round_trip has no metric 'meann'.*did you mean 'mean'"):
+    with pytest.raises(UsageError, match=r"round_trip has no metric 'meann'.*did you mean 'mean'"):
         lab.points("round_trip", metric="meann")
 
 
