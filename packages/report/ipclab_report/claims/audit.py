@@ -194,7 +194,7 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
                 continue
             quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
-            place = lab.say(N_("seed {seed}, {section}"), seed=file.seed, section=correction.source)
+            place = lab.say(N_("text {seed}, {section}"), seed=file.seed, section=correction.source)
             source = lab.words.joined(ids) or place
             own = _corrected(lab, correction.own, correction.own_values, text)
             here = _corrected(lab, correction.here, correction.here_values, run)
