@@ -157,7 +157,7 @@ def own_sets(profile: str, sizes: Sequence[int]) -> dict[str, FileSet]:
         count = min(most, budget // (-(-size // BLOCK) * BLOCK))
         if not count:
             why = f"profile {profile} has {budget:,} bytes for files of one size"
-            fix = "give a smaller size, or a larger profile"
+            fix = "give a smaller size, a larger profile, or another --study"
             raise UsageError(f"files of {size:,} bytes are too large", why, fix)
         made = of_size(size, count)
         sets[made.name] = made

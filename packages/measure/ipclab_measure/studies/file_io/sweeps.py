@@ -75,16 +75,22 @@ def levels_known(
     depths = sweep.numbers(
         "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
     )
-    return levels | files | {
-        "serial": [count for count in levels["serial"] if count > 1],
-        "longest": [count for count in levels["longest"] if count > _reference()],
-        "reference": [_reference()],
-        "mixes": [mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()],
-        "caches": (COLD, "warm"),
-        "depths": depths,
-        "ends_of_depths": [depths[0], depths[-1]],
-        "flight_depths": sweep.numbers("depth", (1, 16, 256)),
-    }
+    return (
+        levels
+        | files
+        | {
+            "serial": [count for count in levels["serial"] if count > 1],
+            "longest": [count for count in levels["longest"] if count > _reference()],
+            "reference": [_reference()],
+            "mixes": [
+                mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()
+            ],
+            "caches": (COLD, "warm"),
+            "depths": depths,
+            "ends_of_depths": [depths[0], depths[-1]],
+            "flight_depths": sweep.numbers("depth", (1, 16, 256)),
+        }
+    )
 
 
 def _files_for(sets: Mapping[str, FileSet], own: bool) -> dict[str, list[str]]:

@@ -73,7 +73,7 @@ class MultiplexerStudy(Study):
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
         own = sorted(set(sweep.sizes or ()))
         if own and own[-1] > LONGEST:
-            fix = f"give {LONGEST:,} bytes or less"
+            fix = f"give {LONGEST:,} bytes or less, or name another --study"
             what = f"the multiplexer takes no message of {own[-1]:,} bytes"
             raise UsageError(what, "its nodes bound what they hold", fix)
         sizes = own or SIZES
