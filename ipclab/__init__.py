@@ -17,6 +17,9 @@ __version__ = "0.2.0"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
     "errors": ("LabError", "UsageError"),
+    "frames.contests": ("pairs",),
+    "frames.derived": ("bound",),
+    "marks.style": ("style",),
     "lab": ("Lab", "measure", "open"),
     "marks.axes": ("note_ends", "scale"),
     "marks.curves": ("leading", "lines", "over"),
@@ -31,7 +34,8 @@ __all__ = sorted(_PLACES)  # noqa: PLE0605
 
 def __getattr__(name: str) -> Any:
     if name in _PLACES:
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        module = import_module(f"{__name__}.{_PLACES[name]}")
+        return module if _PLACES[name].endswith(f".{name}") else getattr(module, name)
     from ipclab.plugins import added
 
     return added(GROUP, name)

@@ -112,6 +112,8 @@ class ReportLab(Lab):
 
         What of it lacks a value is left out; where nothing stays it is a dash.
         """
+        if not text:
+            return ""
         said = self.words.translate(text)
         kept = sentences.told(said, lambda part: not self._is_measured(part, more))
         if not kept:

@@ -38,7 +38,12 @@ from tests.support import creations
 from tests.support.commands import ROOT
 
 STRANGER, SIZE, PRECIOUS = 65534, 100, b"precious"
-SOURCES = [ROOT / name for name in ("ipclab", "ipclab_answers", "native", "docs/peers")]
+SOURCES = [
+    ROOT / "ipclab",
+    *ROOT.glob("packages/*/ipclab_*"),
+    ROOT / "packages/measure/native",
+    ROOT / "docs/peers",
+]
 # Why a creation needs no trial of its own, or that it has one.
 SAFE = {
     "tried",

@@ -388,8 +388,10 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
     ):
         with pytest.raises(RuleError):
             read_sum(rule)
-    for file in ("claims/rules.py", "frames/language.py", "lab/asked.py", "lab/questions.py"):
-        source = (ROOT / "ipclab" / file).read_text().replace("re.compile(", "")
+    for file in ("claims/rules.py", "prose/language.py", "prose/asked.py", "prose/questions.py"):
+        source = (
+            (ROOT / "packages/report/ipclab_report" / file).read_text().replace("re.compile(", "")
+        )
         assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
 
 

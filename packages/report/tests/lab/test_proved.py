@@ -3,9 +3,11 @@
 import pandas as pd
 import pytest
 
-from ipclab.lab import Lab, lab_of, proved
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
+from ipclab_report.appendix.about import proved
+from ipclab_report.lab import lab_of
 
 
 def test_runs_tell_how_many_messages_were_numbered_and_compared_and_earlier_ones_do_not(

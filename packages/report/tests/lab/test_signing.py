@@ -12,7 +12,6 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.quantity import Quantity, measured
@@ -34,6 +33,7 @@ from ipclab_report.appendix.uncertainty import (
 )
 from ipclab_report.claims.audit import with_own
 from ipclab_report.claims.required import requirements
+from ipclab_report.lab import ReportLab as Lab
 from ipclab_report.lab import lab_of
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
@@ -176,8 +176,8 @@ def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
     )
     rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
     stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
-    assert "payload.write:" in stated["Write, published method"][1]
-    assert "payload.read:" in stated["Read, published method"][1]
+    assert "mean_write:" in stated["Write, published method (mean)"][1]
+    assert "mean_read:" in stated["Read, published method (mean)"][1]
     assert all("reference" not in new for old, new in stated.values() if "said_" in old)
     assert stated["Transfer, v1.0"][0] == "< {shared_time:ms,int}"  # as in the table of values
     assert stated["Delivery (wait computed)"][0] == "not stated"

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.derived import measured
-from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
 from ipclab_report.claims.audit import claims, corrections
 from ipclab_report.claims.computed import compute
 from ipclab_report.claims.published import texts
+from ipclab_report.lab import ReportLab as Lab
 from ipclab_report.lab import lab_of
 from ipclab_report.pages.report import write_frames
 from tests.support import told
