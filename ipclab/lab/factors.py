@@ -26,6 +26,8 @@ def check_levels(
         if name not in (*possible, "op", "metric"):
             continue
         usual = {*possible.get(name, ())}.union(frame[name].dropna() if name in frame else ())
+        if not usual:  # of a study that this run does not hold
+            continue
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 words = sorted(word for word in usual if isinstance(word, str))
