@@ -40,9 +40,6 @@ def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
         sweep=Sweep(None, ("shm-map",)),
     )
     refused(paths, "backend 'lmdb'", studies=("payload",), sweep=Sweep(None, ("lmdb",)))
-    refused(
-        paths, "study multiplexer takes no --size", studies=("multiplexer",), sweep=Sweep((10,))
-    )
     assert study("payload").name == "payload"
 
 
@@ -52,6 +49,26 @@ def test_a_size_that_is_none_is_refused(size: int) -> None:
         UsageError, match=f"size {size} is not possible; give a number of bytes above 0"
     ):
         Sweep((84, size))
+
+
+@pytest.mark.parametrize(
+    ("study", "size", "why"),
+    [
+        ("multiplexer", (64 << 20) + 1, "the multiplexer takes no message of 67,108,865 bytes"),
+        ("file_io", (64 << 20) + 1, "files of 67,108,865 bytes are too large: profile smoke has"),
+        ("shared_dict", 87, "a dictionary of 87 bytes: one entry takes more; give 88 to"),
+        ("shared_dict", (8 << 20) + 1, "a dictionary of 8,388,609 bytes: making it takes too long"),
+    ],
+)
+def test_a_size_beyond_what_a_study_holds_is_refused(
+    paths: Paths, study: str, size: int, why: str
+) -> None:
+    refused(paths, why, studies=(study,), profile="smoke", sweep=Sweep((size,)))
+
+
+def test_sizes_and_entries_are_not_asked_for_at_once(paths: Paths) -> None:
+    sweep = Sweep((1000,), levels={"entries": (10,)})
+    refused(paths, "sizes and entries at once", studies=("shared_dict",), sweep=sweep)
 
 
 def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:

@@ -152,14 +152,6 @@ class Request:
         if study.name in ALWAYS:
             return True
         named = study.name in self.studies
-        if self.sweep.sizes and not study.sized:
-            if named:
-                raise UsageError(
-                    f"study {study.name} takes no --size",
-                    "its payloads are its own",
-                    "leave --size out",
-                )
-            return False
         factors = not self.sweep.levels or bool(self.sweep.levels.keys() & study.factors.keys())
         return named or factors
 

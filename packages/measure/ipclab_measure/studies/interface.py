@@ -164,7 +164,6 @@ class Study(ABC):
 
     name: str
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
-    sized: bool = True  # whether its payloads can have any size
     # beside sizes and backends: the levels usually swept
     factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}
     limits: ClassVar[Sequence[Bound]] = ()  # what its ops cannot beat

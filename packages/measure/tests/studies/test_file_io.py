@@ -19,7 +19,14 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.file_io import engine, study, sweeps
-from ipclab_measure.studies.file_io.sets import Draw, FileSet, file_sets
+from ipclab_measure.studies.file_io.sets import (
+    BUDGETS,
+    Draw,
+    FileSet,
+    file_sets,
+    own_sets,
+    set_of,
+)
 from ipclab_measure.studies.file_io.study import DRAWS, FileIoStudy
 from ipclab_measure.studies.file_io.sweeps import parse
 from ipclab_measure.studies.interface import Sweep
@@ -97,6 +104,45 @@ def test_points_are_told_apart_and_backends_can_be_chosen() -> None:
     assert len({point.id for point in points}) == len(points)
     mapped = STUDY.points(PROFILES["quick"], Sweep(backends=("mmap",)))
     assert {point.backend for point in mapped} == {"mmap"}
+
+
+def test_a_sweep_of_sizes_reads_files_of_these_sizes_in_every_experiment() -> None:
+    found = STUDY.points(PROFILES["smoke"], Sweep((MIB, 100, 4 * KIB)))
+    read: dict[str, set[str]] = {}
+    for point in found:
+        read.setdefault(str(point.levels["arm"]), set()).add(str(point.levels["set"]))
+    least, page, large = "size-100", "size-4096", f"size-{MIB}"
+    assert read == {
+        **{"overlap": {large}, "serial": {least, large}, "flight": {least}, "roles": {least}},
+        **{"call": {least, page, large}, "soon": {least, page, large}},
+        **{"map": {least, page, large}, "fault": {page, large}},  # faults: from a page
+    }
+    rounds = {(point.levels["set"], point.levels["rounds"]) for point in found}
+    assert {each for each in rounds if each[1] > 1} == {(least, 50), (page, 50)}
+    for point in found:
+        files = msgspec.convert(
+            STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0].arguments["files"],
+            FileSet,
+        )
+        assert files.sizes.tolist() == [int(files.name.removeprefix("size-"))] * 40
+        assert files.bytes == point.size_bytes
+
+
+@pytest.mark.parametrize(
+    ("profile", "size", "count"),
+    [
+        ("smoke", 1, 40),
+        ("smoke", 2 * MIB, 32),
+        ("smoke", 64 * MIB, 1),
+        ("quick", 100 * MIB, 2),
+        ("full", 4 * KIB, 10_000),
+    ],
+)
+def test_how_many_files_follows_from_a_budget(profile: str, size: int, count: int) -> None:
+    (files,) = own_sets(profile, [size]).values()
+    assert (files.count, files.bytes) == (count, count * size)
+    assert files.on_disk <= BUDGETS[profile][0]
+    assert set_of(files.name, files.bytes) == files
 
 
 def result(files: int = 3, size: int = 100) -> dict[str, Any]:

@@ -30,10 +30,11 @@ from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.multiplexer import (
     NODES,
     output,
+    study,
     toolchain,
     turns,
 )
-from ipclab_measure.studies.multiplexer.study import FACTORS, MultiplexerStudy, cell
+from ipclab_measure.studies.multiplexer.study import FACTORS, LONGEST, MultiplexerStudy, cell
 from ipclab_measure.studies.payload.study import PayloadStudy
 from ipclab_measure.studies.profile import PROFILES
 from tests.studies.test_multiplexer_go import command
@@ -130,6 +131,46 @@ def test_a_sweep_keeps_the_nodes_asked_for() -> None:
     assert Counter(
         (each.levels["op"], each.levels["sinks"]) for each in found if each.levels["arm"] == "main"
     ) == {**{("write", 2): 16, ("write", 3): 16, ("receive", 3): 16, ("end-to-end", 3): 40}}
+
+
+def test_a_sweep_of_sizes_measures_these_messages_in_every_arm() -> None:
+    found = STUDY.points(QUICK, Sweep((2048,)))
+    assert {each.size_bytes for each in found} == {2048}
+    assert Counter(each.levels["arm"] for each in found) == {
+        "published": 4 + 3,
+        "check": 3,
+        "main": 4 * (5 + 2),
+        "streams": 4 * 3,
+        "threshold": 6 + 1,
+        "factorial": 2 * 2 * 4,
+    }
+    found = STUDY.points(QUICK, Sweep((300, 10, 2048)))
+    sizes: dict[str, set[int]] = {}
+    for each in found:
+        sizes.setdefault(str(each.levels["arm"]), set()).add(each.size_bytes)
+    every = {10, 300, 2048}
+    assert sizes == {
+        **{"published": every, "check": {10}, "main": every, "threshold": every},
+        **{"streams": {300}, "factorial": {2048}},
+    }
+
+
+def test_the_longest_message_is_the_nodes_own() -> None:
+    limits = (toolchain.module() / "limits.go").read_text()
+    assert f"Message: {LONGEST >> 20} << 20," in limits
+
+
+def test_messages_that_memory_cannot_hold_are_not_sent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(toolchain, "find", lambda *_: toolchain.Toolchain(Path("go"), "go1.24"))
+    (large,) = STUDY.points(QUICK, Sweep((LONGEST,), ("direct",)))[:1]
+    many = replace(large, levels=large.levels | {"sinks": 64})
+    monkeypatch.setattr(study, "memory_available", lambda _: 2 * 4 * 64 * LONGEST)
+    assert STUDY.missing(many, tmp_path) is None
+    monkeypatch.setattr(study, "memory_available", lambda _: 2 * 4 * 64 * LONGEST - 1)
+    assert "--level sinks=1" in str(STUDY.missing(many, tmp_path))
+    assert STUDY.missing(large, tmp_path) is None
 
 
 def test_only_a_peer_on_another_cpu_is_moved() -> None:

@@ -16,6 +16,7 @@ from ipclab.frames.points import point_rows
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
+from ipclab_measure.backends.codecs import encoded_bytes
 from ipclab_measure.backends.interface import Place
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.request import Request
@@ -51,7 +52,7 @@ def points(profile: Profile = QUICK, *names: str) -> list[Point]:
     return STUDY.points(profile, Sweep(None, names or None))
 
 
-def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None:
+def test_it_is_measured_after_the_payload_and_its_mechanisms_are_stores() -> None:
     assert study("shared_dict").name == "shared_dict"
     order = [
         "limits",
@@ -63,10 +64,19 @@ def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None
         "calibration",
     ]
     assert [name for name in studies() if name in order] == order
-    assert not STUDY.sized
     for name in ("tcp", "zmq-tcp"):  # no store; one between nodes only
         with pytest.raises(UsageError, match=f"study shared_dict has no backend '{name}'; "):
             Request(("shared_dict",), "smoke", sweep=Sweep(None, (name,))).points()
+
+
+@pytest.mark.parametrize(
+    ("size", "entries"), [(88, 1), (136, 1), (137, 2), (520, 9), (521, 10), (55_039, 1000)]
+)
+def test_a_size_is_the_dictionary_that_fits_in_it(size: int, entries: int) -> None:
+    found = STUDY.points(SMOKE, Sweep((size,)))
+    assert {point.levels["entries"] for point in found} == {entries}
+    pickled = {point.size_bytes for point in found if point.levels["codec"] == "pickle"}
+    assert pickled == {encoded_bytes("pickle", entries)}
 
 
 def test_every_scenario_has_its_points() -> None:

@@ -74,6 +74,17 @@ def test_narrative_and_calls_only(path: Path) -> None:
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
+@pytest.mark.parametrize(
+    "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
+)
+def test_sizes_and_backends_are_swept_in_the_notebook_of_every_text(study: str) -> None:
+    known = parameters.read(STUDIES[study])
+    assert known["sizes"] == parameters.Parameter("sizes", "list[int]", [])
+    assert known["backends"] == parameters.Parameter("backends", "list[str]", [])
+    source = "".join(code_cells(STUDIES[study]))
+    assert "sizes=sizes" in source or '"sizes": sizes' in source
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_a_notebook_imports_of_the_package_is_there(path: Path) -> None:
     nodes = [node for source in code_cells(path) for node in ast.walk(ast.parse(source))]

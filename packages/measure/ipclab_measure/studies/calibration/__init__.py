@@ -41,7 +41,6 @@ class CalibrationStudy(Study):
 
     name = "calibration"
     payloads_shared = 0
-    sized = False
     mechanisms = ("echo-a", "echo-b", "echo-slower")
 
     def effort(self, profile: Profile) -> Profile:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.paths import existing
 from ipclab.store.files import dump_json, write_whole
 from ipclab_measure.spawn.scratch import held, path_of
@@ -25,6 +25,14 @@ Say = Callable[[str], None]
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
 BLOCK = 4096  # what a file takes on disk is a multiple of this
+OF_SIZE = "size-"  # begins the name of a set whose files are all of one size
+# Of a set of a size that is asked for: at most so many bytes on disk, and so many files.
+BUDGETS = {
+    "smoke": (64 << 20, 40),
+    "quick": (256 << 20, 300),
+    "standard": (1 << 30, 1_000),
+    "full": (4 << 30, 10_000),
+}
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
 SLACK = 64 << 20  # kept free on the disk, for the file system's own use
 ELSEWHERE = "free some or name another place: --scratch DIR"
@@ -136,6 +144,40 @@ def file_sets(profile: str) -> dict[str, FileSet]:
                 size = Draw(distribution or "identical", **(one_size | numbers))
                 by_name[name] = FileSet(name, count, size, seed=SEED)
     return by_name
+
+
+def own_sets(profile: str, sizes: Sequence[int]) -> dict[str, FileSet]:
+    """Return a set of files of each of `sizes` (bytes), by name, the smallest files first.
+
+    How many files follows from the budget of the profile; `UsageError` for a file beyond it.
+    """
+    budget, most = BUDGETS[profile]
+    sets = {}
+    for size in sorted(set(sizes)):
+        count = min(most, budget // (-(-size // BLOCK) * BLOCK))
+        if not count:
+            why = f"profile {profile} has {budget:,} bytes for files of one size"
+            fix = "give a smaller size, a larger profile, or another --study"
+            raise UsageError(f"files of {size:,} bytes are too large", why, fix)
+        made = of_size(size, count)
+        sets[made.name] = made
+    return sets
+
+
+def of_size(size: int, count: int) -> FileSet:
+    """Return a set of `count` files of `size` bytes."""
+    return FileSet(f"{OF_SIZE}{size}", count, Draw("identical", size, size, size), seed=SEED)
+
+
+def set_of(name: str, size_bytes: int) -> FileSet:
+    """Return the set `name` whose files have `size_bytes` together; `LookupError` for no such."""
+    if name.startswith(OF_SIZE):
+        size = int(name.removeprefix(OF_SIZE))
+        return of_size(size, size_bytes // size)
+    for sets in map(file_sets, PROFILES):
+        if name in sets and sets[name].bytes == size_bytes:
+            return sets[name]
+    raise LookupError(f"no profile has a set {name} of {size_bytes} bytes")
 
 
 def _of_profile(cell: str, level: int) -> int:

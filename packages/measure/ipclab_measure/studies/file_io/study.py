@@ -25,6 +25,8 @@ from ipclab_measure.studies.file_io.sets import (
     file_sets,
     made,
     no_room,
+    own_sets,
+    set_of,
 )
 from ipclab_measure.studies.file_io.sweeps import (
     COLD,
@@ -75,7 +77,6 @@ class FileIoStudy(Study):
 
     name = "file_io"
     mechanisms = ("sync", "overlapped", "mmap")
-    sized = False
     payloads_shared = 0  # threads of one process need none
     factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
@@ -85,8 +86,8 @@ class FileIoStudy(Study):
         return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of the named sweeps, one for each of the text's experiments."""
-        sets = file_sets(profile.name)
+        """Return the points of the text's experiments, on its sets or on files of sizes asked for."""
+        sets = own_sets(profile.name, sweep.sizes) if sweep.sizes else file_sets(profile.name)
         return self.of_arms(
             sweep.of(self.mechanisms),
             partial(whole_levels, sets),
@@ -114,8 +115,7 @@ class FileIoStudy(Study):
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        files = file_sets(profile.name)[str(levels["set"])]
-        files = replace(files, compute=DRAWS.get(int(levels["compute_ns"])))
+        files = replace(_files_of(point), compute=DRAWS.get(int(levels["compute_ns"])))
         arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan}
         arguments["most"] = profile.most_samples
         cpus: frozenset[int] = frozenset().union(*placement.cpus)
@@ -141,8 +141,7 @@ class FileIoStudy(Study):
         """Make the file sets that `points` need and give what reads them, with equal checksums."""
         import ipclab_native
 
-        names = dict.fromkeys(str(point.levels["set"]) for point in points)
-        sets = [file_sets(profile.name)[name] for name in names]
+        sets = {str(point.levels["set"]): _files_of(point) for point in points}.values()
         drawn = set[str]()  # points whose first launch is done
         sums = dict[str, str]()  # checksums by set
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
@@ -186,12 +185,8 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
 
 
 def _files_of(point: Point) -> FileSet:
-    """Return the files of a point: of the profile in which its set has as many bytes."""
-    name = str(point.levels["set"])
-    for sets in map(file_sets, LAUNCHES):
-        if name in sets and sets[name].bytes == point.size_bytes:
-            return sets[name]
-    raise LookupError(f"no profile has a set {name} of {point.size_bytes} bytes")
+    """Return the files of a point, which has all their bytes as its size."""
+    return set_of(str(point.levels["set"]), point.size_bytes)
 
 
 def _no_memory(point: Point, files: FileSet) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 from ipclab_measure.machine.cgroup import cpu_quota
 from ipclab_measure.machine.source import AbsentError, Source
 from ipclab_measure.studies.arms import table
-from ipclab_measure.studies.file_io.sets import ARMS, FileSet
+from ipclab_measure.studies.file_io.sets import ARMS, OF_SIZE, FileSet
 from ipclab_measure.studies.interface import Levels, Point, Sweep
 
 COLD = "cold"
@@ -20,6 +20,7 @@ MOST_THREADS = 1024
 # threads and work of the text's comparison of serial with overlapped reading
 REFERENCE, SHORT_NS = 4, 800_000
 FAULT_FROM = 4096
+SMALL = 65_536  # bytes; files up to here are summed as often as the text's small ones
 # the profiles in which a sweep takes further multiples of the cores
 FURTHER = {"more": ("standard", "full"), "most": ("full",)}
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes
@@ -66,27 +67,54 @@ def levels_known(
 ) -> dict[str, Sequence[Any]]:
     """Return the levels that follow from machine, `profile`, `sets` of files, or `sweep`."""
     own = sweep.numbers("threads", ())
-    large = sets["large"].count
+    files = _files_for(sets, own=sweep.sizes is not None)
+    large = sets[files["large"][0]].count
     levels: dict[str, Sequence[Any]] = {
         name: _threads(own, profile, how) for name, how in table(ARMS)["threads"].items()
     }
     depths = sweep.numbers(
         "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
     )
-    sized = {
-        name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")
-    }
-    return levels | {
-        "serial": [count for count in levels["serial"] if count > 1],
-        "longest": [count for count in levels["longest"] if count > _reference()],
-        "reference": [_reference()],
-        "mixes": [mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()],
-        "caches": (COLD, "warm"),
-        "depths": depths,
-        "ends_of_depths": [depths[0], depths[-1]],
-        "flight_depths": sweep.numbers("depth", (1, 16, 256)),
-        "sized": list(sized),
-        "of_pages": [name for name, size in sized.items() if size >= FAULT_FROM],
+    return (
+        levels
+        | files
+        | {
+            "serial": [count for count in levels["serial"] if count > 1],
+            "longest": [count for count in levels["longest"] if count > _reference()],
+            "reference": [_reference()],
+            "mixes": [
+                mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()
+            ],
+            "caches": (COLD, "warm"),
+            "depths": depths,
+            "ends_of_depths": [depths[0], depths[-1]],
+            "flight_depths": sweep.numbers("depth", (1, 16, 256)),
+        }
+    )
+
+
+def _files_for(sets: Mapping[str, FileSet], own: bool) -> dict[str, list[str]]:
+    """Return by purpose which of `sets` are read: the text's, or `own`, those of sizes asked for.
+
+    What takes one set reads the smallest files; what is overlapped, the largest.
+    """
+    mean = {name: each.size.mean for name, each in sets.items() if name.startswith(OF_SIZE)}
+    sized = [*mean]
+    paged = [name for name in sized if mean[name] >= FAULT_FROM]
+    every = {"sized": sized, "of_pages": paged}
+    if not own:
+        return every | {name: [text] for name, text in table(ARMS)["sets"].items()}
+    none: dict[str, list[str]] = {name: [] for name in table(ARMS)["sets"]}
+    return {
+        **none,
+        **every,
+        "large": sized[-1:],
+        "mixed": sized[:1],
+        "mixed_big": sized[1:][-1:],
+        "calls": sized[:1],
+        "by_roles": sized[:1],
+        "few_sums": [name for name in sized if mean[name] > SMALL],
+        "many_sums": [name for name in sized if mean[name] <= SMALL],
     }
 
 

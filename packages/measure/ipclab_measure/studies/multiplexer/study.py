@@ -7,8 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.errors import UsageError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab_measure.machine.answers import memory_available
+from ipclab_measure.machine.source import Source
 from ipclab_measure.studies.interface import (
     Bench,
     NotTestableError,
@@ -34,6 +37,8 @@ FACTORS = {
     "sinks": (1, 64),
 }
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
+SIZES, PUBLISHED, AROUND = (1024, 8192, 65_536, 1_048_576), (1024, 65_536, 1_048_576), (2048, 8192)
+LONGEST = 64 << 20  # bytes of a message: the nodes' own limit (limits.go)
 SHORTER = 2  # a published benchmark than another study's launches: its own start is long beside what it samples
 MS = 1_000_000
 
@@ -53,18 +58,39 @@ class MultiplexerStudy(Study):
     `direct-again` and `checked` on a node that sends nothing: `checked` over `direct` is the cost
     of looking at the threshold, `direct-again` over `direct` the noise of identical code. Arm
     `published` has the op `write` of the same three.
+
+    What one size will do for is measured at the shortest message (the calls), the longest (pool x
+    chunk), or the middle one (one CPU, streams): of the usual sizes those of the text.
     """
 
     name = "multiplexer"
     mechanisms = (*NODES, *CALLS, "factorial")
-    sized = False
     factors: ClassVar = FACTORS
     payloads_shared = 0  # pipes and sockets are the kernel's
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         asked = sweep.of(self.backends())
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
-        return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
+        own = sorted(set(sweep.sizes or ()))
+        if own and own[-1] > LONGEST:
+            fix = f"give {LONGEST:,} bytes or less, or name another --study"
+            what = f"the multiplexer takes no message of {own[-1]:,} bytes"
+            raise UsageError(what, "its nodes bound what they hold", fix)
+        sizes = own or SIZES
+        middle = (len(sizes) - 1) // 2
+        return self.of_arms(
+            asked,
+            nodes=NODES,
+            calls=CALLS,
+            varied=levels["sinks"][-1:],
+            sizes=sizes,
+            published=own or PUBLISHED,
+            around=own or AROUND,
+            shortest=sizes[:1],
+            middle=sizes[middle : middle + 1],
+            longest=sizes[-1:],
+            **levels,
+        )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the Go program; the CPUs of a peer that it starts elsewhere are an argument."""
@@ -86,7 +112,7 @@ class MultiplexerStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         go = toolchain.find(toolchain.module(), toolchain.candidates())
-        return go if isinstance(go, str) else None
+        return go if isinstance(go, str) else _no_memory(point)
 
     @contextmanager
     def open(
@@ -104,3 +130,13 @@ class MultiplexerStudy(Study):
         finally:
             if program.raw:  # a file of this session's own: one before it may have left others
                 site.keep(f"multiplexer/{secrets.token_hex(4)}.txt", "".join(program.raw).encode())
+
+
+def _no_memory(point: Point) -> str | None:
+    """Return why memory cannot hold what all nodes of a heat take in turn; None when it can."""
+    need = 2 * len(NODES) * int(point.levels["sinks"]) * point.size_bytes
+    free = memory_available(Source())
+    if need <= free:
+        return None
+    why = f"its messages and buffers take {need:,} bytes of memory and {free:,} are available"
+    return f"{why}; take fewer of them: --level sinks=1"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.errors import UsageError
 from ipclab.store.launch import Launch, Samples, together
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.codecs import CODECS, encoded_bytes
@@ -51,7 +52,9 @@ MANY_ENTRIES = 100_000  # in profile full
 STREAM_ENTRIES = (100, 1000, 10_000)
 LIVE_ENTRIES = (10, 1000)
 USUAL_CODEC = "pickle"
+ENTRY_BYTES = 80  # that no further entry's pickle takes more than
 USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
+LARGEST = 8 << 20  # bytes of a dictionary that is asked for by its size: making one takes seconds
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 FEW = 3  # launches, of values without a contest
@@ -76,7 +79,6 @@ class SharedDictStudy(Study):
     """Four scenarios over backends, entries and readers, on MPI ranks."""
 
     name = "shared_dict"
-    sized = False
     # A reader decodes a copy of its own. A message read again is the reader's own: it moves nothing.
     # Of other codecs than the usual one no contest tells the transport apart.
     limits: ClassVar = (
@@ -186,8 +188,15 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
 
     Quick varies the readers at one of entries alone.
     """
+    sized = tuple(sorted({entries_within(size) for size in sweep.sizes or ()}))
+    if sized and "entries" in sweep.levels:
+        why = "the size of a dictionary follows from its entries"
+        raise UsageError("sizes and entries at once", why, "give one of them")
+    own = bool(sized or sweep.levels)
 
     def entries_of(*usual: int) -> tuple[int, ...]:
+        if sized:
+            return sized
         return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
 
     short = profile.name in ("smoke", "quick")
@@ -196,7 +205,7 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
     streamed = entries_of(*STREAM_ENTRIES)
     some = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
     cells = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
-    if profile.name == "quick" and not sweep.levels:
+    if profile.name == "quick" and not own:
         cells = [
             cell
             for cell in cells
@@ -208,13 +217,31 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
         "lively": entries_of(*LIVE_ENTRIES),
         "readers": readers,
         "most": readers[-1:],
-        "published": [number for number in readers if sweep.levels or number >= PUBLISHED_READERS],
+        "published": [number for number in readers if own or number >= PUBLISHED_READERS],
         "usual": [{"entries": some, "readers": readers[-1]}],
         "alone": [{"entries": some, "readers": readers[0]}] if len(readers) > 1 else [],
         "cells": cells,
         "streamed_cells": [cell for cell in cells if cell["entries"] in streamed],
         "away": list(_away(streamed, readers)),
     }
+
+
+def entries_within(size: int) -> int:
+    """Return how many entries a dictionary has whose pickle takes `size` bytes at most.
+
+    Raises `UsageError` for a size in which there is no room for one, or that is too large.
+    """
+    fix = f"give {encoded_bytes(USUAL_CODEC, 1):,} to {LARGEST:,} bytes, or name another --study"
+    if size > LARGEST:
+        raise UsageError(f"a dictionary of {size:,} bytes", "making it takes too long", fix)
+    entries = 1
+    if encoded_bytes(USUAL_CODEC, entries) > size:
+        raise UsageError(f"a dictionary of {size:,} bytes", "one entry takes more", fix)
+    while (room := size - encoded_bytes(USUAL_CODEC, entries)) >= ENTRY_BYTES:
+        entries += room // ENTRY_BYTES
+    while encoded_bytes(USUAL_CODEC, entries + 1) <= size:
+        entries += 1
+    return entries
 
 
 def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
