@@ -9,17 +9,11 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
+from ipclab.frames.rows import narrowed, quantity
 from ipclab.stats import judge
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    SAME,
-    Comparison,
-    Side,
-    factor,
-)
+from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
 from ipclab.stats.quantity import (
     Quantity,
     missing,
@@ -32,6 +26,7 @@ from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.times import estimate, most_launched, timed
 from ipclab_measure.bounds.limits import with_limits
+from ipclab_measure.enough import factor
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import Address, MissingError, at
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
+from ipclab_report.address import Address, MissingError, at
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,
@@ -388,8 +388,10 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
     ):
         with pytest.raises(RuleError):
             read_sum(rule)
-    for file in ("claims/rules.py", "frames/language.py", "lab/asked.py", "lab/questions.py"):
-        source = (ROOT / "ipclab" / file).read_text().replace("re.compile(", "")
+    for file in ("claims/rules.py", "prose/language.py", "prose/asked.py", "prose/questions.py"):
+        source = (
+            (ROOT / "packages/report/ipclab_report" / file).read_text().replace("re.compile(", "")
+        )
         assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
 
 
