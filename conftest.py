@@ -14,9 +14,9 @@ import pytest
 
 from ipclab.__main__ import main
 from ipclab.paths import Paths
-from ipclab.store.bundle import pack
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
+from ipclab_measure.bundles import pack
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
 from tests.support.bundled import make_run

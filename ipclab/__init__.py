@@ -17,16 +17,14 @@ __version__ = "0.3.0"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
     "errors": ("LabError", "UsageError"),
-    "frames.contests": ("pairs",),
     "frames.derived": ("bound",),
+    "lab.lab": ("Lab", "measure", "open"),
     "marks.style": ("style",),
-    "lab": ("Lab", "measure", "open"),
     "marks.axes": ("note_ends", "scale"),
-    "marks.curves": ("leading", "lines", "over"),
-    "marks.drawing": ("bars", "dots", "facets", "limit", "spinning", "values_beside"),
+    "marks.curves": ("lines",),
+    "marks.drawing": ("dots", "facets"),
     "marks.marks": ("drawable", "groups"),
     "stats.quantity": ("Quantity", "missing", "of", "total"),
-    "tables.tabulation": ("listed",),
 }
 _PLACES = {name: module for module, names in MODULES.items() for name in names}
 __all__ = sorted(_PLACES)  # noqa: PLE0605

@@ -1,59 +1,25 @@
-"""The command line's entry: one line for an error, the exit code that belongs to it."""
+"""The command line's entry; its commands come with the packages around this one."""
 
-import errno
-import io
-import os
 import sys
 
-UNUSABLE, INTERRUPTED = 2, 130
-LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # the names of files may be bytes that are no text
-        sys.stdout.reconfigure(errors="surrogateescape")
+    """Run the command line that ipclab-measure brings."""
     try:
-        from ipclab.cli import commands
+        from ipclab.errors import LabError
+        from ipclab.plugins import part
 
-        commands.main(prog_name="ipclab", standalone_mode=False)
-    except BaseException as error:  # Ctrl-C may come while the rest is imported
-        line, code = _told(error)
-        print(f"ipclab: {line}", file=sys.stderr)
-        sys.exit(code)
-
-
-def _told(error: BaseException) -> tuple[object, int]:
-    """Return the line for an error and its exit code; raises the error when it has none."""
-    from click import Abort, ClickException
-
-    from ipclab.errors import LabError
-
-    if isinstance(error, RuntimeError) and LOOP in str(error):
-        error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
-    match error:
-        case LabError():
-            return error, error.exit_code
-        case KeyboardInterrupt() | Abort():  # click makes the one of the other
-            return "interrupted; the same command continues a run that it measured", INTERRUPTED
-        case OSError():
-            return _unusable(error), UNUSABLE
-        case ClickException():
-            return error.format_message(), error.exit_code
-    raise error
-
-
-def _unusable(error: OSError) -> str:
-    """Return the line for what the system refuses: a place, or standard output."""
-    try:
-        sys.stdout.flush()
-    except OSError:  # what is left in it would be tried again at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    place = error.filename or "what it reads or writes"
-    return (
-        f"cannot use {place}: {error.strerror or error}; see that it is there, yours and not full"
-    )
+        try:
+            command_line = part("command_line")
+        except LabError as error:
+            print(f"ipclab: {error}", file=sys.stderr)
+            sys.exit(error.exit_code)
+        command_line()
+    except KeyboardInterrupt:  # while the rest is imported
+        print("ipclab: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,12 @@ import os
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 
-from ipclab.errors import LabError
-
 SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
-PACKAGES = "ipclab", "ipclab_measure", "ipclab_report", "ipclab_more", "ipclab_answers"
-REPORT = "ipclab_report"  # which has the words of all languages but English
 # of the goals that are no commands
 INSTALL = {"setup": "pip install --upgrade 'ipclab[peers,published]'"}
 
@@ -61,38 +56,16 @@ class Paths:
     scratch = _below("data", "scratch")
     published = _below("root", "data/published")  # the transcribed tables of the published texts
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
-    # a run of another machine, to compare in a fresh clone
-    compared = _below("root", "data/compared.ipclab")
     notebooks = _below("root", "notebooks")  # outputs stripped
     own = _below("home", "notebooks/own")  # a person's own, rendered with them
-    work = _below("home", "notebooks/work")  # a reader's copies of them
     figures = _below("home", "figures")  # SVG and PNG, made
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
-
-    @cached_property
-    def packages(self) -> tuple[Path, ...]:
-        """The packages of ours that are installed: reports are made with their words and code."""
-        specs = [find_spec(name) for name in PACKAGES]
-        return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
-
-    @cached_property
-    def locale(self) -> Path:
-        """The gettext catalogues; `LabError` without the package that has them."""
-        if (spec := find_spec(REPORT)) is None or spec.origin is None:
-            why = "they come with ipclab-report, which is not installed"
-            raise LabError("there are English words alone", why, "pip install ipclab-report")
-        return Path(spec.origin).parent / "locale"
 
 
 def table_beside(module: str, name: str) -> dict[str, Any]:
     """Return the TOML table `name` that lies beside the file of a module."""
     return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
-
-
-def existing(folder: Path) -> Path:
-    """Return `folder`, or its nearest parent that is there already."""
-    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 def checkout() -> Paths:

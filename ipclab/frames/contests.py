@@ -1,16 +1,16 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.address import narrowed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
+from ipclab.frames.rows import narrowed
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
-from ipclab.stats.contest import against_fastest, common_scatter, of_all_pairs
+from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.store.questions import Question, Race
 
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
@@ -50,28 +50,6 @@ def contests(
         for head, sides in fields(race, launches):
             rows += _compared(sides, head, bound)
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=question.name)
-
-
-def comparison_of(row: Mapping[Any, Any]) -> Comparison:
-    """Return what a row of `contests` (or of `pairs`) knows."""
-    known = {name: row[name] for name in KNOWN if pd.notna(row[name])}
-    launches = [int(count) for count in str(row["launches"]).split("/")]
-    return Comparison(**known | {"launches": (min(launches), max(launches))})
-
-
-def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return what is known of all pairs of mechanisms at each level of `by`, a contest each.
-
-    `launches` are rows of a launch frame with one metric of one op. Columns: first, other, `by`,
-    and `KNOWN`: the verdict is of the other one over the first.
-    """
-    rows = []
-    for level, part in launches.groupby(by, sort=False):
-        sides = {str(backend): side_of(mine) for backend, mine in part.groupby("backend")}
-        scatter = common_scatter(sides.values())
-        for (first, other), comparison in of_all_pairs(sides, bound, scatter).items():
-            rows.append({"first": first, "other": other, by: level, **_known(comparison)})
-    return pd.DataFrame(rows, columns=["first", "other", by, *KNOWN])
 
 
 def side_of(rows: pd.DataFrame) -> Side:
@@ -146,8 +124,9 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
     for other in others:
         name, point = other
         compared = {"other": name, "value": medians[other], "other_point": point}
-        yield head | compared | _known(comparisons[other])
+        yield head | compared | known_of(comparisons[other])
 
 
-def _known(comparison: Comparison) -> dict[str, Any]:
+def known_of(comparison: Comparison) -> dict[str, Any]:
+    """Return what a row of a frame says of a comparison: `KNOWN`."""
     return vars(comparison) | {"launches": "/".join(map(str, comparison.launches))}

@@ -65,10 +65,10 @@ def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -
     place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
         files = run.point_files(study)
-        content = kept.read(state[0], kind)
+        content = kept.kept_frame(state[0], kind)
         if content is None:
             derived = _derived(run, study, files)
-            kept.write(state[0], derived)
+            kept.keep_frames(state[0], derived)
             content = derived[kind]
         while len(_in_memory) >= MOST_IN_MEMORY:  # the oldest makes room
             del _in_memory[next(iter(_in_memory))]

@@ -20,7 +20,7 @@ MOST_BYTES = 256 << 20  # above which the frames that were not used for longest 
 SUFFIX = ".parquet"
 
 
-def read(stamp: str, kind: str) -> bytes | None:
+def kept_frame(stamp: str, kind: str) -> bytes | None:
     """Return the Parquet file of the frame `kind` that follows from `stamp`, if it is kept."""
     with suppress(OSError):
         folder = _folder()
@@ -33,7 +33,7 @@ def read(stamp: str, kind: str) -> bytes | None:
     return None
 
 
-def write(stamp: str, content: Mapping[str, bytes]) -> None:
+def keep_frames(stamp: str, content: Mapping[str, bytes]) -> None:
     """Keep the Parquet files that follow from `stamp`, by kind, where that can be done."""
     with suppress(OSError, LabError):
         folder = _folder()

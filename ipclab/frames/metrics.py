@@ -146,21 +146,6 @@ def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
     return by_metric
 
 
-def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
-    """Return `quantiles` as a thinned point's first launch keeps them, finite ends only."""
-    kept = {THIN_VERSION: 1.0}
-    for metric, quantile in quantiles(measured, op).items():
-        if quantile is not None:
-            name = f"{POOLED}{metric}"
-            values = {
-                name: quantile.value,
-                f"{name}-low": quantile.low,
-                f"{name}-high": quantile.high,
-            }
-            kept |= {key: value for key, value in values.items() if np.isfinite(value)}
-    return kept
-
-
 def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     """Return what medians do not show: a drift over the launches, and the samples' modes."""
     flags = []

@@ -1,6 +1,6 @@
 """The tidy frame of a study: one row for each point, op and metric, one column for each factor."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,15 +135,6 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
                 yield about | {"op": op, "metric": name, "unit": unit, "value": float(number_of)}
-
-
-def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
-    """Yield the rows of a launch frame that contests need."""
-    about = head(point) | {"metric": "p50", "unit": "ns"}
-    for taken in launches:
-        about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded}
-        for op, value in taken.medians.items():
-            yield about | {"op": op, "value": value, TURNS: taken.turns[op]}
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:

@@ -119,12 +119,6 @@ class Ratios:
         return {}
 
 
-def forget() -> None:
-    """Forget what was read of all runs: for frames that were changed by hand."""
-    _contests.cache_clear()
-    _medians.cache_clear()
-
-
 # The stamp is asked for with the folder, so that what was read goes when the run's files change.
 @lru_cache(maxsize=16)
 def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:

@@ -17,7 +17,7 @@ CODE = [
     "frames/metrics.toml",
     "frames/derived.py",
     "frames/contests.py",
-    "frames/address.py",
+    "frames/rows.py",
     "stats",
     "store/launch.py",
     "store/point.py",

@@ -1,25 +1,22 @@
 """A figure in the making: axes for a cell, saved and shown once the cell has drawn."""
 
+import io
 import os
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
 
-from ipclab.lab import formats
 from ipclab.lab.data import Data
 from ipclab.marks import drawn, style
+from ipclab.plugins import offered
 from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
@@ -27,8 +24,6 @@ MIME = "image/svg+xml"
 TITLE = "ipclab-title"  # marks the title that is shown above a drawing
 LEGEND_COLUMNS = 6
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
-_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
-_HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 
 
 @dataclass(frozen=True)
@@ -81,22 +76,22 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     sketch = drawn.of(canvas)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
-        svg = complete(canvas)
+        contents = complete(canvas)
     nothing = sketch.empty and not sketch.rows
     alt_text = lab.say(ABSENT if nothing else alt)
     if alt_text == DASH:
         alt_text = lab.say(title)
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
-    contents = {"svg": svg.encode()}
-    if find_spec("typst"):  # which comes with ipclab-report
-        contents |= {"png": formats.png(svg), "pdf": formats.pdf(svg)}
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
-    return Figure(svg, alt_text, lab.say(title), name, sketch.rows)
+    return Figure(contents["svg"].decode(), alt_text, lab.say(title), name, sketch.rows)
 
 
-def complete(canvas: Any) -> str:
-    """Add what waits for the final layout (legend, names beside lines); return the SVG."""
+def complete(canvas: Any) -> dict[str, bytes]:
+    """Add what waits for the final layout (legend, names beside lines); return it by suffix.
+
+    With ipclab-report there are forms for print beside the SVG.
+    """
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         named_handles: dict[str, Any] = {}
         for axes in canvas.axes:
@@ -114,9 +109,13 @@ def complete(canvas: Any) -> str:
     _translate(canvas, sketch)
     for draw in sketch.later or ():
         draw()
-    if sketch.words.lang == "zh":
-        _space(canvas)
-    return formats.svg(canvas, sketch.hover)
+    return offered("pictures", _plain)(canvas, sketch)
+
+
+def _plain(canvas: Any, _sketch: drawn.Drawn) -> dict[str, bytes]:
+    drawing = io.BytesIO()
+    canvas.savefig(drawing, format="svg")
+    return {"svg": drawing.getvalue()}
 
 
 def _translate(canvas: Any, sketch: drawn.Drawn) -> None:
@@ -125,17 +124,3 @@ def _translate(canvas: Any, sketch: drawn.Drawn) -> None:
         words = text.get_text()
         if words and "$" not in words:
             text.set_text(sketch.say(words))
-
-
-def _space(canvas: Any) -> None:
-    """Set Chinese apart from Latin letters and digits, as pages and print do by themselves."""
-    for text in canvas.findobj(Text):
-        text.set_text(_HAN_BESIDE_LATIN.sub(" ", text.get_text()))
-    for axis in canvas.findobj(Axis):
-        # whose labels are written anew at each drawing
-        if isinstance(axis.get_major_locator(), FixedLocator):
-            labels = [
-                _HAN_BESIDE_LATIN.sub(" ", label.get_text()) for label in axis.get_ticklabels()
-            ]
-            if any(labels):  # panels that share an axis share its labels, which one of them shows
-                axis.set_ticklabels(labels)

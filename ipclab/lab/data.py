@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import address, derived
+from ipclab.frames import derived
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
+from ipclab.frames.rows import ambiguous, narrowed, quantity
 from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing, of
@@ -113,7 +114,7 @@ class Data:
             numbers = [name for name in NUMBERS if name in frame]
             rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
-            rows = address.narrowed(frame, levels).reset_index(drop=True)
+            rows = narrowed(frame, levels).reset_index(drop=True)
         if len(rows):
             unused = [name for name in factors if name in rows and rows[name].isna().all()]
             return rows.drop(columns=unused)
@@ -136,15 +137,15 @@ class Data:
                 return addressed
             of = self.points(of)
         absent = of.empty and not levels.keys() <= set(of)
-        rows = of.iloc[:0] if absent else address.narrowed(of, levels)
+        rows = of.iloc[:0] if absent else narrowed(of, levels)
         if len(rows) > 1 and "metric" not in levels and "metric" in rows:
             rows = rows[rows.metric == "p50"]
         if len(rows) > 1:
-            raise address.ambiguous(rows, levels)
+            raise ambiguous(rows, levels)
         if len(rows) == 1:
-            return address.quantity(next(rows.itertuples()), Ratios(self.run))
+            return quantity(next(rows.itertuples()), Ratios(self.run))
         alike = {name: levels[name] for name in levels if name in ("op", "metric") and name in of}
-        units = list(address.narrowed(of, alike).get("unit", ()))
+        units = list(narrowed(of, alike).get("unit", ()))
         return missing(str(units[0]) if units else "ns")
 
     def ratio(self, over: Quantity | str, under: Quantity | str) -> Quantity:
@@ -196,7 +197,7 @@ class Data:
         >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
         """
         run = Ratios(self.run)
-        quantities: list[Any] = [address.quantity(row, run) for row in points.itertuples()]
+        quantities: list[Any] = [quantity(row, run) for row in points.itertuples()]
         made = points.assign(cell=quantities)
         for name, wanted in more.items():
             op, metric = (None, wanted) if isinstance(wanted, str) else wanted
@@ -205,7 +206,7 @@ class Data:
                 rows = self.points(study)
                 rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
                 for row in rows.itertuples():
-                    values[row.point, row.op] = address.quantity(row, run)
+                    values[row.point, row.op] = quantity(row, run)
             keys = zip(points.point, points.op, strict=True)
             column = [values.get((point, op or own), np.nan) for point, own in keys]
             made[name] = pd.Series(column, made.index, dtype=object)
@@ -225,13 +226,11 @@ class Data:
         return self.words.level(factor, level)
 
     def _at(self, words: str) -> Quantity | None:
-        """Return the value at an address of this run's frames or a text's table, or None."""
-        return address.at(words, self.points, self._text, Ratios(self.run))
-
-    def _text(self, study: str) -> pd.DataFrame:
-        """Return the table of the text of `study`."""
-        why = "it comes with ipclab-report, which is not installed"
-        raise UsageError(f"no text of {study} is here", why, "pip install ipclab-report")
+        """Return the value at an address, None where `words` are none."""
+        if "[" not in words:
+            return None
+        why = "addresses come with ipclab-report, which is not installed"
+        raise UsageError(f"no value is at {words!r}", why, "pip install ipclab-report")
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
         """Return what a placeholder names: a notebook's variable, or an address's value."""

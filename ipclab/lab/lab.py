@@ -13,11 +13,7 @@ from ipclab.frames.derived import measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import (
-    best,
-    called,
     choose,
-    full,
-    newest_full,
 )
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
@@ -26,7 +22,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 from ipclab.tables import tabulation
-from ipclab.words.catalogue import N_, SOURCE
+from ipclab.words.catalogue import N_
 from ipclab.words.words import Words
 
 REPORTING = "keep", "published", "quoted"  # what a lab has where ipclab-report is installed
@@ -61,7 +57,6 @@ class Lab(Data):
         lab = replace(lab, _names=shell.namespace, study=study)
         shell.register()
         lab._say_origin()
-        shell.hint(f"run {lab._hint(run, study)}")
         return lab
 
     @classmethod
@@ -89,7 +84,7 @@ class Lab(Data):
     @classmethod
     def of(cls, run: RunFolder, paths: Paths, lang: str) -> Self:
         """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
-        return cls(run, Words.load(lang, None if lang == SOURCE else paths.locale), paths)
+        return cls(run, Words.load(lang), paths)
 
     @classmethod
     def sweep(
@@ -137,12 +132,10 @@ class Lab(Data):
         from IPython.display import display
 
         from ipclab.lab import canvas  # what draws takes long to load
-        from ipclab.marks import style
 
         np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
         if isinstance(panels, pd.Series):
             panels = (1, max(1, panels.nunique()))
-        style.know(self.run.questions.mechanisms)
         with canvas.blank(self, size, names) as drawn:
             rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
             axes = drawn.subplots(
@@ -168,16 +161,6 @@ class Lab(Data):
             )
             shell.show(said)
 
-    def _hint(self, asked: str, study: str) -> str:
-        rivals = best(self.paths, study) if study and not asked else []
-        hint = called(rivals or [self.run])
-        if asked or full(self.run):
-            return hint
-        fuller = newest_full(self.paths)
-        if fuller is None:
-            return f"{hint}; a sweep"
-        return f"{hint}; a sweep: run = {str(fuller.path)!r} opens the newest full run"
-
     def __getattr__(self, name: str) -> Any:
         if name in REPORTING:
             why = "it comes with ipclab-report, which is not installed"
@@ -191,11 +174,6 @@ class Lab(Data):
 def kind() -> type[Lab]:
     """Return what a notebook holds: with prose, claims and quotations where ipclab-report is."""
     return offered("lab", Lab)
-
-
-def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
-    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
-    return kind().of(run, paths, lang)
 
 
 def open(

@@ -1,6 +1,6 @@
 """Which run a notebook opens: the named one, else the one that answers most of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -74,17 +74,6 @@ def best(
 
     rivals = [run for run in folder.every(paths.runs) if holds(run, study)]
     return sorted(rivals, key=rank, reverse=True)
-
-
-def called(runs: Sequence[RunFolder]) -> str:
-    """Return how the first of `best`'s runs is called, and the newest where it is another."""
-    chosen = _named(runs[0])
-    newest = max(runs, key=lambda run: run.date)
-    return chosen if newest is runs[0] else f"{chosen}; the newest, {_named(newest)}, tells less"
-
-
-def _named(run: RunFolder) -> str:
-    return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
 
 
 def holds(run: RunFolder, study: str) -> bool:

@@ -5,8 +5,6 @@ from typing import Any
 from ipclab.errors import LabError
 from ipclab.words.filling import Variables
 
-HINT = "ipclab-hint"  # marks what is said to who works in the notebook
-
 
 def current() -> Any:
     """Return the IPython shell of the notebook that calls; None outside one."""
@@ -34,16 +32,6 @@ def show(text: str) -> None:
     from IPython.display import Markdown, display
 
     display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
-
-
-def hint(text: str) -> None:
-    """Tell who works in the notebook what no report shows, else print it."""
-    if current() is None:
-        print(text)
-        return
-    from IPython.display import display
-
-    display({"text/plain": text}, metadata={HINT: True}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def _one_line(

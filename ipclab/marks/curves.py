@@ -11,7 +11,6 @@ from scipy.optimize import isotonic_regression
 
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import scale, ticks_at
-from ipclab.marks.drawing import dots
 from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
@@ -34,8 +33,6 @@ GREY_LOOK: dict[str, Any] = {
 }
 OTHERS = N_("others")
 End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
-WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
-FEW_LEVELS = 2  # of an axis, that make no line
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
@@ -98,40 +95,6 @@ def lines(
         drawn.of(ax).at_last(partial(_name_ends, ax, line_ends))
 
 
-def over(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    hue: str,
-    ax: Any,
-    label: str,
-    xlabel: str = "",
-    log: str = "",
-    leading: Sequence[Any] | None = None,
-) -> None:
-    """Draw values over `x` as lines; where it has one or two levels, as dots by `hue`.
-
-    `label` is the name of the values. Of lines, `xlabel` is that of `x`, `log` names the
-    logarithmic axes ("xy"), and `leading` are those that are not grey.
-    """
-    if frame[x].nunique() > FEW_LEVELS:
-        lines(frame, x=x, hue=hue, ax=ax, log=log, leading=leading)
-        ax.set_ylabel(label)
-        ax.set_xlabel(xlabel or ax.get_xlabel())
-        return
-    wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
-    dots(
-        frame,
-        y=hue,
-        hue=x,
-        ax=ax,
-        log="x" if wide else "",
-    )
-    ax.set_xlabel(label)
-    if not wide:
-        ax.set_xlim(left=0)
-
-
 def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
     colour, marker = style.look(level, place)
     dash = style.stroke(ax, level, place)["linestyle"]
@@ -170,21 +133,6 @@ def _line(
             label=NAMELESS,
             **INTERVAL,
         )
-
-
-def leading(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    hue: str,
-    most: int = 5,
-    greatest: bool = False,
-) -> list[Any]:
-    """Return at most `most` levels of `hue`: those least (or greatest) at some `x`, and so on."""
-    keys = [name for name in dict.fromkeys((x, "placement")) if name in frame]
-    ranks = frame.groupby(keys).value.rank(ascending=not greatest)
-    best = ranks.groupby(frame[hue]).agg(["min", "mean"])
-    return list(best.sort_values(["min", "mean"]).index[:most])
 
 
 def _name_ends(ax: Any, ends: Sequence[End]) -> None:

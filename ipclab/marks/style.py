@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from ipclab.marks import drawn
 from ipclab.paths import table_beside
+from ipclab.plugins import offered
 from ipclab.store.questions import Mechanism
-from ipclab.words.catalogue import LANGUAGES, SOURCE
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
@@ -26,7 +23,6 @@ PALE = "#BBBBBB"  # what is not named in a figure
 GAMMA_FROM = 0.04045
 APART = 10.0  # lightness by which greys can be told apart in print
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
-FONTS = "noto_cjk_sans_otc"  # of all languages; English does without
 LOOKS = table_beside(__file__, "looks.toml")
 # What levels without a look of their own get, in their order.
 SERIES = (
@@ -42,33 +38,16 @@ SERIES = (
 DASHES = ("-", "--", ":", "-.")
 # by marker; others are whole
 DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}
-HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
-
-
-@cache
-def load_fonts() -> None:
-    """Make all languages' fonts known to matplotlib; `ValueError` when one is not there."""
-    import noto_cjk_sans_otc
-
-    for entry in files(noto_cjk_sans_otc).iterdir():
-        if entry.name.endswith(".ttc"):
-            font_manager.fontManager.addfont(str(entry))
-    for language in LANGUAGES.values():
-        font_manager.findfont(language["font"], fallback_to_default=False)
 
 
 @cache
 def settings(lang: str) -> dict[str, Any]:
     """Return matplotlib's settings for readers of `lang`: look, fonts, palette."""
-    fonts = lang != SOURCE or find_spec(FONTS) is not None
-    if fonts:
-        load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
     ours: Any = mpl.rc_params_from_file(
         Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False
     )
-    family = {"font.family": [LANGUAGES[lang]["font"]]} if fonts else {}
-    return {**ours, **family, "axes.prop_cycle": cycle}
+    return {**ours, **offered("fonts", lambda _lang: {})(lang), "axes.prop_cycle": cycle}
 
 
 def know(mechanisms: Mapping[str, Mechanism]) -> None:

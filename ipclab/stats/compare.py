@@ -14,14 +14,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import (
-    ALPHA,
-    heat_level,
-    launches_needed,
-    pair_level,
-)
+from ipclab.stats.family import ALPHA, heat_level, pair_level
 from ipclab.stats.intervals import exp, growth, says_nothing
-from ipclab.stats.looks import HEAT_LOOKS
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -121,7 +115,7 @@ def _by_heats(
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
     level = heat_level(mechanisms, len(ratios), equivalence, alpha)
     low, high = paired.interval(ratios, level, scatter)
-    comparison = judged(ratio, exp(low), exp(high), equivalence)
+    comparison = judge_ratio(ratio, exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)
     return replace(comparison, detectable=step, level=level, launches=count)
 
@@ -180,62 +174,10 @@ def power_step(low: float, high: float, level: float) -> float | None:
     return (tested + normal.inv_cdf(paired.POWER)) * math.log(high / low) / (2 * tested)
 
 
-def room_of(ratio: float, bound: float) -> float:
-    """Return how wide half an interval about `ratio` may be: it leaves 1, or fits the bound."""
-    apart = abs(math.log(ratio))
-    return max(apart, math.log(1 + bound) - apart)
-
-
-def factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return by how many times the launches must grow to leave 1, or to fit the bound.
-
-    Its width shrinks with their square root.
-    """
-    half = math.log(high / low) / 2
-    return (half / room_of(ratio, bound)) ** 2
-
-
-def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> float:
-    """Return after how many heats, at a look, an interval of `heats` is `times` as narrow.
-
-    It is that of a pair among `mechanisms` whose scatter stays; infinite where no look will do.
-    """
-
-    def half(count: int) -> float:
-        return paired.relative_half(count, heat_level(mechanisms, count, bound))
-
-    for look in HEAT_LOOKS:
-        if look > heats and half(look) * times < half(heats):
-            return look
-    return math.inf
-
-
-def launches_that_decide(comparison: Comparison, bound: float) -> float:
-    """Return how many launches of each side will likely decide a pair, all told.
-
-    The ratio is taken as it was found, and the scatter as staying. `bound` (a share) is what counts
-    as the same. It is what there is for a decided pair; where the interval has no end, the fewest
-    that any test needs, but more than there are; infinite where no look will do.
-    """
-    have = min(comparison.launches)
-    if comparison.verdict in (FASTER, SLOWER, SAME):
-        return have
-    low, high, ratio = comparison.low, comparison.high, comparison.ratio
-    if ratio is None or low is None or high is None or not 0 < low < high < math.inf:
-        looks = (look for look in HEAT_LOOKS if look > have)
-        if comparison.paired:
-            return next(looks, math.inf)
-        return max(have + 1, launches_needed(comparison.mechanisms))
-    if not comparison.paired:
-        return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
-    times = math.log(high / low) / 2 / room_of(ratio, bound)
-    return look_needed(have, times, comparison.mechanisms, bound)
-
-
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:
     """Return what launches that share rounds show at `level`."""
     low, high = map(exp, ranktest.interval(np.log(a), np.log(b), level))
-    comparison = judged(_ratio(a, b), low, high, equivalence)
+    comparison = judge_ratio(_ratio(a, b), low, high, equivalence)
     log_step = power_step(low, high, level)
     step = None if log_step is None else _found(log_step, equivalence)
     return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
@@ -247,7 +189,7 @@ def _found(log_step: float, equivalence: float) -> float | None:
     return step if math.isfinite(step) else None
 
 
-def judged(
+def judge_ratio(
     ratio: float, low: float, high: float, equivalence: float, apart: bool = False
 ) -> Comparison:
     """Return what the interval from `low` to `high` of a ratio says.

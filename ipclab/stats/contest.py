@@ -1,4 +1,4 @@
-"""A contest judged, its fastest against all others or all pairs, at levels that step down.
+"""A contest judged, its fastest against all others, at levels that step down.
 
 Any two of a contest's mechanisms may look fastest, so that the level of a pair is that of the range
 of all. Once some are shown to differ, only the others can still be as fast, and the level is that
@@ -19,7 +19,6 @@ from ipclab.stats.compare import (
     Side,
     compare,
 )
-from ipclab.stats.family import ALPHA
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER
@@ -50,37 +49,6 @@ def against_fastest(
             if comparison.verdict not in APART:
                 left.append(name)
         if len(left) == len(in_question):
-            break
-        in_question = left
-    return comparisons
-
-
-def of_all_pairs(
-    sides: Mapping[Name, Side], bound: float, scatter: paired.Scatter
-) -> dict[tuple[Name, Name], Comparison]:
-    """Return what is known of the second of each pair of `sides` over its first.
-
-    Several groups of a contest may be alike, each at a speed of its own: a pair has the level of
-    the range of all that may be as fast as both, who err with their part of the whole error (Ryan;
-    Welsch, J. Amer. Statist. Assoc. 72, 1977, 566-575).
-    """
-    comparisons = dict[tuple[Name, Name], Comparison]()
-    apart: dict[Name, set[Name]] = {name: set() for name in sides}
-    in_question = list(combinations(sides, 2))
-    while in_question:
-        left: list[tuple[Name, Name]] = []
-        shown: list[tuple[Name, Name]] = []
-        for first, other in in_question:
-            alike = len(sides.keys() - apart[first] - apart[other])
-            alpha = ALPHA * alike / len(sides)
-            comparison = compare(sides[first], sides[other], alike, bound, scatter, alpha)
-            comparisons[first, other] = comparison
-            of_step = shown if comparison.verdict in APART else left
-            of_step.append((first, other))
-        for first, other in shown:
-            apart[first].add(other)
-            apart[other].add(first)
-        if not shown:
             break
         in_question = left
     return comparisons

@@ -21,7 +21,6 @@ from ipclab.stats.looks import (
     SHARES,
     heat_shares,
 )
-from ipclab.stats.ranktest import least_p
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
 GRID = np.linspace(-8.0, 8.0, 1601)
@@ -50,11 +49,6 @@ def heat_level(mechanisms: int, heats: int, bound: float, alpha: float = ALPHA) 
 def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
     """Return the share of the error that the look due after `count` launches or heats has."""
     return shares[min(bisect_left(looks, count), len(looks) - 1)]
-
-
-def launches_needed(mechanisms: int) -> int:
-    """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
-    return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
 
 
 @lru_cache(maxsize=1024)

@@ -55,9 +55,6 @@ class Part:
 Term: TypeAlias = frozenset[tuple[Part, int]]  # a product of parts to their powers
 Form: TypeAlias = Mapping[Term, float]  # the terms of a sum and their coefficients
 ONE: Term = frozenset()
-# A part with its power: name, whether it is of a run, value and interval, launches, time, power
-Factor: TypeAlias = tuple[str, bool, Ends, dict[int, float], int, int]
-Data: TypeAlias = list[tuple[float, list[Factor]]]
 
 
 def sum_of(one: Form, other: Form, sign: int) -> Form:
@@ -84,29 +81,6 @@ def inverse(form: Form) -> Form:
         return {ONE: inf}
     ((term, coefficient),) = form.items()
     return {frozenset((part, -power) for part, power in term): 1 / coefficient}
-
-
-def as_data(form: Form) -> Data:
-    """Return a form as plain lists and numbers; of a part's run only whether there is one."""
-    data: Data = []
-    for term, coefficient in form.items():
-        factors: list[Factor] = []
-        for part, power in term:
-            launches = {**part.launches}
-            factors.append((part.name, part.run is not None, part.ends, launches, part.time, power))
-        data.append((coefficient, factors))
-    return data
-
-
-def of_data(data: Data, run: Run | None) -> Form:
-    """Return the form that `as_data` told of, whose parts are of `run`."""
-    form = {}
-    for coefficient, factors in data:
-        parts = set()
-        for name, of_run, ends, launches, time, power in factors:
-            parts.add((Part(name, run if of_run else None, ends, launches, time), power))
-        form[frozenset(parts)] = coefficient
-    return form
 
 
 def name_of(form: Form) -> str:
@@ -171,7 +145,7 @@ def _of_term(term: Term) -> Ends:
         return _of_launches({term: 1.0})
     if len(groups) == 1:
         ((part, power),) = term
-        return _raised(part.ends, power)
+        return raised(part.ends, power)
     return _independent([_of_term(frozenset(group)) for group in groups])
 
 
@@ -249,12 +223,8 @@ def _independent(every: list[Ends]) -> Ends:
     return Ends(value, low, high)
 
 
-def inverse_of(ends: Ends) -> Ends:
-    """Return one over a value with its interval."""
-    return _raised(ends, -1)
-
-
-def _raised(ends: Ends, power: int) -> Ends:
+def raised(ends: Ends, power: int) -> Ends:
+    """Return a value with its interval to a whole power."""
     if power < 0 and ends.low <= 0 <= ends.high:
         return Ends(_power(ends.value, power), -inf, inf)
     raised = [_power(end, power) for end in ends[1:]]

@@ -13,7 +13,7 @@ from math import comb, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, stdtrit
+from scipy.special import stdtrit
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
@@ -163,13 +163,3 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
     low = float(ordered[rank(total, q - half)]) if q > half else -inf
     high = float(ordered[rank(total, q + half)]) if q + half < 1 else inf
     return Estimate(value, low, high, len(launches), total)
-
-
-def rate_upper(hits: int, trials: int) -> float:
-    """Return the upper end of a rate's exact 95 % interval.
-
-    Clopper and Pearson, Biometrika 26, 1934, 404-413.
-    """
-    if hits == trials:
-        return 1.0
-    return float(betaincinv(hits + 1, trials - hits, (1 + LEVEL) / 2))

@@ -123,19 +123,13 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     count = len(ratios)
     if count < 2:  # noqa: PLR2004
         return -math.inf, math.inf
-    half = _half(steadied(ratios, common), count, level)
+    half = half_width(steadied(ratios, common), count, level)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
 
-def relative_half(heats: int, level: float) -> float:
-    """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
-    own = heats - 1
-    freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
-    return _half(Scatter(freedom, 1.0), heats, level)
-
-
-def _half(spread: Scatter, heats: int, level: float) -> float:
+def half_width(spread: Scatter, heats: int, level: float) -> float:
+    """Return half the width of the interval of a mean over `heats` of that scatter."""
     return float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / heats)
 
 

@@ -156,25 +156,6 @@ def made_of(made: Form, unit: str, *parts: Quantity) -> Quantity:
     return with_form(quantity, made)
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Two times of which a contest of their own has judged the ratio."""
-
-    ends: Ends
-
-    def ratio(self, over: str, under: str) -> Ends:
-        """Return it, or its inverse."""
-        return self.ends if over > under else form.inverse_of(self.ends)
-
-
-def compared(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
-    """Return the ratio of two times as a contest of its own judged it: value and interval."""
-    pair = _Pair(ends)
-    one = measured(over, over.launches, "over", pair)
-    other = measured(under, under.launches, "below", pair)
-    return made_of(form.product(one.form, form.inverse(other.form)), "1", over, under)
-
-
 def with_form(quantity: Quantity, made: Form) -> Quantity:
     """Return a quantity that is made of `made`, which is noted in it."""
     quantity.__dict__["form"] = made

@@ -55,15 +55,6 @@ def least_p(m: int, n: int) -> float:
     return min(1.0, 2 * chances(m, n)[0])
 
 
-def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
-    """Return the one-sided p values of "b is a, moved by `shift`": b higher, b lower."""
-    steps = differences(a, b)
-    law = chances(len(a), len(b))
-    below = int(np.searchsorted(steps, shift, "right"))
-    above = len(steps) - int(np.searchsorted(steps, shift, "left"))
-    return law[below], law[above]
-
-
 def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     """Return shifts of b over a not rejected two-sided at `level`; infinite where none is."""
     steps = differences(a, b)

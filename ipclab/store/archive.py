@@ -5,14 +5,12 @@ read without trust. Python's `tarfile` follows what a header asks for (links, de
 sizes without bound). Here a header either describes a plain file or ends the reading.
 """
 
-import io
-import shutil
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tarfile import BLOCKSIZE
-from typing import IO, Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 import pyarrow as pa
@@ -55,30 +53,6 @@ class Member(NamedTuple):
     name: str
     size: int
     chunks: Iterator[bytes]
-
-
-def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
-    """Write `members` (name and content, or the file that holds it) compressed into `file`.
-
-    Raises `LabError` for a name that is too long for the format.
-    """
-    with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as out:
-        for name, content in members:
-            about = tarfile.TarInfo(name)
-            about.size = size = (
-                len(content) if isinstance(content, bytes) else content.stat().st_size
-            )
-            try:
-                out.write(about.tobuf(tarfile.USTAR_FORMAT))
-            except ValueError as error:
-                fix = "its name is too long for the archive"
-                raise LabError(f"{name} cannot be bundled", str(error), fix) from error
-            with (
-                io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source
-            ):
-                shutil.copyfileobj(source, out, CHUNK)
-            out.write(bytes(-size % BLOCKSIZE))
-        out.write(bytes(2 * BLOCKSIZE))
 
 
 class _Plain(tarfile.TarInfo):

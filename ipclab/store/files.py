@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 from ipclab.errors import blamed
 
 PART = ".part"
-MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 POLL = 0.05  # seconds
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,18 +27,6 @@ def sha256(path: Path) -> str:
 def part_of(path: Path) -> Path:
     """Return the file beside `path` in which this process writes what then takes its place."""
     return path.parent / f"{path.name}.{os.getpid()}{PART}"
-
-
-def text_of(file: Path) -> str:
-    """Return the text of a small file.
-
-    Raises `OSError`, and `ValueError` for one that is large or no text.
-    """
-    with file.open("rb") as opened:
-        content = opened.read(MOST_TEXT + 1)
-    if len(content) > MOST_TEXT:
-        raise ValueError(f"it has more than {MOST_TEXT:,} bytes")
-    return content.decode()
 
 
 @contextmanager
@@ -80,17 +67,6 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write as `whole` does."""
     with written(path, content):
         pass
-
-
-def clean(tops: Iterable[Path]) -> list[str]:
-    """Remove what killed processes were writing below the folders `tops`; return the names."""
-    removed = []
-    for path in (path for top in tops for path in sorted(top.rglob(f"*{PART}"))):
-        pid = path.name.removesuffix(PART).rpartition(".")[2]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
-            path.unlink(missing_ok=True)
-            removed.append(str(path))
-    return removed
 
 
 @contextmanager

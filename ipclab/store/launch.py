@@ -1,6 +1,5 @@
 """A launch: one fresh start of a point's processes, with its samples, counters and conditions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -61,19 +60,6 @@ class Launch:
             return [self.whole[op][turn_name(number)] for number in range(len(turns))]
         parts = np.split(self.times(op), np.cumsum(turns)[:-1])
         return [float(np.median(part)) for part in parts] if turns else []
-
-
-def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
-    """Return the samples of `op` of several processes turn by turn, and how many a turn has.
-
-    Raises `ValueError` when they took different numbers of turns.
-    """
-    parts = []
-    for launch in launches:
-        ends = np.cumsum(launch.turns[op])
-        parts.append(np.split(launch.samples[op], ends[:-1]))
-    turns = [np.concatenate(turn) for turn in zip(*parts, strict=True)]
-    return np.concatenate(turns), [len(turn) for turn in turns]
 
 
 def turn_name(number: int) -> str:

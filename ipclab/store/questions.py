@@ -10,9 +10,6 @@ import msgspec
 from msgspec import Struct
 
 PROFILES = ("smoke", "quick", "standard", "full")  # the briefest first
-SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
-MECHANISM, SHARED = "{mechanism}", "shm-"
-SPUN = "shm-spin"  # the mechanism that such a wait rests on, whatever carries the message
 
 
 class Race(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -89,15 +86,6 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     bounds: tuple[Bound, ...] = ()
     again: tuple[tuple[dict[str, Any], ...], ...] = ()
 
-    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return what bounds `op` of a point with `levels` (`Questions.levels`), if anything."""
-        for bound in self.bounds:
-            large = not bound.least_bytes or int(levels["size_bytes"]) >= bound.least_bytes
-            fits = all(levels.get(name) == level for name, level in bound.when.items())
-            if bound.op == op and large and fits:
-                return bound
-        return None
-
 
 class Questions(Struct, frozen=True, forbid_unknown_fields=True):
     """All that a run asks.
@@ -126,44 +114,7 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
         content: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return content
 
-    def bound(self, study: str, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return what bounds `op` of a point of `study` with `levels`, if anything.
-
-        `backend`, `size_bytes` and `placement` are among the levels.
-        """
-        backend = self.mechanisms.get(str(levels["backend"]), Mechanism())
-        known = {**levels, "limit": backend.limit, "keeps": backend.keeps}
-        return self.of(study).bound(op, known)
-
-    def native(self, bound: Bound, levels: Mapping[Any, Any]) -> str:
-        """Return the name of a limit here that does just what `bound` is of, or an empty one."""
-        name = self.named(bound, levels)
-        return name if name in self.limits else ""
-
-    def named(self, bound: Bound, levels: Mapping[Any, Any]) -> str:
-        """Return what the limit of `bound` is called, also where it is not here.
-
-        It waits in the same way, or is none: of what spins, natively only shared memory does.
-        """
-        by_arm = bound.native
-        template = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
-        backend = self.mechanisms.get(str(levels["backend"]), Mechanism())
-        spins = str(levels.get("wait", "")).startswith(SPINNING)
-        mechanism = backend.limit
-        if spins and MECHANISM in template:
-            if not mechanism.startswith(SHARED):
-                return ""
-            mechanism = SPUN
-        return template.format_map(_Known({**levels, "mechanism": mechanism, "flow": backend.flow}))
-
 
 def told(about: Mapping[str, Any]) -> Questions:
     """Return the questions of a `run.json`; what stands for several runs has none."""
     return msgspec.convert(about.get("questions", {}), Questions)
-
-
-class _Known(dict[Any, Any]):
-    """Levels, of which a template may name one that is not there."""
-
-    def __missing__(self, key: Any) -> str:
-        return ""

@@ -1,9 +1,8 @@
 """One run: a folder whose `run.json` says what was measured, on what, with all digests."""
 
 import datetime as dt
-import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,13 @@ from typing import Any
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import (
-    PART,
-    locked,
-    sealed,
     sha256,
-    write_whole,
-    written,
 )
 from ipclab.store.point import Point
 from ipclab.store.questions import Questions, told
-from ipclab.store.schema import SCHEMA, parse_run
+from ipclab.store.schema import parse_run
 
 INDEX = "run.json"
-Warn = Callable[[str], None]
 
 
 @dataclass
@@ -76,10 +69,6 @@ class RunFolder:
         """
         return self.finished and not self.about["failures"]
 
-    def save(self) -> None:
-        """Write `run.json` whole, with a digest of its own."""
-        write_whole(self.path / INDEX, sealed(self.about))
-
     def file(self, point: Point) -> str:
         """Return the name of a point's file inside the run."""
         return f"points/{point.study}/{point.id}.parquet"
@@ -89,53 +78,8 @@ class RunFolder:
         folder = _of_points(study)
         return [name for name in self.about["files"] if name.startswith(folder)]
 
-    def place(self, files: Iterable[tuple[Point | str, bytes]]) -> None:
-        """Store points, and other files by name.
-
-        `run.json` has their digests before they appear; no file is unknown to it.
-        """
-        with ExitStack() as parts:
-            for what, content in files:
-                name = self.file(what) if isinstance(what, Point) else what
-                part = parts.enter_context(written(self.path / name, content))
-                self.about["files"][name] = sha256(part)
-                if isinstance(what, Point):
-                    self.about["failures"].pop(what.id, None)
-            self.save()
-
-    def fail(self, point: Point, reason: str) -> None:
-        """Note that `point` was given up.
-
-        What an earlier session left of it is no longer part of the run.
-        """
-        name = self.file(point)
-        self.about["files"].pop(name, None)
-        self.about["failures"][point.id] = reason
-        self.save()
-        (self.path / name).unlink(missing_ok=True)
-
-    def keep(self, name: str, content: bytes) -> None:
-        """Keep a raw file as `raw/` + `name`, with its digest; one of that name is replaced."""
-        self.place([(f"raw/{name}", content)])
-
-    def note(self, name: str, value: Any) -> None:
-        """Put an entry of a study into `run.json`, below `notes`."""
-        self.about["notes"][name] = value
-        self.save()
-
-    def has(self, point: Point, warn: Warn) -> bool:
-        """Tell whether `point` is on disk and unaltered.
-
-        An altered file is reported through `warn`.
-        """
-        name = self.file(point)
-        there = (self.path / name).is_file()
-        intact = self._intact(name)
-        if there and not intact:
-            warn(f"{name} is not what was measured (truncated or altered): it is measured again")
-        return intact
-
-    def _intact(self, name: str) -> bool:
+    def intact(self, name: str) -> bool:
+        """Tell whether a file of the run is there and what was measured."""
         path = self.path / name
         return path.is_file() and sha256(path) == self.about["files"].get(name)
 
@@ -150,7 +94,7 @@ class RunFolder:
             if name.startswith(folders or "")
         }
         for name, path in files.items():
-            if not self._intact(name):
+            if not self.intact(name):
                 fix = f"restore it, or measure it again: {typed('measure', self.path)}"
                 raise LabError(
                     f"{path} is not what was measured", "it is missing, truncated or altered", fix
@@ -164,49 +108,10 @@ class RunFolder:
         """
         return list(self.checked(_of_points(study)).values())
 
-    def held(self) -> AbstractContextManager[int]:
-        """Hold the run for this process.
-
-        Raises `LabError` when another process is measuring into it.
-        """
-        return locked(
-            self.path,
-            LabError(
-                f"{self.id} is being measured by another process", "", "wait for it or end it"
-            ),
-        )
-
-    def remove_parts(self) -> None:
-        """Place the files of a killed process that `run.json` awaits, and remove the others."""
-        for part in self.path.rglob(f"*{PART}"):
-            target = part.with_name(part.name.removesuffix(PART).rpartition(".")[0])
-            if sha256(part) == self.about["files"].get(str(target.relative_to(self.path))):
-                part.replace(target)
-            else:
-                part.unlink()
-
 
 def _of_points(study: str) -> str:
     """Return the folder of the points of `study`, or of all of them, inside a run."""
     return f"points/{study}/" if study else "points/"
-
-
-def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> RunFolder:
-    """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
-    path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-    head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
-    run = RunFolder(
-        path,
-        {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about},
-    )
-    try:
-        run.save()
-    except BaseException:  # a full disk, say: no empty folder is left
-        for made in (path, path.parent):
-            with suppress(OSError):
-                made.rmdir()
-        raise
-    return run
 
 
 def read(path: Path) -> RunFolder:

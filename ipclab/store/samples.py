@@ -3,8 +3,6 @@
 All else in the schema's metadata.
 """
 
-import io
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +20,7 @@ from ipclab.errors import LabError
 from ipclab.store import validity
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.store.schema import POINT_STEPS, SCHEMA, parse
+from ipclab.store.schema import POINT_STEPS, parse
 
 METADATA = b"ipclab"
 AGAIN = "restore it, or remove it and measure again"
@@ -40,36 +38,6 @@ class Measured:
     def op_names(self) -> list[str]:
         """Return the ops in the order in which the first launch took them."""
         return list(self.launches[0].samples)
-
-
-def encode(measured: Measured) -> bytes:
-    """Return the Parquet file of a finished point; equal points give equal bytes."""
-    ops = measured.op_names()
-    launches = measured.launches
-    numbers, codes, times = [], [], []
-    for number, launch in enumerate(launches):
-        for op, ns in launch.samples.items():
-            numbers.append(np.full(len(ns), number, np.int32))
-            codes.append(np.full(len(ns), ops.index(op), np.int8))
-            times.append(ns)
-    columns = {
-        "launch": pa.array(np.concatenate(numbers)),
-        "op": pa.DictionaryArray.from_arrays(np.concatenate(codes), ops),
-        "ns": pa.array(np.concatenate(times)),
-    }
-    metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
-    table = pa.table(columns)
-    sink = io.BytesIO()
-    how: dict[str, Any] = {
-        "compression": "zstd",
-        "use_dictionary": ["op"],
-        "column_encoding": dict.fromkeys(("launch", "ns"), "DELTA_BINARY_PACKED"),
-    }
-    # Arrow's own copy of the schema would hold all metadata once more.
-    with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({METADATA: metadata})
-    return sink.getvalue()
 
 
 def decode(path: Path) -> Measured:
@@ -142,7 +110,7 @@ def _refusing(named: str) -> Iterator[None]:
         raise LabError(f"{named} is not a point's file", why, AGAIN) from error
 
 
-def _told(measured: Measured) -> dict[str, Any]:
+def told_of(measured: Measured) -> dict[str, Any]:
     """Return all of `measured` but the samples."""
     launches = []
     for launch in measured.launches:
@@ -157,10 +125,10 @@ def _told(measured: Measured) -> dict[str, Any]:
 
 
 def _parsed(about: dict[str, Any]) -> Measured:
-    """Return what `_told` told; raises `ValueError` for a field that lacks or is one too many."""
+    """Return what `told_of` told; raises `ValueError` for a field that lacks or is one too many."""
     launches = [{**each, "samples": {}} for each in about["launches"]]
     measured = msgspec.convert({**about, "launches": launches}, Measured)
-    if {**about, **_told(measured)} != about:
+    if {**about, **told_of(measured)} != about:
         raise ValueError("its fields are not those of a point and its launches")
     first, *others = map(_counted, measured.launches)
     if any(each != first for each in others):

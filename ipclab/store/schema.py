@@ -7,16 +7,15 @@ JSON. A change of schema adds a step to each chain and a stored run of the schem
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.store.files import unsealed
 from ipclab.store.questions import Questions
 
@@ -41,14 +40,6 @@ Time = Annotated[datetime, Meta(tz=True)]
 
 
 Kind = TypeVar("Kind")
-
-
-class _Versioned(Protocol):
-    @property
-    def schema(self) -> int: ...
-
-
-Versioned = TypeVar("Versioned", bound=_Versioned)
 
 
 class _Parameters(Struct):
@@ -93,14 +84,6 @@ class About(Struct):
         """Refuse what only one of two readers of dates takes, such as a small z."""
         for time in (self.begun, self.finished):
             datetime.fromisoformat(time or self.begun)
-
-
-def check_label(label: str) -> None:
-    """Raise `UsageError` for a text that cannot be a run's label."""
-    if not re.fullmatch(LABEL, label):
-        raise UsageError(
-            f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07"
-        )
 
 
 def _before_4(profile: str) -> dict[str, Any]:
@@ -181,17 +164,3 @@ def parse_run(text: bytes, named: str) -> dict[str, Any]:
         return about
 
     return parse(text, named, RUN_STEPS, whole)
-
-
-def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
-    """Return the JSON file `path` of a `kind` with a `schema` of its own.
-
-    Raises `LabError` when it is not one.
-    """
-    try:
-        content = msgspec.json.decode(path.read_bytes(), type=kind)
-        if content.schema != schema:
-            raise ValueError(f"its schema is {content.schema}, this ipclab knows {schema}")
-    except (OSError, ValueError, RecursionError) as error:
-        raise LabError(f"{path} cannot be read", str(error), fix) from error
-    return content

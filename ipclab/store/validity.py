@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ipclab.errors import LabError
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 
@@ -100,22 +99,15 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
         raise ValueError(f"a factor is called {min(strange)!r}")
     for number, launch in enumerate(launches):
         try:
-            _launch(launch)
+            check_launch(launch)
         except ValueError as error:
             raise ValueError(f"launch {number}: {error}") from error
         if launch.per != launches[0].per:
             raise ValueError("samples of its launches do not stand for equally many operations")
 
 
-def check(launch: Launch) -> None:
-    """Raise `LabError` for a launch, just measured, that nobody could read once stored."""
-    try:
-        _launch(launch)
-    except ValueError as error:
-        raise LabError("what was measured cannot be", str(error)) from error
-
-
-def _launch(launch: Launch) -> None:
+def check_launch(launch: Launch) -> None:
+    """Raise `ValueError` for a launch that no clock and no counter can give."""
     for op, times in launch.samples.items():
         _times(op, times)
         _whole(launch, op)

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.frames.address import quantity
 from ipclab.marks.drawn import Names, named
-from ipclab.marks.marks import groups
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Align, Column, Table
 from ipclab.words import labels
@@ -145,22 +143,6 @@ def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
         if isinstance(cell, Quantity):
             sources.update(cell.sources)
     return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
-
-
-def listed(
-    lab: "Data",
-    points: pd.DataFrame,
-    by: str = "backend",
-    spec: str = "",
-) -> str:
-    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", by level; a dash for none."""
-    words = []
-    for level, part in groups(points, by):
-        for row in part.itertuples():
-            value: Any = row.cell if hasattr(row, "cell") else quantity(row)
-            if value:
-                words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
-    return lab.words.joined(words) or DASH
 
 
 def _head(

@@ -2,17 +2,14 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Self
 
-from ipclab.errors import LabError
-from ipclab.paths import checkout, table_beside
-from ipclab.plugins import chosen
+from ipclab.paths import table_beside
+from ipclab.plugins import chosen, part
 
 SOURCE = "en"
 LANGUAGES = table_beside(__file__, "languages.toml")
-PACKAGE = "ipclab"
 _VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
 
@@ -30,25 +27,15 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> Self:
-        """Read the catalogues of `lang`: the package's, and the notebooks', whose words come first.
+        """Return the words of `lang`, where they are not English read by ipclab-report.
 
-        Raises UsageError for an unknown language, LabError for catalogues that are absent or no .po
-        files.
+        Raises `UsageError` for an unknown language, `LabError` for catalogues that are absent or no
+        .po files.
         """
         if lang == SOURCE:
             return cls(lang)
         chosen("language", lang, LANGUAGES)
-        folder = catalogue_path(lang, locale or checkout().locale).parent
-        files = sorted(
-            folder.glob("*.po"), key=lambda file: (not file.stem.startswith(PACKAGE), file.stem)
-        )
-        if not files:
-            fix = "run python -m ipclab_report.pages.words update"
-            raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)
-        words: dict[str, str] = {}
-        for file in files:
-            words |= _read(file, file.stat().st_mtime_ns)
-        return cls(lang, words)
+        return cls(lang, part("catalogue")(lang, locale))
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none.
@@ -61,21 +48,3 @@ class Catalogue:
             for mark, other in punctuation.items():
                 said = said.replace(mark, other)
         return said
-
-
-def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:
-    """Return where the .po file of `lang` for the package, or a notebook `domain`, lies."""
-    return locale / lang / "LC_MESSAGES" / f"{domain}.po"
-
-
-@cache
-def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
-    from babel.messages.pofile import PoFileError, read_po
-
-    try:
-        with path.open("rb") as file:
-            catalog = read_po(file, abort_invalid=True)
-    except (PoFileError, ValueError) as error:
-        raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
-    final = [message for message in catalog if message.id and message.string and not message.fuzzy]
-    return {str(message.id): str(message.string) for message in final}

@@ -20,11 +20,6 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 
 
-def placeholders(text: str) -> set[tuple[str, str]]:
-    """Return the (name, spec) pairs that `text` asks for."""
-    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
-
-
 def fill(
     text: str,
     lookup: Lookup,

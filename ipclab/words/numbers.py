@@ -43,8 +43,6 @@ _SYMBOL = {
     "x": "×",
     **dict.fromkeys(("1", "count", "text", "date", ""), ""),
 }
-_RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
-_WRITTEN = r"배(구간 \1~\2배)"
 _USUAL = {"share": "pct", "points": "pp"}
 _FLAGS = {"interval", "span", "fine", "marked", "int", "scaled", "bare"}
 _MARKS = {
@@ -92,10 +90,6 @@ class Formatter:
         if "marked" in words and quantity.kind in _MARKS:
             text = self.translate(_MARKS[quantity.kind]).replace("{text}", text)
         return text
-
-    def written_out(self, text: str) -> str:
-        """Return a sentence as its language writes intervals of ratios: "15.0배(구간 10.3~16.5배)"."""
-        return _RATIO.sub(_WRITTEN, text) if self.lang == "ko" else text
 
     def number(self, value: float, decimals: int | None = None) -> str:
         """Return a number as written in the language: 3 significant digits, or `decimals`.

@@ -15,21 +15,20 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
-from ipclab.frames.address import narrowed
 from ipclab.frames.points import (
     VALUES,
     frame,
     launch_rows,
     point_rows,
 )
+from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
-from ipclab.store import run as folder
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, encode
+from ipclab.store.samples import Measured
+from ipclab_measure.record import Record, create, encode
 from ipclab_report.lab import lab_of
 from ipclab_report.pages import staleness
 from tests.frames.test_ratios import DATA
@@ -65,8 +64,8 @@ def row(points: pd.DataFrame, op: str, metric: str) -> pd.Series:
 
 
 @pytest.fixture
-def run(measured: Measured, tmp_path: Path) -> RunFolder:
-    made = folder.create(tmp_path, "m", {**ABOUT}, dt.datetime.now(dt.UTC))
+def run(measured: Measured, tmp_path: Path) -> Record:
+    made = create(tmp_path, "m", {**ABOUT}, dt.datetime.now(dt.UTC))
     made.place([(measured.point, encode(measured))])
     made.about["finished"] = made.about["begun"]
     made.save()
@@ -204,7 +203,7 @@ def forget(monkeypatch: pytest.MonkeyPatch, **replaced: object) -> None:
 
 
 def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
-    run: RunFolder, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
+    run: Record, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sorted(run.path.rglob("*"))
     first = derived.read(run, "payload", "points")
@@ -221,7 +220,7 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
 
 
 def test_a_kept_frame_that_is_not_whole_is_derived_again(
-    run: RunFolder, cache: Path, monkeypatch: pytest.MonkeyPatch
+    run: Record, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = derived.read(run, "payload", "points")
     (file,) = cache.glob("*-points-*")
@@ -233,7 +232,7 @@ def test_a_kept_frame_that_is_not_whole_is_derived_again(
 
 
 def test_other_points_or_other_code_make_other_frames(
-    run: RunFolder, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
+    run: Record, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = derived.read(run, "payload", "points")
     slower = make_launch(write=[80, 80], read=[9], write__copy=[1])
@@ -251,15 +250,15 @@ def test_the_frames_that_were_not_used_for_longest_make_room(
 ) -> None:
     monkeypatch.setattr(kept, "MOST_BYTES", 250)
     for place, stamp_of in enumerate("abc"):
-        kept.write(stamp_of, {"points": bytes(100)})
+        kept.keep_frames(stamp_of, {"points": bytes(100)})
         for file in cache.glob(f"{stamp_of}-*"):
             os.utime(file, (place, place))
-    assert [name for name in "abc" if kept.read(name, "points")] == ["b", "c"]
+    assert [name for name in "abc" if kept.kept_frame(name, "points")] == ["b", "c"]
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o500])
 def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
-    run: RunFolder, measured: Measured, cache: Path, mode: int
+    run: Record, measured: Measured, cache: Path, mode: int
 ) -> None:
     cache.mkdir(parents=True)
     cache.chmod(mode)
@@ -270,14 +269,14 @@ def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
 
 
 def test_frames_in_the_folder_of_an_older_run_are_not_read(
-    run: RunFolder, measured: Measured, cache: Path
+    run: Record, measured: Measured, cache: Path
 ) -> None:
     (run.path / "frames").mkdir()
     tidy(measured).assign(value=7777.0).to_parquet(run.path / "frames" / "payload-points.parquet")
     assert 7777.0 not in set(derived.read(run, "payload", "points").value)
 
 
-def test_a_run_without_a_study_has_an_empty_frame(run: RunFolder) -> None:
+def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
     assert derived.measured(run) == ["payload"]
     lab = lab_of(run, Paths(ROOT), "en")
     assert lab.points("round_trip", arm="main", placement="same").empty
@@ -286,7 +285,7 @@ def test_a_run_without_a_study_has_an_empty_frame(run: RunFolder) -> None:
         lab.points("paylod")
 
 
-def test_an_altered_sample_is_refused(run: RunFolder, measured: Measured) -> None:
+def test_an_altered_sample_is_refused(run: Record, measured: Measured) -> None:
     file = run.path / run.file(measured.point)
     assert len(derived.read(run, "payload", "points"))  # frames are kept
     file.write_bytes(file.read_bytes()[:40])
@@ -295,7 +294,7 @@ def test_an_altered_sample_is_refused(run: RunFolder, measured: Measured) -> Non
 
 
 def test_a_check_refuses_samples_that_no_clock_gives_though_their_digests_fit(
-    run: RunFolder,
+    run: Record,
     measured: Measured,
     paths: Paths,
     ipclab: Callable[..., "CompletedProcess[str]"],

@@ -11,11 +11,10 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.metrics import ROUND
-from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, decode, encode
+from ipclab.store.samples import Measured, decode
+from ipclab_measure.record import Record, create, encode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful
 from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
@@ -46,7 +45,7 @@ def launch_of(ns: int) -> Launch:
     return make_launch(**{OP: [ns, ns, ns]})
 
 
-def made(path: Path, **times: list[int]) -> RunFolder:
+def made(path: Path, **times: list[int]) -> Record:
     """Return a run of a round trip over a pipe and of two limits, whose launches have these medians
     in ns.
     """
@@ -58,7 +57,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
         "machine": machine,
         "questions": support.ASKED,
     }
-    run = folder.create(path, "0123456789ab", about, NOW)
+    run = create(path, "0123456789ab", about, NOW)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):
         launches = [launch_of(ns) for ns in times[name]]
         for order, each in enumerate(launches):
@@ -68,7 +67,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
     return run
 
 
-def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[str], list[Launch]]:
+def again(run: Record, launch: Callable[[Point], Launch]) -> tuple[Counter[str], list[Launch]]:
     """Settle the limits and return how often each was launched, and what the run then holds of the
     pipe's.
     """

@@ -10,15 +10,16 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, formats, shell
+from ipclab.lab import canvas, shell
 from ipclab.lab.canvas import FIGURES
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
-from ipclab.marks.curves import leading, lines
-from ipclab.marks.drawing import bars, limit
+from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
+from ipclab_report import pictures
 from ipclab_report.lab import ReportLab, lab_of
+from ipclab_report.marks import bars, leading, limit
 from ipclab_report.pages.extraction import MAGIC
 from tests.support.beyond import beyond
 from tests.support.commands import ROOT
@@ -44,7 +45,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = {"display": lambda *_, **__: None}
     complete = canvas.complete
 
-    def kept(figure: Any) -> str:
+    def kept(figure: Any) -> dict[str, bytes]:
         drawn = complete(figure)
         figure.draw_without_rendering()
         found[f"figure {len(found)}"] = figure
@@ -55,7 +56,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(ReportLab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
-        patch.setattr(formats, saved, lambda *_, content=content: content)
+        patch.setattr(pictures, saved, lambda *_, content=content: content)
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
         if cell.cell_type == "code" and not cell.source.startswith(MAGIC):
             exec(cell.source, values)

@@ -6,8 +6,8 @@ import shlex
 import yaml
 from click.testing import CliRunner
 
-from ipclab.cli import commands
 from ipclab_answers.ab.command import ab
+from ipclab_measure.cli import commands
 from tests.support.commands import ROOT
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from ipclab.frames import derived
-from ipclab.store.bundle import pack
 from ipclab.store.run import RunFolder, read
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.index import index
+from ipclab_measure.bundles import pack
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run

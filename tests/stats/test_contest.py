@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ipclab.stats.compare import SLOWER, Side, compare
-from ipclab.stats.contest import against_fastest, common_scatter, of_all_pairs
+from ipclab.stats.contest import against_fastest, common_scatter
 from ipclab.stats.family import ALPHA, heat_level
+from ipclab_report.pairs import of_all_pairs
 
 HEATS, BOUND = 5, 0.05
 

@@ -26,17 +26,10 @@ from ipclab.frames.points import point_rows
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
-from ipclab.store.bundle import (
-    clean,
-    crate,
-    held,
-    opened,
-    pack,
-    unpack,
-    verify,
-)
+from ipclab.store.bundle import held, opened, verify
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
+from ipclab_measure.bundles import clean_placed, crate, pack, unpack
 from ipclab_report.appendix.thin import spread, thinned
 from tests.support.bundled import CALIBRATION, make_run, tree
 from tests.support.commands import ROOT, environment
@@ -207,13 +200,13 @@ def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: P
     with held(paths.imported):
         assert not any(path.exists() for path in left) and all(path.exists() for path in foreign)
         left[0].mkdir()
-        assert clean(paths) == []  # held: another process is placing a run
+        assert clean_placed(paths) == []  # held: another process is placing a run
         with (
             pytest.raises(LabError, match="is held by another process"),
             held(paths.imported, patience=0),
         ):
             pass
-    assert clean(paths) == [str(left[0])] and clean(paths) == []
+    assert clean_placed(paths) == [str(left[0])] and clean_placed(paths) == []
     left[0].mkdir()
     unpack(paths, bundle)
     assert not left[0].exists() and all(path.exists() for path in foreign)
@@ -225,10 +218,11 @@ import os, sys
 from pathlib import Path
 from ipclab.paths import checkout
 from ipclab.store import bundle
+from ipclab_measure.bundles import unpack
 def killed(path):
     os.kill(os.getpid(), 9)
 bundle.decode = killed
-bundle.unpack(checkout(), Path(sys.argv[1]))
+unpack(checkout(), Path(sys.argv[1]))
 """
     done = subprocess.run(
         [sys.executable, "-c", code, str(bundle)],
@@ -328,8 +322,8 @@ for name in ("ipclab_native", "mpi4py", "iceoryx2"):
 from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
-from ipclab.store.bundle import unpack
-from ipclab.cli import commands
+from ipclab_measure.bundles import unpack
+from ipclab_measure.cli import commands
 from ipclab_report.lab import lab_of
 from ipclab.paths import checkout
 from ipclab_report.pages.staleness import stale

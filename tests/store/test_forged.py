@@ -17,17 +17,12 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store import samples, validity
-from ipclab.store.bundle import pack, unpack
 from ipclab.store.files import sha256
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import (
-    METADATA,
-    Measured,
-    decode,
-    encode,
-)
+from ipclab.store.samples import METADATA, Measured, decode
+from ipclab_measure.bundles import pack, unpack
+from ipclab_measure.record import Record, check_measured, encode
 from tests.support.bundled import make_run
 
 Change = Callable[[pa.Table, dict[str, Any]], pa.Table]
@@ -126,7 +121,7 @@ FORGED: dict[str, tuple[Change, str]] = {
 }  # fmt: skip
 
 
-def forge(run: RunFolder, change: Change) -> Path:
+def forge(run: Record, change: Change) -> Path:
     """Change a point of `run`, and the digests that know it; return its file."""
     path = next(file for file in run.point_files() if file.name.startswith("unix-main"))
     table = pq.read_table(path)
@@ -139,21 +134,21 @@ def forge(run: RunFolder, change: Change) -> Path:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Record:
     return make_run(tmp_path_factory.mktemp("elsewhere"))
 
 
 @pytest.fixture
-def run(elsewhere: RunFolder, tmp_path: Path) -> RunFolder:
+def run(elsewhere: Record, tmp_path: Path) -> Record:
     path = tmp_path / elsewhere.id
     for name in [*elsewhere.about["files"], "run.json"]:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes((elsewhere.path / name).read_bytes())
-    return RunFolder(path, copy.deepcopy(elsewhere.about))
+    return Record(path, copy.deepcopy(elsewhere.about))
 
 
 @pytest.mark.parametrize("kind", FORGED)
-def test_a_point_that_cannot_be_is_refused(kind: str, run: RunFolder) -> None:
+def test_a_point_that_cannot_be_is_refused(kind: str, run: Record) -> None:
     change, says = FORGED[kind]
     path = forge(run, change)
     with pytest.raises(LabError, match="is not a point's file") as caught:
@@ -161,7 +156,7 @@ def test_a_point_that_cannot_be_is_refused(kind: str, run: RunFolder) -> None:
     assert says in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_forged_point_is_not_imported(run: RunFolder, paths: Paths, tmp_path: Path) -> None:
+def test_a_forged_point_is_not_imported(run: Record, paths: Paths, tmp_path: Path) -> None:
     forge(run, FORGED["negative times"][0])
     pack(run, tmp_path / "forged.ipclab")
     with pytest.raises(LabError, match=r"the bundle is refused: unix-main.* took -"):
@@ -169,7 +164,7 @@ def test_a_forged_point_is_not_imported(run: RunFolder, paths: Paths, tmp_path: 
     assert not [*paths.imported.rglob("*.parquet")]
 
 
-def test_a_file_under_the_name_of_another_point_is_refused(run: RunFolder) -> None:
+def test_a_file_under_the_name_of_another_point_is_refused(run: Record) -> None:
     unix, tcp = (next(run.path.glob(f"points/round_trip/{name}-main*")) for name in ("unix", "tcp"))
     unix.write_bytes(tcp.read_bytes())
     with pytest.raises(
@@ -178,7 +173,7 @@ def test_a_file_under_the_name_of_another_point_is_refused(run: RunFolder) -> No
         decode(unix)
 
 
-def many(rows: int, run: RunFolder) -> Path:
+def many(rows: int, run: Record) -> Path:
     """Give `run` a point of so many equal times, which take next to nothing on disk."""
     made = Point("round_trip", "pipe", 100, "cross", {"arm": "main"}, "", ("round-trip",))
     launches = [Launch({"round-trip": np.full(rows, 1000)}, {})]
@@ -187,7 +182,7 @@ def many(rows: int, run: RunFolder) -> Path:
 
 
 def test_more_rows_than_a_point_has_are_not_read(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+    run: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(samples, "_fill", None)
     monkeypatch.setattr(validity, "MOST_BYTES", 1000)
@@ -196,7 +191,7 @@ def test_more_rows_than_a_point_has_are_not_read(
 
 
 def test_more_rows_than_a_bundle_holds_are_not_read(
-    run: RunFolder, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many(1_000_000, run)
     monkeypatch.setattr(validity, "ROWS_SLACK", 0)
@@ -208,7 +203,7 @@ def test_more_rows_than_a_bundle_holds_are_not_read(
         unpack(paths, tmp_path / "large.ipclab")
 
 
-def test_a_description_without_bounds_is_not_read(run: RunFolder) -> None:
+def test_a_description_without_bounds_is_not_read(run: Record) -> None:
     path = next(iter(run.point_files()))
     content = path.read_bytes()
     path.write_bytes(content[:-8] + (1 << 30).to_bytes(4, "little") + content[-4:])
@@ -217,6 +212,6 @@ def test_a_description_without_bounds_is_not_read(run: RunFolder) -> None:
 
 
 def test_a_launch_that_cannot_be_is_lost_before_it_is_stored() -> None:
-    validity.check(Launch({"write": np.array([5, 6])}, {}))
+    check_measured(Launch({"write": np.array([5, 6])}, {}))
     with pytest.raises(LabError, match="what was measured cannot be: write took -1 ns"):
-        validity.check(Launch({"write": np.array([5, -1])}, {}))
+        check_measured(Launch({"write": np.array([5, -1])}, {}))

@@ -16,8 +16,10 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import archive
-from ipclab.store.bundle import unpack, verify
+from ipclab.store.bundle import verify
 from ipclab.store.files import sealed, unsealed
+from ipclab_measure.bundles import unpack, write_archive
+from ipclab_measure.record import reopened
 from tests.support.bundled import tree
 
 Member = tuple[str, bytes]
@@ -182,7 +184,7 @@ def test_a_hostile_bundle_is_refused_and_leaves_nothing(
     change, says = HOSTILE[kind]
     bad = tmp_path / "bad.ipclab"
     with bad.open("wb") as file:
-        archive.write(file, change(members(bundle)))
+        write_archive(file, change(members(bundle)))
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(LabError, match=says) as caught:
         unpack(paths, bad)
@@ -265,12 +267,12 @@ def test_bombs_are_refused_before_they_are_unpacked(
     found = members(bundle)
     bad = tmp_path / "bad.ipclab"
     with bad.open("wb") as file:
-        archive.write(file, listed(found, {"raw/zeros": bytes(100_000_000)}))
+        write_archive(file, listed(found, {"raw/zeros": bytes(100_000_000)}))
     assert bad.stat().st_size < 100_000
     with pytest.raises(LabError, match="bytes in a file of"):
         unpack(paths, bad)
     with bad.open("wb") as file:
-        archive.write(file, [(found[0][0], bytes(65 << 20))])
+        write_archive(file, [(found[0][0], bytes(65 << 20))])
     with pytest.raises(LabError, match="its index has"):
         unpack(paths, bad)
     assert not paths.imported.exists()
@@ -313,7 +315,7 @@ def test_anything_else_is_refused(paths: Paths, tmp_path: Path) -> None:
 
 
 def test_another_run_of_the_same_name_is_not_replaced(bundle: Path, paths: Paths) -> None:
-    placed = unpack(paths, bundle)
+    placed = reopened(unpack(paths, bundle).path)
     placed.about["seed"] += 1
     placed.save()
     before = tree(paths.data)

@@ -14,8 +14,7 @@ from ipclab.frames import derived
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
-from ipclab.store.facts import FACTS, digest_of
-from ipclab.store.samples import decode, encode
+from ipclab.store.samples import decode
 from ipclab.store.schema import (
     POINT_STEPS,
     RUN_STEPS,
@@ -24,6 +23,9 @@ from ipclab.store.schema import (
 )
 from ipclab_measure.bounds.limits import with_limits
 from ipclab_measure.machine import collect
+from ipclab_measure.machine.facts import digest_of
+from ipclab_measure.machine.table import FACTS
+from ipclab_measure.record import encode, reopened
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"
@@ -89,7 +91,7 @@ def test_a_run_of_the_third_schema_asks_what_was_asked_of_it_then() -> None:
 
 def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:
     shutil.copytree(FIRST, tmp_path / "run")
-    run = folder.read(tmp_path / "run")
+    run = reopened(tmp_path / "run")
     first = run.point_files()[0]
     old = decode(first)
     run.place([(old.point, encode(old))])

@@ -16,6 +16,7 @@ from ipclab.store.questions import (
     Question,
     Questions,
 )
+from ipclab_measure.bounds.named import bound_of
 from ipclab_measure.studies.asked import asked, question, renewed
 from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
@@ -79,14 +80,18 @@ def test_a_run_is_read_by_ipclab_alone_and_what_it_lacks_is_told_in_one_line(
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stdout.splitlines() if not line.startswith(("run ", "Not ", "<"))]
+    told = [
+        line
+        for line in done.stdout.splitlines()
+        if not line.startswith(("run ", "Not ", "<", "Figure("))
+    ]
     counts, ratio = told[:2]
     wrong, sweep, quoted, about, korean = told[-5:]
     assert counts == "2 2 12 True"
     assert "×" in ratio
     assert wrong.startswith("round_trip has no backend 'unxi'")
     assert wrong.endswith("did you mean 'unix'?")
-    assert sweep.startswith("nothing can be measured here: ipclab_measure is not installed")
+    assert sweep.startswith("nothing can be measured here: ipclab-measure is not installed")
     assert "ipclab-report" in quoted and "ipclab-report" in about and "ipclab-report" in korean
 
 
@@ -140,11 +145,11 @@ def test_the_first_bound_that_fits_holds() -> None:
 
     def copies(backend: str, size: int, arm: str) -> int | None:
         levels = {"backend": backend, "size_bytes": size, "placement": "same", "arm": arm}
-        bound = asked_of.bound("theirs", "read", levels)
+        bound = bound_of(asked_of, "theirs", "read", levels)
         return bound.copies if bound else None
 
     assert [copies("queue", 200, "again"), copies("state", 200, "again")] == [0, 1]
     assert [copies("queue", 50, "main"), copies("nobody", 200, "again")] == [2, 1]
     levels = {"backend": "queue", "size_bytes": 1, "placement": "same"}
-    assert asked_of.bound("theirs", "write", levels) is None
-    assert asked_of.bound("another", "read", levels) is None
+    assert bound_of(asked_of, "theirs", "write", levels) is None
+    assert bound_of(asked_of, "another", "read", levels) is None

@@ -13,24 +13,22 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
-from ipclab.lab.runs import best, called, choose
+from ipclab.lab.runs import best, choose
 from ipclab.paths import Paths
-from ipclab.store import origin
 from ipclab.store import run as folder
-from ipclab.store.bundle import pack
-from ipclab.store.files import (
-    clean,
-    dump_json,
-    sealed,
-    sha256,
-    write_whole,
-)
+from ipclab.store.files import dump_json, sealed, sha256, write_whole
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
+from ipclab_measure.bundles import pack
+from ipclab_measure.machine import here
+from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
+from ipclab_measure.spawn.ledger import clean_parts
 from ipclab_measure.studies.interface import Sweep
+from ipclab_report import origins
+from ipclab_report.hints import called
+from ipclab_report.lab import ReportLab
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED
@@ -46,40 +44,38 @@ PARAMETERS: dict[str, object] = {
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
+def run(tmp_path: Path) -> Record:
     return made(tmp_path)
 
 
-def made(runs: Path, machine: str = "abc", seed: int = 1, now: dt.datetime = NOW) -> RunFolder:
+def made(runs: Path, machine: str = "abc", seed: int = 1, now: dt.datetime = NOW) -> Record:
     about = {
         "seed": seed,
         "parameters": PARAMETERS,
         "machine": {"digest": machine, "facts": {}, "reasons": {}},
         "questions": ASKED,
     }
-    return folder.create(runs, machine, about, now)
+    return create(runs, machine, about, now)
 
 
-def warnings(run: RunFolder, point: Point) -> tuple[bool, list[str]]:
+def warnings(run: Record, point: Point) -> tuple[bool, list[str]]:
     """Return whether the run has the point, read anew from disk, and what it warned of."""
     said: list[str] = []
-    return folder.read(run.path).has(point, said.append), said
+    return reopened(run.path).has(point, said.append), said
 
 
 def files(path: Path) -> set[str]:
     return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
 
 
-def test_a_finished_point_is_one_file_whose_digest_the_run_knows(
-    run: RunFolder, point: Point
-) -> None:
+def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: Record, point: Point) -> None:
     assert run.path.parent.name == "abc"
     assert run.id.startswith("20261121T030405Z-")
     assert warnings(run, point) == (False, [])
     run.place([(point, b"samples")])
     name = f"points/payload/{point.id}.parquet"
     assert files(run.path) == {"run.json", name}
-    again = folder.read(run.path)
+    again = reopened(run.path)
     assert again.about["files"] == {name: sha256(run.path / name)}
     assert list(again.point_files()) == [again.path / name]
     assert (again.date, again.finished) == (NOW, False)
@@ -90,7 +86,7 @@ def test_a_finished_point_is_one_file_whose_digest_the_run_knows(
     "content", [b"sampleS", b"sample", b"", b"samples\0"], ids=["altered", "cut", "empty", "longer"]
 )
 def test_an_altered_file_is_found_and_measured_again(
-    run: RunFolder, point: Point, content: bytes
+    run: Record, point: Point, content: bytes
 ) -> None:
     run.place([(point, b"samples")])
     (run.path / run.file(point)).write_bytes(content)
@@ -109,7 +105,7 @@ def test_an_altered_file_is_found_and_measured_again(
 
 
 def test_a_stale_file_of_another_run_does_not_count(
-    run: RunFolder, point: Point, tmp_path: Path
+    run: Record, point: Point, tmp_path: Path
 ) -> None:
     other = made(tmp_path, seed=2)
     other.place([(point, b"older samples")])
@@ -126,7 +122,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("earlier", [b"", b"launches"])
 def test_killed_between_digest_and_rename(
-    run: RunFolder, point: Point, earlier: bytes, monkeypatch: pytest.MonkeyPatch
+    run: Record, point: Point, earlier: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace, name = Path.replace, run.file(point)
     if earlier:
@@ -144,7 +140,7 @@ def test_killed_between_digest_and_rename(
             run.place([(point, b"launches and more")])
     part = f"{name}.{os.getpid()}.part"
     assert files(run.path) == {"run.json", part, *([name] if earlier else [])}
-    again = folder.read(run.path)
+    again = reopened(run.path)
     assert list(again.about["files"]) == [name]
     (run.path / "half.parquet.1.part").write_bytes(b"launches and")
     again.remove_parts()
@@ -153,11 +149,11 @@ def test_killed_between_digest_and_rename(
     assert (run.path / name).read_bytes() == b"launches and more"
 
 
-def test_a_point_given_up_takes_its_earlier_file_along(run: RunFolder, point: Point) -> None:
+def test_a_point_given_up_takes_its_earlier_file_along(run: Record, point: Point) -> None:
     run.place([(point, b"samples")])
     (run.path / run.file(point)).write_bytes(b"altered")
     run.fail(point, "worker died")
-    again = folder.read(run.path)
+    again = reopened(run.path)
     assert again.about["failures"] == {point.id: "worker died"}
     assert list(again.point_files()) == []
     assert files(run.path) == {"run.json"}
@@ -199,22 +195,22 @@ def test_only_the_parts_of_processes_that_ended_are_removed(tmp_path: Path) -> N
     names = [f"page.pdf.{pid}.part" for pid in (os.getpid(), ended.pid)]
     for name in (*names, "mine.part"):
         (tmp_path / name).touch()
-    assert clean([tmp_path, tmp_path / "nothing"]) == [str(tmp_path / names[1])]
+    assert clean_parts([tmp_path, tmp_path / "nothing"]) == [str(tmp_path / names[1])]
     assert files(tmp_path) == {names[0], "mine.part"}
 
 
-def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
+def test_a_run_is_held_by_one_process(run: Record) -> None:
     code = (
-        "import sys; from pathlib import Path; from ipclab.store.run import read; *_, path ="
+        "import sys; from pathlib import Path; from ipclab_measure.record import reopened; *_, path ="
         " sys.argv"
     )
-    code += "; held = read(Path(path)).held(); held.__enter__()"
+    code += "; held = reopened(Path(path)).held(); held.__enter__()"
     command = [sys.executable, "-c", code, str(run.path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with run.held():
         with (
             pytest.raises(LabError, match="is being measured by another process"),
-            folder.read(run.path).held(),
+            reopened(run.path).held(),
         ):
             pass
         assert (
@@ -250,7 +246,7 @@ def test_what_is_no_run_is_refused(
     assert type(caught.value) is error
 
 
-def test_a_run_knows_its_own_content(run: RunFolder, point: Point) -> None:
+def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
     run.place([(point, b"samples")])
     index, text = run.path / "run.json", (run.path / "run.json").read_text()
     assert folder.read(run.path).about == run.about
@@ -270,9 +266,7 @@ def test_a_run_knows_its_own_content(run: RunFolder, point: Point) -> None:
         assert "restore it" in caught.value.fix
 
 
-def test_a_run_with_failed_points_is_finished_and_not_complete(
-    run: RunFolder, point: Point
-) -> None:
+def test_a_run_with_failed_points_is_finished_and_not_complete(run: Record, point: Point) -> None:
     assert (run.finished, run.complete) == (False, False)
     run.fail(point, "worker died")
     run.about["finished"] = NOW.isoformat()
@@ -286,7 +280,7 @@ WRONG: tuple[object, ...] = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2
 
 
 @pytest.mark.parametrize("digested", [False, True], ids=["schema 2", "schema 3"])
-def test_no_mutation_of_the_index_is_more_than_one_line(run: RunFolder, digested: bool) -> None:
+def test_no_mutation_of_the_index_is_more_than_one_line(run: Record, digested: bool) -> None:
     """Every field, of every wrong type, with and without a digest that fits: read, or refused in
     one line.
     """
@@ -347,7 +341,7 @@ def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
         choose(paths, "20990101T000000Z-abcdef")
 
 
-def holding(paths: Paths, day: int, profile: str, count: int, machine: str = "a") -> RunFolder:
+def holding(paths: Paths, day: int, profile: str, count: int, machine: str = "a") -> Record:
     """Return a finished run of so many points of round trips, which nobody reads here."""
     run = made(paths.runs, machine, now=NOW + dt.timedelta(days=day))
     names = [
@@ -384,9 +378,9 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     mine, other = holding(paths, 0, "quick", 1), holding(paths, 1, "full", 9, "b")
     other.about["machine"]["facts"] = {"cpu_model": "Another"}
     other.save()
-    monkeypatch.setattr(origin, "_facts", lambda: {"cpu_model": "Mine"})
+    monkeypatch.setattr(here, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
-    (line,) = origin.lines(paths, [mine, other])
+    (line,) = origins.lines(paths, [mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
 
 
@@ -420,5 +414,5 @@ def test_whoever_opens_anothers_run_is_told_first(
         all("Example 0123456789ab" in line and "20" in line for line in said.values())
         and len({*said.values()}) == 3
     )
-    Lab.open(str(holding(paths, 0, "quick", 1).path))
+    ReportLab.open(str(holding(paths, 0, "quick", 1).path))
     assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, encode
+from ipclab.store.samples import Measured
+from ipclab_measure.record import Record, create, encode
 from tests.support.made import ASKED
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
@@ -20,7 +19,7 @@ CALIBRATION = b'{"made": "2026-11-21"}\n'
 
 def make_run(
     runs: Path, machine: str = "0123456789ab", factor: float = 1.0, finished: bool = True
-) -> RunFolder:
+) -> Record:
     """Write a small run of the round-trip study with its limits, some raw files and a calibration
     beside it.
     """
@@ -42,7 +41,7 @@ def make_run(
         "machine": {"digest": machine, "facts": facts, "reasons": {}},
         "questions": ASKED,
     }
-    run = folder.create(runs, machine, about, NOW)
+    run = create(runs, machine, about, NOW)
     random = np.random.default_rng(int(factor * 1000))
     levels: dict[str, Any] = {
         "arm": "main",
@@ -72,7 +71,7 @@ def make_run(
     return run
 
 
-def too_fast(run: RunFolder) -> None:
+def too_fast(run: Record) -> None:
     """Give `run` a memcpy that takes longer than its round trips, which copy more than once."""
     point = Point("limits", "memcpy", 100, "cross", {}, "", ("copy",))
     launches = [

@@ -10,9 +10,9 @@ from typing import Any
 
 import nbformat
 
-from ipclab.frames.address import PATTERN, Address
 from ipclab.stats.quantity import Quantity
-from ipclab.words import filling
+from ipclab_report.address import PATTERN, Address
+from ipclab_report.prose.language import placeholders
 from ipclab_report.prose.questions import Question, parts
 from tests.support.commands import ROOT
 
@@ -65,9 +65,7 @@ def used(question: Question) -> set[str]:
         name.id for text in asked for name in ast.walk(parsed(text)) if isinstance(name, ast.Name)
     }
     names = {name for name in names if not name.startswith("_at_")}
-    said = {
-        name for text in question.alternatives.values() for name, _ in filling.placeholders(text)
-    }
+    said = {name for text in question.alternatives.values() for name, _ in placeholders(text)}
     return names | {name.split(".")[0] for name in said if not Address.read(name)}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipclab.words.filling import placeholders
+from ipclab_report.prose.language import placeholders
 from ipclab_report.prose.questions import Question
 from ipclab_report.prose.sentences import told
 from ipclab_report.prose.teller import Teller

@@ -49,7 +49,8 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
-    ratios.forget()
+    ratios._contests.cache_clear()
+    ratios._medians.cache_clear()
     states._of_study.cache_clear()
 
 

@@ -16,6 +16,7 @@ from ipclab_measure.options import profile_option
 from ipclab_report.rendering import Rendering, rendering
 
 if TYPE_CHECKING:
+    from ipclab.store.run import RunFolder
     from ipclab_answers.choose.need import Need
 
 UNSURE = 1  # the exit code of an answer that is undecided
@@ -69,14 +70,14 @@ def choose(
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.frames import derived
     from ipclab.lab.data import Data
-    from ipclab.lab.runs import called
-    from ipclab.store import origin
     from ipclab.words.catalogue import SOURCE
     from ipclab.words.words import Words
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
     from ipclab_answers.choose.runs import runs_for
     from ipclab_measure.bounds import suspects
+    from ipclab_report import origins
+    from ipclab_report.hints import called
 
     paths = checkout()
     if reporting:
@@ -86,14 +87,14 @@ def choose(
         from ipclab_measure.session.session import measure
 
         request = asked.request(need, profile or "quick")
-        runs = [measure(paths, request, Progress(shown=True))]
+        runs: list[RunFolder] = [measure(paths, request, Progress(shown=True))]
     else:
         runs = runs_for(paths, need, str(run or ""))
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.measured(chosen) if name in bearing]
     beaten = suspects.checked(chosen, studies)
-    say(origin.lines(paths, [chosen]))
+    say(origins.lines(paths, [chosen]))
     answer = asked.tell(paths, chosen, need)
     click.echo(f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n")
     say([*beaten, f"run {called(runs)}"])
@@ -146,13 +147,13 @@ def history(
         return
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()
-    from ipclab.store import origin
     from ipclab_answers.compare.held import held
     from ipclab_answers.history.steps import History, lines, listed
     from ipclab_measure.bounds import suspects
+    from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
-    say(origin.lines(checkout(), folders))
+    say(origins.lines(checkout(), folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))

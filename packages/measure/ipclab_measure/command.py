@@ -55,7 +55,7 @@ def measure(
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.lab.runs import find
-    from ipclab.store.bundle import check_new, pack
+    from ipclab_measure.bundles import check_new, pack
     from ipclab_measure.session import session
     from ipclab_measure.session.request import Request
     from ipclab_measure.session.request import levels as levels_of

@@ -68,9 +68,9 @@ def conform(peer: tuple[str, ...]) -> None:
 @click.command()
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
-    from ipclab.store.bundle import clean as clean_placed
-    from ipclab.store.files import clean as clean_parts
+    from ipclab_measure.bundles import clean_placed
     from ipclab_measure.spawn.ledger import clean as clean_ledger
+    from ipclab_measure.spawn.ledger import clean_parts
 
     paths = checkout()
     written = [paths.reports, paths.figures, paths.executed]

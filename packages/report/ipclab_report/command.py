@@ -38,7 +38,7 @@ def report(
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.store import origin
+    from ipclab_report import origins
 
     if run is not None and profile is not None:
         raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
@@ -55,7 +55,7 @@ def report(
     if measuring and not run and (chosen is None or not chosen.complete):
         chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
-    say(origin.lines(paths, [chosen]))
+    say(origins.lines(paths, [chosen]))
     progress = Progress(shown=True)
     say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
     say_wrong(chosen)

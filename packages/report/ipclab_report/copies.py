@@ -44,7 +44,7 @@ def refresh(paths: Paths, executed: dict[str, Path], lang: str = SOURCE) -> list
     one. Raises UsageError for an unknown language.
     """
     words = Catalogue.load(lang)
-    folder = paths.work
+    folder = paths.home / "notebooks/work"
     file = folder / NOTED
     noted = json.loads(file.read_text()) if file.is_file() else {}
     kept = []

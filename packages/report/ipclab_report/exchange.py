@@ -26,8 +26,8 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     FILE.
     """
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.store.bundle import pack
     from ipclab.store.files import part_of
+    from ipclab_measure.bundles import pack
     from ipclab_measure.spawn.ledger import private
     from ipclab_report.appendix.thin import thinned
     from ipclab_report.appendix.trust import unfit
@@ -54,6 +54,6 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
 @click.argument("file", type=PATH)
 def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
-    from ipclab.store.bundle import unpack
+    from ipclab_measure.bundles import unpack
 
     click.echo(shown(unpack(checkout(), file).path))

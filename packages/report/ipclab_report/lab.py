@@ -1,24 +1,28 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import pandas as pd
 
-from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
+from ipclab.frames.rows import narrowed
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
+from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
-from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.numbers import plain
 from ipclab.words.words import DASH
+from ipclab_report import address
 from ipclab_report.claims import published as texts
 from ipclab_report.claims.file import File
+from ipclab_report.hints import hint, run_hint
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import Parameter
 from ipclab_report.prose import magic, sentences
+from ipclab_report.prose.language import placeholders
 from ipclab_report.prose.teller import Teller
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
@@ -51,6 +55,7 @@ class ReportLab(Lab):
         judged, too.
         """
         lab = super().open(run, lang, study)
+        hint(f"run {run_hint(lab.paths, lab.run, run, study)}")
         if claims:
             from ipclab_report.claims.audit import with_own
 
@@ -84,7 +89,7 @@ class ReportLab(Lab):
 
         >>> lab.published("payload", section="3.1", metric="mean")
         """
-        return address.narrowed(texts.published(self.paths, study), levels)
+        return narrowed(texts.published(self.paths, study), levels)
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
         """Keep the notebook's variables, and other values, for other notebooks; show nothing.
@@ -122,11 +127,12 @@ class ReportLab(Lab):
 
     def _is_measured(self, text: str, more: Variables | None = None) -> bool:
         """Return whether each value that `text` names is there; a dash is none."""
-        values = [self._lookup(name, more) for name, _ in filling.placeholders(text)]
+        values = [self._lookup(name, more) for name, _ in placeholders(text)]
         return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
 
-    def _text(self, study: str) -> pd.DataFrame:
-        return texts.worded(self.paths, study)
+    def _at(self, words: str) -> Quantity | None:
+        """Return the value at an address of this run's frames or a text's table, or None."""
+        return address.at(words, self.points, partial(texts.worded, self.paths), Ratios(self.run))
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> ReportLab:

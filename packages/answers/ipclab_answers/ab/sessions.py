@@ -14,9 +14,10 @@ import msgspec
 
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
-from ipclab.store.files import text_of, write_whole
+from ipclab.store.files import write_whole
 from ipclab_answers.ab.report import QUANTITIES, Report, ratio
 from ipclab_answers.ab.trial import A, B
+from ipclab_report.textfile import text_of
 
 LEAST = 2  # sessions that confirm each other
 Positive = Annotated[float, msgspec.Meta(gt=0)]

@@ -12,17 +12,10 @@ from math import inf
 
 import pandas as pd
 
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Comparison,
-    compare,
-    launches_that_decide,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Comparison, compare
 from ipclab.stats.contest import against_fastest, common_scatter
-from ipclab.stats.family import launches_needed
 from ipclab.stats.form import Ends
-from ipclab.stats.quantity import Quantity, compared, missing
+from ipclab.stats.quantity import Quantity, missing
 from ipclab_answers.choose.candidates import (
     BEST,
     MEASURED_DEMANDS,
@@ -32,9 +25,11 @@ from ipclab_answers.choose.candidates import (
     candidate_of,
 )
 from ipclab_answers.choose.crossings import crossings
+from ipclab_answers.choose.judged_ratio import compared
 from ipclab_answers.choose.known import Frames, Known
 from ipclab_answers.choose.need import ONE_WAY, Need
 from ipclab_answers.choose.promises import Offer
+from ipclab_measure.enough import launches_needed, launches_that_decide
 
 ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
 

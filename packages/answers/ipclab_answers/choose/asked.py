@@ -7,7 +7,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import narrowed
+from ipclab.frames.rows import narrowed
 from ipclab.lab.runs import best
 from ipclab.paths import Paths
 from ipclab.store.point import Point

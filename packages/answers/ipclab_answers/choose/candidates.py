@@ -12,12 +12,7 @@ import pandas as pd
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
-from ipclab.stats.compare import (
-    SAME,
-    Comparison,
-    Side,
-    factor,
-)
+from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.quantity import (
     Quantity,
     of,
@@ -28,6 +23,7 @@ from ipclab_answers.choose.known import ABSENT, Known
 from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept
 from ipclab_answers.choose.times import estimate, most_launched
+from ipclab_measure.enough import factor
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED

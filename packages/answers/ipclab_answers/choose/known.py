@@ -6,8 +6,8 @@ from math import nan
 from typing import Any
 
 import pandas as pd
-
 from ipclab.frames.address import narrowed, quantity
+
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import TURNS
 from ipclab.stats.compare import EQUIVALENCE

@@ -10,9 +10,9 @@ from typing import Any
 
 from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
-from ipclab.store.files import text_of
 from ipclab_measure.console import bytes_of
 from ipclab_measure.studies.profile import PLACEMENTS
+from ipclab_report.textfile import text_of
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}

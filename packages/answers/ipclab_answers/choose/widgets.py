@@ -3,7 +3,7 @@
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.lab import Lab
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab_answers.choose import asked, shown
 from ipclab_answers.choose.need import of

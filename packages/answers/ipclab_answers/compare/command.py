@@ -28,16 +28,16 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two
     committed ones).
     """
-    from ipclab.store import origin
     from ipclab_answers.compare import shared
     from ipclab_answers.compare.held import chosen, held
     from ipclab_measure.bounds import suspects
+    from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
     die_with_make()
     compared = chosen(checkout(), [str(run) for run in runs])
     to.check()
-    say(origin.lines(checkout(), compared))
+    say(origins.lines(checkout(), compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]
         points = shared.points([held(run, quantile) for run in compared])

@@ -5,14 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.store.facts import (
-    FACTS,
-    REASONS,
-    TOPICS,
-    Value,
-)
 from ipclab_answers.compare.held import ComparedRun
 from ipclab_answers.compare.shared import names
+from ipclab_measure.machine.table import FACTS, Value
+from ipclab_report.facts import REASONS, TOPICS
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 

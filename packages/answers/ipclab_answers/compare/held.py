@@ -21,6 +21,7 @@ from ipclab_measure.bounds.limits import with_limits
 from ipclab_report.appendix.twins import STUDY
 
 LEAST = 2
+OTHER = "data/compared.ipclab"  # a run of another machine, to compare in a fresh clone
 MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("bound", "bound_low", "bound_high")
 UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
@@ -89,7 +90,7 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
 
     Raises `UsageError` unless they are two or more, each once.
     """
-    asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
+    asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.root / OTHER)]
     if len(asked) < LEAST:
         why = f"there are {len(asked)}"
         raise UsageError("a comparison needs two runs", why, "give the folders of two or more")

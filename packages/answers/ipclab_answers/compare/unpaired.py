@@ -25,7 +25,7 @@ from ipclab.stats.compare import (
     EQUIVALENCE,
     Comparison,
     Side,
-    judged,
+    judge_ratio,
     refusal,
 )
 from ipclab.stats.intervals import exp, growth
@@ -57,7 +57,7 @@ class Difference(NamedTuple):
         tested = float(stdtrit(self.freedom, 1 - level / 2)) * self.error
         missed = float(stdtrit(self.freedom, paired.POWER)) * self.error
         ends = exp(self.log_ratio - tested), exp(self.log_ratio + tested)
-        comparison = judged(exp(self.log_ratio), *ends, EQUIVALENCE, apart=True)
+        comparison = judge_ratio(exp(self.log_ratio), *ends, EQUIVALENCE, apart=True)
         found = growth(BOUND + tested + missed)
         return replace(comparison, detectable=found if math.isfinite(found) else None, level=level)
 

@@ -19,10 +19,10 @@ import pandas as pd
 from ipclab.stats import judge
 from ipclab.stats.intervals import LEVEL, statistic_estimate
 from ipclab.stats.quantity import Quantity
-from ipclab.store.facts import affects
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.nodes import NODE, nodes
 from ipclab_answers.gather.reading import DISTURBED, Row
+from ipclab_report.facts import affects
 
 K = 6  # median absolute deviations
 LEAST_EQUALS, LEAST_OPS = 3, 2

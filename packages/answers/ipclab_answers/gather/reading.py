@@ -36,6 +36,7 @@ from ipclab_measure.bounds.floors import (
     Key,
 )
 from ipclab_measure.bounds.limits import TOLERANCE
+from ipclab_measure.bounds.named import bound_of
 
 HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
@@ -259,7 +260,7 @@ class _Points:
 
     def _check(self, key: Row, op: str, ns: float) -> None:
         """Raise `LabError` for what is faster than memcpy, as frames are judged."""
-        bound = self.questions.bound(self.study, op, key)
+        bound = bound_of(self.questions, self.study, op, key)
         most = key["size_bytes"]
         copied = [time for size, time in self.copies.items() if size <= most]
         if not bound or not copied or key.get("receive") == IN_PLACE:

@@ -13,8 +13,8 @@ from ipclab.lab.runs import choose
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.files import write_whole
-from ipclab.store.origin import same_machine
 from ipclab.store.run import RunFolder
+from ipclab_measure.machine.here import same_machine
 
 BLESSED = "blessed.toml"  # beside the runs of a machine
 LEAST = 2

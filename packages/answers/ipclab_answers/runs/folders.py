@@ -11,7 +11,8 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.files import PART
 from ipclab.store.run import RunFolder
-from ipclab.store.schema import check_label
+from ipclab_measure.record import reopened
+from ipclab_measure.session.request import check_label
 
 COLUMNS = ("run", "machine", "label", "profile", "studies", "points", "MB", "state")
 MEGABYTE = 1e6
@@ -64,8 +65,8 @@ def label(run: RunFolder, name: str) -> None:
     Raises `UsageError` for a text that is no label, `LabError` while the run is being measured.
     """
     check_label(name)
-    with run.held():
-        now = folder.read(run.path)
+    with reopened(run.path).held():
+        now = reopened(run.path)
         now.about["parameters"].pop("label", None)
         if name:
             now.about["parameters"]["label"] = name
@@ -77,7 +78,7 @@ def delete(paths: Paths, run: RunFolder) -> None:
 
     Raises `LabError` while it is being measured.
     """
-    with run.held():
+    with reopened(run.path).held():
         paths.imported.mkdir(parents=True, exist_ok=True)
         going = run.path.rename(paths.imported / f"{run.id}{PART}")
         shutil.rmtree(going)

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 
 from ipclab.frames import derived
 from ipclab.lab.lab import Lab
-from ipclab.marks.curves import lines, over
+from ipclab.marks.curves import lines
 from ipclab.marks.style import GREY
 from ipclab.paths import checkout
 from ipclab.stats.compare import SLOWER
@@ -19,6 +19,7 @@ from ipclab.store.bundle import opened
 from ipclab_report.appendix.choices import NAMED, alike, chosen
 from ipclab_report.appendix.states import UNSTEADY
 from ipclab_report.lab import lab_of
+from ipclab_report.marks import over
 from tests.answers.test_advice import contest
 
 

@@ -13,8 +13,8 @@ from subprocess import CompletedProcess
 import click
 import pytest
 
-from ipclab.cli import GROUP
 from ipclab.paths import Paths
+from ipclab_measure.cli import GROUP
 from ipclab_report.notebooks.parameters import read_notebook
 from ipclab_report.pages.report import notebooks_of
 from tests.support.commands import ROOT, environment, without_answers
@@ -104,7 +104,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
         monkeypatch.setattr(
             metadata,
             "entry_points",
-            lambda group: entries if group == GROUP else usual(group=group),
+            lambda **wanted: entries if wanted == {"group": GROUP} else usual(**wanted),
         )
 
     return add

@@ -15,7 +15,7 @@ from ipclab.frames import derived
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
-from ipclab.store.run import RunFolder, create
+from ipclab.store.run import RunFolder
 from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
 from ipclab_answers.choose.asked import (
     offers,
@@ -33,6 +33,7 @@ from ipclab_answers.choose.need import (
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import WORDS, tables, verdict
+from ipclab_measure.record import create
 from ipclab_measure.studies.profile import profile
 from ipclab_report.lab import lab_of
 from tests.support.made import ASKED

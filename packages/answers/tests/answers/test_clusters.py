@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from ipclab.stats.intervals import statistic_estimate
-from ipclab.store.bundle import pack
 from ipclab_answers.gather import equals, nodes, tables
 from ipclab_answers.gather import index as of_index
 from ipclab_answers.gather.index import NUMBERS, Index, index
+from ipclab_measure.bundles import pack
 from tests.support.bundled import make_run
 
 NODES, OPS, LAUNCHES = 100, 12, 8

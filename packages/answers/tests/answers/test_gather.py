@@ -16,14 +16,16 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.store.bundle import opened, pack
-from ipclab.store.samples import decode, encode
+from ipclab.store.bundle import opened
+from ipclab.store.samples import decode
 from ipclab_answers.gather import (
     index,
     nodes,
     page,
     trips,
 )
+from ipclab_measure.bundles import pack
+from ipclab_measure.record import encode
 from ipclab_report.appendix.limits import limited
 from ipclab_report.appendix.trust import unfit
 from ipclab_report.lab import lab_of
@@ -181,7 +183,7 @@ def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path
 def test_strict_says_why_a_run_is_not_fit(
     ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:
-    told = unfit(lab_of(opened(PATHS, PATHS.compared), PATHS, "en"))
+    told = unfit(lab_of(opened(PATHS, PATHS.root / "data/compared.ipclab"), PATHS, "en"))
     assert {line.partition(":")[0] for line in told} <= {
         "incomplete",
         "disturbed",

@@ -13,7 +13,6 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.store.origin import same_machine
 from ipclab.store.run import RunFolder
 from ipclab_answers.history.changepoint import bounds, changes
 from ipclab_answers.history.runs import BLESSED, bless, blessed
@@ -26,6 +25,7 @@ from ipclab_answers.history.steps import (
     History,
     lines,
 )
+from ipclab_measure.machine.here import same_machine
 from ipclab_report.pages.report import notebooks_of
 from tests.support.commands import ROOT
 from tests.support.histories import KINDS, history

@@ -12,8 +12,8 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.bundle import clean, pack
 from ipclab_answers.runs import folders
+from ipclab_measure.bundles import clean_placed, pack
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 
@@ -48,7 +48,7 @@ def test_a_run_that_is_deleted_leaves_nothing_and_others_stay(paths: Paths) -> N
     with run.held(), pytest.raises(LabError, match="being measured"):
         folders.delete(paths, run)
     folders.delete(paths, folders.mine(paths, run.id))
-    assert not run.path.exists() and other.path.exists() and clean(paths) == []
+    assert not run.path.exists() and other.path.exists() and clean_placed(paths) == []
     folders.delete(paths, folders.mine(paths, other.id))
     assert not [*paths.data.rglob("*.parquet")]
 
@@ -57,7 +57,7 @@ def test_what_a_killed_deletion_leaves_is_cleaned(paths: Paths) -> None:
     run = make_run(paths.runs)
     paths.imported.mkdir()
     run.path.rename(paths.imported / f"{run.id}.part")
-    assert len(clean(paths)) == 1 and not [*paths.data.rglob("*.parquet")]
+    assert len(clean_placed(paths)) == 1 and not [*paths.data.rglob("*.parquet")]
 
 
 def test_committed_runs_and_strangers_are_not_deleted(

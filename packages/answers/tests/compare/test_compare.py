@@ -9,22 +9,9 @@ import numpy as np
 import pytest
 
 from ipclab.stats import ranktest
-from ipclab.stats.compare import (
-    Comparison,
-    Side,
-    compare,
-    look_needed,
-    power_step,
-)
+from ipclab.stats.compare import Comparison, Side, compare, power_step
 from ipclab.stats.contest import against_fastest
-from ipclab.stats.family import (
-    ALPHA,
-    heat_level,
-    launches_needed,
-    pair_level,
-    range_level,
-)
-from ipclab.stats.intervals import rate_upper
+from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
 from ipclab.stats.looks import (
     HEAT_LOOKS,
     HEAT_SHARES,
@@ -34,14 +21,10 @@ from ipclab.stats.looks import (
 )
 from ipclab.stats.modes import modes
 from ipclab.stats.paired import UNKNOWN
-from ipclab.stats.ranktest import (
-    chances,
-    differences,
-    drift,
-    interval,
-    least_p,
-    p_value,
-)
+from ipclab.stats.ranktest import chances, differences, drift, interval, least_p
+from ipclab_measure.enough import launches_needed, look_needed
+from ipclab_report.appendix.twins import rate_upper
+from tests.support.ranks import p_value
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 LAST = 40

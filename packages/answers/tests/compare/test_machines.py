@@ -13,12 +13,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from ipclab.cli import commands
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.stats.compare import Side
-from ipclab.stats.ranktest import least_p, p_value
-from ipclab.store.facts import FACTS, affects
+from ipclab.stats.ranktest import least_p
 from ipclab.store.point import Point
 from ipclab_answers.compare import FAIL_ON, shared
 from ipclab_answers.compare.facts import differences
@@ -37,9 +35,13 @@ from ipclab_answers.compare.shared import (
 from ipclab_answers.compare.shared import points as compared
 from ipclab_answers.compare.unpaired import compare_runs
 from ipclab_measure.bounds import suspects
+from ipclab_measure.cli import commands
+from ipclab_measure.machine.table import FACTS
+from ipclab_report.facts import affects
 from ipclab_report.pages.report import notebooks_of
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
+from tests.support.ranks import p_value
 from tests.support.simulated import Machine, limits, points, run
 
 STEADY = Machine(scatter=0.01, launches=12)

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from functools import cache
 
-from ipclab.plugins import chosen, installed
+from ipclab.plugins import chosen
 from ipclab_measure.backends.interface import Backend
+from ipclab_measure.plugins import installed
 
 GROUP = "ipclab.backends"
 

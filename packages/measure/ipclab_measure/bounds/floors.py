@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.store.questions import Bound, Questions
+from ipclab_measure.bounds.named import bound_of, limit_named
 
 Key = tuple[str, int, str]  # a limit: its name (see `called`), size in bytes, placement
 COPIED = (
@@ -54,9 +55,9 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
     `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where
     there is no such native program.
     """
-    bound = questions.bound(study, op, levels)
-    name = questions.native(bound, levels) if bound else ""
-    if not name:
+    bound = bound_of(questions, study, op, levels)
+    name = limit_named(questions, bound, levels) if bound else ""
+    if name not in questions.limits:
         return None
     size = LEAST_BYTES if levels.get("receive") == IN_PLACE else int(levels["size_bytes"])
     placement = str(levels["placement"]) if questions.limits[name].placed else ONE_PROCESS
@@ -89,8 +90,8 @@ class Floors:
         `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. `place`
         0 takes each limit by its best launch, 1 by the second best.
         """
-        bound = self.questions.bound(study, op, levels)
-        if bound is None or (bound.native and not self.questions.named(bound, levels)):
+        bound = bound_of(self.questions, study, op, levels)
+        if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
         limit = native(self.questions, study, op, levels)
         name = called(self.questions, limit[0], op) if limit else ""

@@ -22,6 +22,7 @@ from ipclab_measure.bounds.floors import (
     Key,
     called,
 )
+from ipclab_measure.bounds.named import bound_of
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none
@@ -136,7 +137,7 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions)
     fastest = copies_of_all.groupby("size_bytes").value.min()
     lines = []
     for row in points[points.metric == "p50"].to_dict("records"):
-        bound = questions.bound(str(row["study"]), row["op"], row)
+        bound = bound_of(questions, str(row["study"]), row["op"], row)
         copies = bound.copies if bound and row.get("receive") != IN_PLACE else 0
         if not copies:
             continue

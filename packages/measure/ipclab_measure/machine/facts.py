@@ -1,20 +1,17 @@
 """How the facts of a machine are read: by the kind of text of a file, or by `readers`."""
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.store.facts import (
-    FACTS,
-    Fact,
-    Value,
-    digest_of,
-)
 from ipclab_measure.machine.answers import field, installed
 from ipclab_measure.machine.parse import choice, size
 from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import AbsentError, Source, scrub
+from ipclab_measure.machine.table import FACTS, Fact, Value
 
 # What the text of a fact's file is.
 KINDS: dict[str, Callable[[str], Value]] = {
@@ -68,3 +65,10 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}
     return Machine(facts, reasons, dict(sorted(fresh.raw.items())), digest_of(facts))
+
+
+def digest_of(facts: Mapping[str, Value]) -> str:
+    """Return the first 12 hex digits of the SHA-256 of the identifying facts' canonical JSON."""
+    stable = {fact.name: facts.get(fact.name) for fact in FACTS if fact.identifies}
+    text = json.dumps(stable, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,9 +1,9 @@
 """Where /dev/shm and the data folder lie: mounts, their file systems, and the disk under them."""
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.paths import existing
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.source import Source, present
 
@@ -100,3 +100,8 @@ def _device(source: Source, mount: Mount) -> str:
     while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something
         folder = real(f"{folder}/slaves/{slaves[0]}")
     return folder if source.exists(f"{folder}/queue") else folder.rpartition("/")[0]
+
+
+def existing(folder: Path) -> Path:
+    """Return `folder`, or its nearest parent that is there already."""
+    return next(place for place in (folder, *folder.parents) if place.exists())

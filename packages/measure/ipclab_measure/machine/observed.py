@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ipclab.store.facts import Value
+from ipclab_measure.machine.table import Value
 
 FIT, NOTE, RESERVATION = "fit", "note", "reservation"
 US = 1_000

@@ -5,11 +5,16 @@ was when measured.
 """
 
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+import msgspec
 from msgspec import Struct
 
+from ipclab.errors import LabError
 from ipclab.store.run import RunFolder
-from ipclab.store.schema import read_versioned
+from ipclab_measure.record import Record
+
+Versioned = TypeVar("Versioned", bound="_Versioned")
 
 FILE = "referees.json"
 KEPT = f"raw/{FILE}"
@@ -56,7 +61,7 @@ def file(runs: Path, machine: str) -> Path:
     return runs / machine / FILE
 
 
-def keep(run: RunFolder) -> None:
+def keep(run: Record) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE
     if beside.is_file():
@@ -71,3 +76,22 @@ def kept(run: RunFolder) -> Referees | None:
     """
     files = run.checked(KEPT)
     return read_versioned(files[KEPT], Referees, SCHEMA, FIX) if KEPT in files else None
+
+
+class _Versioned(Protocol):
+    @property
+    def schema(self) -> int: ...
+
+
+def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
+    """Return the JSON file `path` of a `kind` with a `schema` of its own.
+
+    Raises `LabError` when it is not one.
+    """
+    try:
+        content = msgspec.json.decode(path.read_bytes(), type=kind)
+        if content.schema != schema:
+            raise ValueError(f"its schema is {content.schema}, this ipclab knows {schema}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise LabError(f"{path} cannot be read", str(error), fix) from error
+    return content

@@ -10,6 +10,7 @@ from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
 from ipclab.store.run import RunFolder
 from ipclab_measure.machine import Machine
+from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.request import Request
 from ipclab_measure.studies.asked import asked
 from ipclab_measure.studies.profile import profile
@@ -18,7 +19,7 @@ CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one fold
 SEED_BITS = 31
 
 
-def continued(paths: Paths, request: Request, machine: str) -> RunFolder | None:
+def continued(paths: Paths, request: Request, machine: str) -> Record | None:
     """Return the run that `request` continues on `machine`, or None; raises `UsageError`."""
 
     def fits(run: RunFolder) -> bool:
@@ -26,15 +27,16 @@ def continued(paths: Paths, request: Request, machine: str) -> RunFolder | None:
         return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
 
     if request.run is None:
-        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
-    run = folder.read(request.run)
+        found = folder.newest(paths.runs, lambda run: not run.complete and fits(run))
+        return reopened(found.path) if found else None
+    run = reopened(request.run)
     if not fits(run):
         why = "it was begun with other parameters or on another machine"
         raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
     return run
 
 
-def new_run(paths: Paths, request: Request, machine: Machine) -> RunFolder:
+def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
     """Make the folder of a new run; raises `LabError` where the clock was set back."""
     about = {
         "parameters": request.parameters(),
@@ -51,4 +53,4 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> RunFolder:
             why,
             "set it, or remove that run: the newest one is found by its time",
         )
-    return folder.create(paths.runs, machine.digest, about, now)
+    return create(paths.runs, machine.digest, about, now)

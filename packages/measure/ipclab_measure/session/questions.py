@@ -1,16 +1,22 @@
 """What is asked of a run while it is measured: its contests, as in its frames, and its limits."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.contests import comparison_of, contests
-from ipclab.frames.points import medians
-from ipclab.stats.compare import NOT_TESTED, UNDECIDED, launches_that_decide
+from ipclab.frames.contests import KNOWN, contests
+from ipclab.frames.metrics import (
+    HEAT,
+    ROUND,
+)
+from ipclab.frames.points import CROWDED, TURNS, LaunchMedians, Row, head
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
+from ipclab.store.point import Point
 from ipclab_measure.bounds.floors import Floors, Key, called
+from ipclab_measure.enough import launches_that_decide
 from ipclab_measure.session.rounds import OpenPair
 from ipclab_measure.session.state import State
 from ipclab_measure.studies.asked import question, questions
@@ -70,3 +76,19 @@ def doubtful(states: Iterable[State]) -> list[str]:
 
 def _medians(state: State, op: str) -> list[float]:
     return [taken.medians[op] for taken in state.taken]
+
+
+def comparison_of(row: Mapping[Any, Any]) -> Comparison:
+    """Return what a row of `contests` (or of `pairs`) knows."""
+    known = {name: row[name] for name in KNOWN if pd.notna(row[name])}
+    launches = [int(count) for count in str(row["launches"]).split("/")]
+    return Comparison(**known | {"launches": (min(launches), max(launches))})
+
+
+def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
+    """Yield the rows of a launch frame that contests need."""
+    about = head(point) | {"metric": "p50", "unit": "ns"}
+    for taken in launches:
+        about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded}
+        for op, value in taken.medians.items():
+            yield about | {"op": op, "value": value, TURNS: taken.turns[op]}

@@ -13,7 +13,7 @@ from typing import Any
 from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
-from ipclab.store.schema import check_label
+from ipclab.store.schema import LABEL
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.studies.calibration import CalibrationStudy
 from ipclab_measure.studies.installed import ALWAYS, studies, study
@@ -225,3 +225,11 @@ def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
             int(word) if NUMBER.fullmatch(word) else word for word in words
         )
     return by_factor
+
+
+def check_label(label: str) -> None:
+    """Raise `UsageError` for a text that cannot be a run's label."""
+    if not re.fullmatch(LABEL, label):
+        raise UsageError(
+            f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07"
+        )

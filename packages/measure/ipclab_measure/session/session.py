@@ -13,11 +13,8 @@ from typing import NamedTuple
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.paths import Paths
-from ipclab.store import run as folder
-from ipclab.store import validity
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
 from ipclab_measure.machine import (
     Machine,
     Source,
@@ -28,6 +25,7 @@ from ipclab_measure.machine import (
     referees,
 )
 from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.record import Record, check_measured, reopened
 from ipclab_measure.session.asked_run import continued, new_run
 from ipclab_measure.session.heats import compared, heats, with_limits
 from ipclab_measure.session.progress import Progress
@@ -66,7 +64,7 @@ class OpenStudy(NamedTuple):
     points: list[Point]
 
 
-def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
+def measure(paths: Paths, request: Request, progress: Progress) -> Record:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
     A run that was killed, or of which points failed, is continued: by name when `request.run` is
@@ -89,7 +87,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     machine = collect(Source(), root=paths.root)
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
     with run.held():
-        run = folder.read(run.path)  # another process may have added to it before we held it
+        run = reopened(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_machine(run, machine)
         measuring = _Measuring(run, request, files, progress)
@@ -102,7 +100,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     return run
 
 
-def _keep_machine(run: RunFolder, machine: Machine) -> None:
+def _keep_machine(run: Record, machine: Machine) -> None:
     """Keep what the machine's facts were read from, unless it is there."""
     if any(name.startswith("machine/") for name in run.about["files"]):
         return
@@ -113,7 +111,7 @@ def _keep_machine(run: RunFolder, machine: Machine) -> None:
 class _Measuring:
     """One session of measuring into a run."""
 
-    def __init__(self, run: RunFolder, request: Request, files: Path, progress: Progress) -> None:
+    def __init__(self, run: Record, request: Request, files: Path, progress: Progress) -> None:
         self.run, self.request, self.files, self.progress = run, request, files, progress
         self.seed = run.about["seed"]
         self.opened: dict[str, OpenStudy] = {}
@@ -250,7 +248,7 @@ class _Measuring:
                 if isinstance(ended, LabError):
                     raise ended
                 done = study.collect(point, ended, self.seed)
-                validity.check(done)
+                check_measured(done)
             except LabError as error:
                 launched[name] = error
                 continue

@@ -8,8 +8,8 @@ from ipclab.errors import LabError
 from ipclab.frames.points import LaunchMedians
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, decode, encode
+from ipclab.store.samples import Measured, decode
+from ipclab_measure.record import Record, encode
 from ipclab_measure.spawn.proof import AwaitedError, PayloadError
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.profile import Profile
@@ -84,7 +84,7 @@ def besides_limits(states: Iterable[State]) -> list[State]:
 class PointStates:
     """The points of `run` on disk, and those of this session; `efforts` by study."""
 
-    run: RunFolder
+    run: Record
     efforts: Mapping[str, Profile]
     held: dict[str, State] = field(default_factory=dict)
     last: float = field(default_factory=time.monotonic)

@@ -16,14 +16,14 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.store.files import locked
+from ipclab.store.files import PART, locked
 from ipclab_measure.spawn import owned
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -211,4 +211,15 @@ def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
                     file.unlink()
             elif file.stem == session.id:
                 removed += close_session(ledger, session, shared_memory)
+    return removed
+
+
+def clean_parts(tops: Iterable[Path]) -> list[str]:
+    """Remove what killed processes were writing below the folders `tops`; return the names."""
+    removed = []
+    for path in (path for top in tops for path in sorted(top.rglob(f"*{PART}"))):
+        pid = path.name.removesuffix(PART).rpartition(".")[2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            path.unlink(missing_ok=True)
+            removed.append(str(path))
     return removed

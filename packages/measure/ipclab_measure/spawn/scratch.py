@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError, blamed
-from ipclab.paths import existing
 from ipclab.store.files import locked
+from ipclab_measure.machine.mounts import existing
 from ipclab_measure.spawn import names
 
 MARK = "ipclab-scratch"

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import structs
 
 from ipclab.store.questions import (
-    SPINNING,
     Limit,
     Mechanism,
     Question,
@@ -19,6 +18,7 @@ from ipclab.store.questions import (
     Race,
 )
 from ipclab_measure.backends.installed import backends, keeps
+from ipclab_measure.bounds.named import SPINNING
 from ipclab_measure.studies.installed import studies
 from ipclab_measure.studies.installed import study as study_of
 from ipclab_measure.studies.interface import Study, Sweep

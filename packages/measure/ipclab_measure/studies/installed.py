@@ -2,8 +2,9 @@
 
 from functools import cache
 
-from ipclab.plugins import chosen, installed
+from ipclab.plugins import chosen
 from ipclab_measure.backends.installed import backends
+from ipclab_measure.plugins import installed
 from ipclab_measure.studies.interface import Study
 
 GROUP = "ipclab.studies"

@@ -5,6 +5,9 @@ from dataclasses import asdict
 from time import perf_counter_ns as clock
 from typing import Any
 
+import numpy as np
+
+from ipclab.store.launch import Launch, Samples
 from ipclab_measure.backends.interface import Channel, Place, Store
 from ipclab_measure.backends.waiting import Peer
 from ipclab_measure.spawn.worker import Worker
@@ -49,3 +52,16 @@ def joined(
         ends[0].accept(WAIT_NS)
         spent += clock() - begun
     return ends, spent
+
+
+def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
+    """Return the samples of `op` of several processes turn by turn, and how many a turn has.
+
+    Raises `ValueError` when they took different numbers of turns.
+    """
+    parts = []
+    for launch in launches:
+        ends = np.cumsum(launch.turns[op])
+        parts.append(np.split(launch.samples[op], ends[:-1]))
+    turns = [np.concatenate(turn) for turn in zip(*parts, strict=True)]
+    return np.concatenate(turns), [len(turn) for turn in turns]

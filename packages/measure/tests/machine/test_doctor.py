@@ -11,7 +11,6 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
-from ipclab.store.facts import FACTS, Value
 from ipclab_measure.machine import AbsentError, Conditions, Source
 from ipclab_measure.machine.doctor import (
     judge,
@@ -29,6 +28,7 @@ from ipclab_measure.machine.observed import (
     Noise,
     Observed,
 )
+from ipclab_measure.machine.table import FACTS, Value
 from tests.support.commands import environment, namespace, namespace_refused
 from tests.support.made_up import Fake, write
 

@@ -10,13 +10,6 @@ from pathlib import Path
 import pytest
 
 from ipclab.paths import Paths
-from ipclab.store.facts import (
-    FACTS,
-    TOPICS,
-    Fact,
-    affects,
-    shown,
-)
 from ipclab_measure.machine.answers import installed
 from ipclab_measure.machine.conditions import conditions, disturbance
 from ipclab_measure.machine.facts import (
@@ -29,7 +22,9 @@ from ipclab_measure.machine.parse import cpu_list, cpu_set, size
 from ipclab_measure.machine.placement import missing, placements
 from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import Source
+from ipclab_measure.machine.table import FACTS, Fact
 from ipclab_measure.machine.topology import Topology
+from ipclab_report.facts import TOPICS, affects, shown
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 

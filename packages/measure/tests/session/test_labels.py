@@ -13,8 +13,8 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store.bundle import verify
-from ipclab.store.run import RunFolder
 from ipclab.store.schema import parse_run
+from ipclab_measure.record import Record
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
@@ -42,7 +42,7 @@ def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 
 
-def cut_off(run: RunFolder) -> RunFolder:
+def cut_off(run: Record) -> Record:
     """Return `run` as a kill leaves it: not finished, with a point missing."""
     name = next(name for name in run.about["files"] if name.startswith("points/payload/"))
     del run.about["files"][name]

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
+from ipclab_measure.record import create
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
@@ -333,7 +333,7 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
         "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
         "questions": ASKED,
     }
-    run = folder.create(tmp_path, "0123456789ab", about, NOW)
+    run = create(tmp_path, "0123456789ab", about, NOW)
     found = points("a", each=2)
 
     def begin(calls: int) -> tuple[PointStates, Rounds]:

@@ -13,6 +13,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
+from ipclab_measure.bounds.named import bound_of
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.heats import heats
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
@@ -86,11 +87,11 @@ def test_a_quick_run_has_every_object_by_every_way_at_every_size() -> None:
 def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
     asked = questions()
     for point in STUDY.points(PROFILES["quick"], Sweep()):
-        bound = asked.bound("objects", SUMMED, point.key())
+        bound = bound_of(asked, "objects", SUMMED, point.key())
         assert (bound is None) == (point.size_bytes < MIDDLE)
         assert limits_of(point) == []  # nothing native sums an object
         assert bound is None or bound.copies == 1
-        assert asked.bound("objects", HANDLE, point.key()) is None
+        assert bound_of(asked, "objects", HANDLE, point.key()) is None
 
 
 def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:

@@ -9,11 +9,11 @@ from ipclab.frames.derived import measured
 from ipclab.frames.points import BY_HEAT
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
-from ipclab.store.facts import shown
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_report.appendix.thin import THINNED
+from ipclab_report.facts import shown
 
 GIB = 1 << 30
 

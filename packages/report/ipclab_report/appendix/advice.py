@@ -7,18 +7,14 @@ import numpy as np
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.frames.contests import CONTEST, comparison_of
+from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    NOT_TESTED,
-    SAME,
-    SLOWER,
-    launches_that_decide,
-)
+from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
+from ipclab_measure.enough import launches_that_decide
+from ipclab_measure.session.questions import comparison_of
 from ipclab_report.appendix import states
 from ipclab_report.prose.questions import MOST_WITHIN
 

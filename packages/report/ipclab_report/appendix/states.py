@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.frames.address import narrowed
 from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
+from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import FASTER, SLOWER
 from ipclab.store.run import RunFolder, read

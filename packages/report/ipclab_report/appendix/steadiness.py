@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab.frames.address import quantity
+from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels

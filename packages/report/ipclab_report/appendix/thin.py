@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ipclab.frames.metrics import kept_quantiles, summary
+from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.launch import Samples
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import decode, encode
+from ipclab.store.samples import Measured, decode
+from ipclab_measure.record import Record, encode
 
 DIGITS = 7  # that are kept of each number, so that counts are whole
 THINNED = "thinned"  # in `run.json`: how many samples were kept of a launch at most
@@ -22,7 +23,7 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
 
     Raises `LabError` when a file of the run is not what was measured.
     """
-    made = RunFolder(top / run.id, {**run.about, "files": {}, THINNED: most})
+    made = Record(top / run.id, {**run.about, "files": {}, THINNED: most})
     files = run.checked().items()
     made.place((name, _thin(name, path, most)) for name, path in files)
     if (beside := run.path.parent / CALIBRATION).is_file():
@@ -51,4 +52,19 @@ def spread(values: Samples, most: int) -> Samples:
     count = min(len(values), most)
     ranks = (np.arange(count) + 0.5) * len(values) / count
     kept: Samples = np.sort(values)[ranks.astype(int)]
+    return kept
+
+
+def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
+    """Return `quantiles` as a thinned point's first launch keeps them, finite ends only."""
+    kept = {THIN_VERSION: 1.0}
+    for metric, quantile in quantiles(measured, op).items():
+        if quantile is not None:
+            name = f"{POOLED}{metric}"
+            values = {
+                name: quantile.value,
+                f"{name}-low": quantile.low,
+                f"{name}-high": quantile.high,
+            }
+            kept |= {key: value for key, value in values.items() if np.isfinite(value)}
     return kept

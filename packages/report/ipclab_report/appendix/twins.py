@@ -3,9 +3,10 @@
 from typing import Any
 
 import pandas as pd
+from scipy.special import betaincinv
 
 from ipclab.stats.compare import NOT_TESTED, SLOWER
-from ipclab.stats.intervals import rate_upper
+from ipclab.stats.intervals import LEVEL
 
 STUDY = "calibration"
 EXCHANGES = 10  # of an operation without a planted slow-down
@@ -36,3 +37,13 @@ def _row(part: pd.DataFrame) -> dict[str, Any]:
     }
     head = {"trials": part.question.nunique(), "comparisons": count, "false_alarms": alarms}
     return {**head, "upper": rate_upper(alarms, count), "found": found_of}
+
+
+def rate_upper(hits: int, trials: int) -> float:
+    """Return the upper end of a rate's exact 95 % interval.
+
+    Clopper and Pearson, Biometrika 26, 1934, 404-413.
+    """
+    if hits == trials:
+        return 1.0
+    return float(betaincinv(hits + 1, trials - hits, (1 + LEVEL) / 2))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import filling, labels
 from ipclab.words.catalogue import LANGUAGES, N_
 from ipclab.words.words import DASH
+from ipclab_report.address import MissingError
 from ipclab_report.claims import verdicts
 from ipclab_report.claims.claim import (
     OWN,
@@ -28,6 +28,7 @@ from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
+from ipclab_report.prose.language import placeholders
 
 if TYPE_CHECKING:
     from ipclab_report.lab import ReportLab
@@ -209,7 +210,7 @@ def _corrected(
     source: Source,
 ) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
-    asked = {name for name, _ in filling.placeholders(msgid)}
+    asked = {name for name, _ in placeholders(msgid)}
     try:
         filled = {name: one_value(term, source) for name, term in values.items() if name in asked}
     except MissingError:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from ipclab.errors import nearest
-from ipclab.frames.address import MissingError
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
+from ipclab_report.address import MissingError
 from ipclab_report.claims.expression import Source, Term
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.simultaneous import simultaneous

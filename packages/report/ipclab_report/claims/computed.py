@@ -5,10 +5,11 @@ from functools import partial
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import MissingError, quantity
 from ipclab.frames.ratios import Ratios
+from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
+from ipclab_report.address import MissingError
 from ipclab_report.claims.claim import known_of
 from ipclab_report.claims.expression import (
     MOST_WORK,

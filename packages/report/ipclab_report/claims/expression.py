@@ -10,14 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.address import (
-    Address,
-    Axes,
-    MissingError,
-    Points,
-    quantity,
-)
+from ipclab.frames.rows import quantity
 from ipclab.stats.quantity import Quantity, of
+from ipclab_report.address import Address, Axes, MissingError, Points
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import (
     KINDS,

@@ -13,13 +13,7 @@ import msgspec
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
-from ipclab.frames.address import (
-    ENDS,
-    EVERY,
-    KNOWN,
-    Address,
-)
-from ipclab.store.files import text_of
+from ipclab_report.address import ENDS, EVERY, KNOWN, Address
 from ipclab_report.claims.claim import Claim, Table, decide
 from ipclab_report.claims.expression import (
     MOST_WORK,
@@ -36,6 +30,7 @@ from ipclab_report.claims.rules import (
     read_sum,
 )
 from ipclab_report.prose.language import RuleError, amount
+from ipclab_report.textfile import text_of
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.frames.address import Address, Points
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of
+from ipclab_report.address import Address, Points
 from ipclab_report.claims.claim import SLACK
 from ipclab_report.claims.expression import Source, Term, Values
 from ipclab_report.claims.file import File

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
 from ipclab.store.samples import Measured, decode
 from ipclab.tables.table import Table
@@ -12,6 +11,7 @@ from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
+from ipclab_report.address import MissingError
 from ipclab_report.claims import verdicts
 from ipclab_report.claims.audit import filled, in_language
 from ipclab_report.claims.claim import NOT_TESTABLE

@@ -12,11 +12,11 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured
+from ipclab_report.address import Address
 from ipclab_report.claims import tolerance
 from ipclab_report.claims.claim import (
     FAILS,

@@ -17,7 +17,7 @@ from graphlib import CycleError, TopologicalSorter
 from math import inf
 
 from ipclab.errors import nearest
-from ipclab.frames.address import Address
+from ipclab_report.address import Address
 from ipclab_report.claims.expression import (
     ALONG,
     FUNCTIONS,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from ipclab.frames.address import Address
+from ipclab_report.address import Address
 from ipclab_report.claims.expression import (
     Term,
     applied,

@@ -4,11 +4,11 @@ from dataclasses import replace
 from math import inf, isfinite
 
 from ipclab.frames import derived
-from ipclab.frames.address import Address
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
+from ipclab_report.address import Address
 from ipclab_report.claims.claim import (
     SLACK,
     Claim,

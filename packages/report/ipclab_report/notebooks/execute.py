@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from ipclab.errors import LabError
-from ipclab.lab.shell import HINT
 from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import SOURCE, Catalogue
 from ipclab_measure.spawn.ledger import Session, close_session, open_session
+from ipclab_report.hints import HINT
 from ipclab_report.notebooks import parameters as parameter_cells
 from ipclab_report.prose.prose import translated
 

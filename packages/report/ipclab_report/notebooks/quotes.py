@@ -12,13 +12,15 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas
 from ipclab.paths import Paths
 from ipclab.plugins import chosen, part
-from ipclab.stats.form import Data as FormData
-from ipclab.stats.form import Run, as_data, of_data
+from ipclab.stats.form import Run
 from ipclab.stats.quantity import Quantity, with_form
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 from ipclab.tables import table
+from ipclab_report.notebooks.formdata import Data as FormData
+from ipclab_report.notebooks.formdata import as_data, of_data
 from ipclab_report.notebooks.parameters import read_notebook
+from ipclab_report.ours import LOCALE, packages
 
 FORM = "form"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
@@ -106,7 +108,7 @@ def notebooks(paths: Paths) -> dict[str, Path]:
 
 def code(paths: Paths, suffixes: Collection[str]) -> Iterator[Path]:
     """Yield the files with one of `suffixes` that our packages consist of, in a fixed order."""
-    for package in paths.packages:
+    for package in packages():
         yield from sorted(file for file in package.rglob("*") if file.suffix in suffixes)
 
 
@@ -116,7 +118,7 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     inputs = [
         source,
         *code(paths, CODE),
-        *sorted(paths.locale.glob(f"{lang}/*/*.po")),
+        *sorted(LOCALE.glob(f"{lang}/*/*.po")),
         *sorted(paths.published.iterdir()),
         *filter(Path.is_file, [paths.control]),
         *sorted(source.parent.glob("*.toml")),  # the claims of a person's own notebook

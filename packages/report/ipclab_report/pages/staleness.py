@@ -11,6 +11,7 @@ from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab_report.notebooks import quotes
+from ipclab_report.ours import LOCALE, packages
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ def inputs(
     """
     code = dict[str, str]()
     for file in quotes.code(paths, CODE):
-        (package,) = (each for each in paths.packages if file.is_relative_to(each))
+        (package,) = (each for each in packages() if file.is_relative_to(each))
         code |= digests(package.parent, [file])
     measured = dict[str, str]()
     stated = digests(paths.control.parent, [paths.control])
@@ -51,7 +52,7 @@ def inputs(
     return {
         "data": measured | digests(paths.root, paths.published.iterdir()),
         "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
-        "words": digests(paths.locale.parent, paths.locale.glob("*/LC_MESSAGES/*.po")),
+        "words": digests(LOCALE.parent, LOCALE.glob("*/LC_MESSAGES/*.po")),
         "lock": digests(paths.root, [paths.lock]),
         "claims": stated,
     }

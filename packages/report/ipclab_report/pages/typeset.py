@@ -13,7 +13,6 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.lab.canvas import Figure
-from ipclab.lab.formats import print_fonts
 from ipclab.tables.table import Table
 from ipclab.words.numbers import Formatter
 from ipclab_report.pages import outputs, pandoc, svg
@@ -26,6 +25,7 @@ from ipclab_report.pages.outputs import (
     Prose,
 )
 from ipclab_report.pages.pandoc import Tree
+from ipclab_report.pictures import print_fonts
 
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 36  # of a table that stays on one page

@@ -18,14 +18,10 @@ from ipclab.errors import LabError
 from ipclab.paths import checkout, table_beside
 from ipclab.store.files import write_whole
 from ipclab.words import filling
-from ipclab.words.catalogue import (
-    LANGUAGES,
-    PACKAGE,
-    SOURCE,
-    Catalogue,
-    catalogue_path,
-)
+from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab_report.catalogues import PACKAGE, catalogue_path
 from ipclab_report.notebooks.parameters import fault, read_notebook
+from ipclab_report.ours import LOCALE, packages
 from ipclab_report.pages.extraction import (
     LINK_TARGET,
     markdown,
@@ -34,6 +30,7 @@ from ipclab_report.pages.extraction import (
     of_notebook,
     of_toml,
 )
+from ipclab_report.prose.language import placeholders
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
@@ -54,9 +51,9 @@ class Sources:
     name.
     """
 
-    packages: tuple[Path, ...] = field(default_factory=lambda: checkout().packages)
+    packages: tuple[Path, ...] = field(default_factory=packages)
     notebooks: Path = field(default_factory=lambda: checkout().notebooks)
-    locale: Path = field(default_factory=lambda: checkout().locale)
+    locale: Path = LOCALE
     own: Path = field(default_factory=lambda: checkout().own)
 
     def files(self) -> list[Path]:
@@ -159,7 +156,7 @@ def gate(sources: Sources | None = None) -> list[str]:
 def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     """Return what is wrong with one translation."""
     problems = digits(msgstr)
-    if filling.placeholders(msgid) != filling.placeholders(msgstr):
+    if placeholders(msgid) != placeholders(msgstr):
         problems.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
         problems.append(f"no caption of the English one's address: {msgstr[:60]!r}")

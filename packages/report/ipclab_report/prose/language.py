@@ -13,8 +13,9 @@ from math import isfinite
 from operator import add, mul, sub, truediv
 from typing import Any, Generic, TypeVar
 
-from ipclab.frames.address import PATTERN
 from ipclab.stats.quantity import Quantity
+from ipclab.words.filling import PLACEHOLDER
+from ipclab_report.address import PATTERN
 from ipclab_report.prose.units import KINDS, UNITS
 
 T = TypeVar("T")
@@ -133,3 +134,8 @@ def amount_and_half(text: str) -> tuple[Quantity, float]:
 def half_a_digit(number: str) -> float:
     """Return half a unit of the last printed digit of a number: what rounds to it is so near."""
     return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
+
+
+def placeholders(text: str) -> set[tuple[str, str]]:
+    """Return the (name, spec) pairs that `text` asks for."""
+    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}

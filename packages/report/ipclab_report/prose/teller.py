@@ -1,5 +1,6 @@
 """Who says a notebook's prose: translates it, fills in values, has questions answered."""
 
+import re
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from ipclab_report.prose.questions import MOST_WITHIN, Question, within, without
 if TYPE_CHECKING:
     from ipclab_report.lab import ReportLab
 
+# Korean writes intervals of ratios as in "15.0배(구간 10.3~16.5배)"
+_RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
+_WRITTEN = r"배(구간 \1~\2배)"
 FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
 
@@ -29,7 +33,8 @@ class Teller:
 
     def fill(self, text: str, more: Variables | None = None) -> str:
         """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
-        return self.lab.words.numbers.written_out(self.lab._filled(text, more))
+        filled: str = self.lab._filled(text, more)
+        return _RATIO.sub(_WRITTEN, filled) if self.lab.words.lang == "ko" else filled
 
     def tell(self, text: str, more: Variables | None = None) -> str:
         """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""

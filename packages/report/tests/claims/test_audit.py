@@ -16,7 +16,6 @@ import pytest
 from ipclab.paths import Paths, checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
-from ipclab.words import filling
 from ipclab_measure.backends.codecs import CODECS, dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
 from ipclab_report.claims.audit import claims, claims_table, corrections
@@ -51,7 +50,7 @@ from ipclab_report.claims.told import (
 from ipclab_report.claims.verdicts import NEEDS, with_interval
 from ipclab_report.lab import lab_of
 from ipclab_report.pages.words import digits
-from ipclab_report.prose.language import RuleError
+from ipclab_report.prose.language import RuleError, placeholders
 from tests.support.commands import ROOT
 
 PATHS = Paths(ROOT)
@@ -189,7 +188,7 @@ def test_every_claim_is_told_in_full_and_judged_on_its_own_table(claim) -> None:
     assert claim.untestable.startswith("needs ") == bool(claim.untestable)
     assert claim.unstated or found.word == expected
     assert claim.text and claim.section and claim.rule.low <= claim.rule.high
-    assert {name for name, _ in filling.placeholders(claim.meaning)} <= claim.figures.keys()
+    assert {name for name, _ in placeholders(claim.meaning)} <= claim.figures.keys()
     assert bool(claim.fair) == bool(claim.adds)
     assert claim.needs.keys() <= NEEDS.keys()
     assert not [
@@ -367,7 +366,7 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
             (correction.here, correction.here_values),
         ):
             assert not digits(msgid)
-            assert {name for name, _ in filling.placeholders(msgid)} == terms.keys()
+            assert {name for name, _ in placeholders(msgid)} == terms.keys()
 
 
 @pytest.mark.parametrize(

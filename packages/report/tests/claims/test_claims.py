@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import Address, MissingError, at
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
+from ipclab_report.address import Address, MissingError, at
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,

@@ -9,11 +9,11 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.paths import Paths
-from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, encode
+from ipclab.store.samples import Measured
+from ipclab_measure.record import create, encode
 from ipclab_report.appendix.thin import thinned
 from ipclab_report.claims.audit import with_own
 from ipclab_report.claims.claim import HOLDS
@@ -53,7 +53,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
     if fixed:
         parameters["launches"] = launches
     about = {"parameters": parameters, "seed": 1, "machine": machine}
-    run = folder.create(tmp_path / f"runs-{launches}-{planted}", "0123456789ab", about, NOW)
+    run = create(tmp_path / f"runs-{launches}-{planted}", "0123456789ab", about, NOW)
     random = np.random.default_rng(3)
     made = []
     for order in range(launches):

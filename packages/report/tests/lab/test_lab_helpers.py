@@ -16,13 +16,12 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import narrowed
-from ipclab.frames.contests import pairs
+from ipclab.frames.rows import narrowed
 from ipclab.lab import canvas
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.marks.curves import _apart, lines
-from ipclab.marks.drawing import bars, dots, facets
+from ipclab.marks.drawing import dots, facets
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
@@ -31,36 +30,13 @@ from ipclab.words.numbers import trimmed
 from ipclab_measure.studies.asked import asked
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_report.lab import ReportLab
+from ipclab_report.marks import bars
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
+from ipclab_report.pairs import pairs
 from ipclab_report.prose import prose
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.tellers import Plain
-
-
-def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
-    spread = [1 + 0.001 * launch for launch in range(12)]
-    rows = [
-        {"backend": name, "placement": place, "value": middle * each}
-        for (name, place), middle in medians.items()
-        for each in spread
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
-    found = pairs(
-        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
-        "placement",
-    )
-    assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
-    assert list(found["first"] + found.other) == ["ab", "ab"]
-
-
-def test_without_launches_there_are_no_pairs() -> None:
-    assert pairs(
-        _launches({}).reindex(columns=["backend", "placement", "value"]), "placement"
-    ).empty
 
 
 def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,3 +229,28 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
     assert quoted.form == kept.form and quoted / kept == Quantity(
         1.0, n="1 x 1", kind="computed", sources=kept.sources
     )
+
+
+def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
+    spread = [1 + 0.001 * launch for launch in range(12)]
+    rows = [
+        {"backend": name, "placement": place, "value": middle * each}
+        for (name, place), middle in medians.items()
+        for each in spread
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
+    found = pairs(
+        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
+        "placement",
+    )
+    assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
+    assert list(found["first"] + found.other) == ["ab", "ab"]
+
+
+def test_without_launches_there_are_no_pairs() -> None:
+    assert pairs(
+        _launches({}).reindex(columns=["backend", "placement", "value"]), "placement"
+    ).empty

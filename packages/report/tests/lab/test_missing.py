@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from ipclab.frames.address import PATTERN
 from ipclab.stats import judge
 from ipclab.words import filling
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab_report.address import PATTERN
 from ipclab_report.prose import prose
+from ipclab_report.prose.language import placeholders
 from ipclab_report.prose.questions import Question, parts
 from ipclab_report.prose.sentences import ends, told
 from tests.support.questions import NOTEBOOKS, OWN, cells, parsed
@@ -55,7 +56,7 @@ class Lacking(Plain):
 
 
 def names(text: str) -> set[str]:
-    return {name for name, _ in filling.placeholders(text)}
+    return {name for name, _ in placeholders(text)}
 
 
 def lacks(lacking: str, text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from matplotlib.text import Text
 
-from ipclab.lab import Lab
+from ipclab.lab.lab import Lab
 from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from ipclab.stats.form import ONE, Ends
-from ipclab.stats.quantity import Quantity, compared, measured
+from ipclab.stats.quantity import Quantity, measured
 from ipclab.words.numbers import Formatter
+from ipclab_answers.choose.judged_ratio import compared
 from ipclab_report.lab import ReportLab
 from tests.support.told import READ, Told, reference
 

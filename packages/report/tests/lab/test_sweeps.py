@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived
-from ipclab.lab import canvas, formats
-from ipclab.store import run as folder
+from ipclab.lab import canvas
 from ipclab.store.run import RunFolder
 from ipclab.words import numbers
+from ipclab_measure.record import create
+from ipclab_report import pictures
 from ipclab_report.lab import ReportLab
 from tests.support.bundled import NOW
 from tests.support.commands import ROOT
@@ -60,7 +61,7 @@ def cells(path: Path) -> list[tuple[bool, Any]]:
 def nothing() -> RunFolder:
     """Return a run that holds no point: what is asked of it is what a study not measured gives."""
     about = {name: reference().about[name] for name in ("parameters", "machine", "seed")}
-    return folder.create(Path(mkdtemp(dir="/tmp")), reference().machine, about, NOW)
+    return create(Path(mkdtemp(dir="/tmp")), reference().machine, about, NOW)
 
 
 @cache
@@ -124,8 +125,8 @@ class Sweep(Told):
             return made
 
         unsaved = [
-            (formats, "svg", lambda *_: "<svg/>"),
-            *((formats, kind, lambda *_: b"") for kind in ("png", "pdf")),
+            (pictures, "svg", lambda *_: "<svg/>"),
+            *((pictures, kind, lambda *_: b"") for kind in ("png", "pdf")),
         ]
         held = [study for study in derived.measured(reference()) if study in (*ALWAYS, self.study)]
         return [

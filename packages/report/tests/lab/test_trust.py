@@ -8,7 +8,6 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store.files import dump_json
-from ipclab.store.run import RunFolder
 from ipclab_measure.machine.referees import (
     FILE,
     KEPT,
@@ -18,6 +17,7 @@ from ipclab_measure.machine.referees import (
     keep,
     kept,
 )
+from ipclab_measure.record import Record
 from ipclab_report.appendix import trust
 from ipclab_report.appendix.trust import (
     HIGH,
@@ -35,11 +35,11 @@ ABSENT = Found("TCP", "sockperf", "same", 0.15, None, "sockperf is not installed
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
+def run(tmp_path: Path) -> Record:
     return make_run(tmp_path)
 
 
-def ask(run: RunFolder, *found: Found) -> None:
+def ask(run: Record, *found: Found) -> None:
     """Write what referees found beside the run, and have the run keep it."""
     said = Referees("2026-11-21T20:00:00+00:00", list(found))
     file(run.path.parent.parent, run.path.parent.name).write_bytes(
@@ -89,7 +89,7 @@ def test_one_that_was_skipped_is_no_pass() -> None:
     ],
 )
 def test_the_run_keeps_what_was_said(
-    run: RunFolder, paths: Paths, found: tuple[Found, ...], share: float
+    run: Record, paths: Paths, found: tuple[Found, ...], share: float
 ) -> None:
     lab = lab_of(run, paths, "en")
     assert trust.facts(lab, "round_trip")["referees"] is None
@@ -99,7 +99,7 @@ def test_the_run_keeps_what_was_said(
     assert trust.facts(lab, "round_trip")["referees"] == share
 
 
-def test_what_was_altered_is_not_believed(run: RunFolder) -> None:
+def test_what_was_altered_is_not_believed(run: Record) -> None:
     ask(run, AGREES)
     (run.path / KEPT).write_bytes((run.path / KEPT).read_bytes().replace(b"0.9", b"1.0"))
     with pytest.raises(LabError, match="not what was measured"):
@@ -109,7 +109,7 @@ def test_what_was_altered_is_not_believed(run: RunFolder) -> None:
         keep(run)
 
 
-def test_the_facts_are_those_of_the_points_asked_for(run: RunFolder, paths: Paths) -> None:
+def test_the_facts_are_those_of_the_points_asked_for(run: Record, paths: Paths) -> None:
     row = trust.trusted(lab_of(run, paths, "en"), "round_trip", backend="unix")
     known = trust.facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
     assert known["disturbed"] == 0.0

@@ -7,7 +7,7 @@ import pytest
 from babel.messages.pofile import read_po, write_po
 from nbformat import v4
 
-from ipclab.words.catalogue import catalogue_path
+from ipclab_report.catalogues import catalogue_path
 from ipclab_report.notebooks.execute import Kernel, execute
 from ipclab_report.pages import words
 

@@ -16,10 +16,10 @@ import typst
 from nbformat import v4
 from pypdf import PdfReader
 
-from ipclab.lab.formats import print_fonts
 from ipclab_report.pages.document import Document, read
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
+from ipclab_report.pictures import print_fonts
 from tests.support.foreign import GIF, KINDS, PIXEL, SVG, displayed, notebook, printed
 
 HIDDEN = ("style", "script", "annotation", "title", "nav", "header")

@@ -8,6 +8,7 @@ from ipclab.words import filling
 from ipclab.words.filling import named
 from ipclab.words.numbers import Formatter
 from ipclab_report.prose import prose
+from ipclab_report.prose.language import placeholders
 from tests.support.tellers import Plain
 
 SOURCE = """# 1. Title
@@ -69,7 +70,7 @@ def test_values_are_filled_in_and_never_become_markup() -> None:
 
 def test_an_address_is_one_placeholder() -> None:
     text = "{payload.write.copy[mapping=kept,size_bytes=84].p99.9:us} {a.b:x}"
-    assert filling.placeholders(text) == {
+    assert placeholders(text) == {
         ("payload.write.copy[mapping=kept,size_bytes=84].p99.9", "us"),
         ("a.b", "x"),
     }

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.words.catalogue import Catalogue, catalogue_path
+from ipclab.words.catalogue import Catalogue
+from ipclab_report.catalogues import catalogue_path
 from ipclab_report.pages import words
 from tests.pages.conftest import KO, write_notebook
 

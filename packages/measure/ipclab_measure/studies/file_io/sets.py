@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import existing
 from ipclab.store.files import dump_json, write_whole
+from ipclab_measure.machine.mounts import existing
 from ipclab_measure.spawn.scratch import held, path_of
 from ipclab_measure.studies.profile import PROFILES
 

@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.paths import existing
 from ipclab_measure.backends import native_shm
 from ipclab_measure.machine.answers import memory_available
-from ipclab_measure.machine.mounts import mount_of
+from ipclab_measure.machine.mounts import existing, mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.source import AbsentError, Source
 from ipclab_measure.spawn.launcher import SessionError

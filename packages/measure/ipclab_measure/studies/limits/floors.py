@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from ipclab.store.point import Point
 from ipclab_measure.bounds.floors import COPYING, native
+from ipclab_measure.bounds.named import bound_of
 from ipclab_measure.studies.asked import question, questions
 from ipclab_measure.studies.interface import Study
 from ipclab_measure.studies.limits import (
@@ -39,7 +40,7 @@ def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
         for limit in limits_of(point):
             if limit.placement in PAIRS and not refused(limit):
                 limits[limit.id] = limit
-        bounds = [questions().bound(point.study, op, point.key()) for op in _bounded_ops(point)]
+        bounds = [bound_of(questions(), point.study, op, point.key()) for op in _bounded_ops(point)]
         if any(bound and bound.copies for bound in bounds):
             passed.add(point.size_bytes)
     copies = {*copied, *(point.size_bytes for point in limits.values() if point.backend == COPYING)}

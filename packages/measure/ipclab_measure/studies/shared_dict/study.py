@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ipclab.errors import UsageError
-from ipclab.store.launch import Launch, Samples, together
+from ipclab.store.launch import Launch, Samples
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.codecs import CODECS, encoded_bytes
 from ipclab_measure.backends.interface import Store
@@ -36,6 +36,7 @@ from ipclab_measure.studies.interface import (
     Sweep,
     spread,
 )
+from ipclab_measure.studies.joining import together
 from ipclab_measure.studies.ranks import on_ranks
 from ipclab_measure.studies.shared_dict.ends import (
     PUBLISHED_READS,

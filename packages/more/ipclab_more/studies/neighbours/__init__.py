@@ -15,12 +15,11 @@ from shutil import disk_usage
 from typing import ClassVar
 
 from ipclab.errors import LabError
-from ipclab.paths import existing
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.interface import Backend
 from ipclab_measure.backends.waiting import BLOCK
 from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.mounts import mount_of
+from ipclab_measure.machine.mounts import existing, mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.placement import placements
 from ipclab_measure.spawn.names import make_folder

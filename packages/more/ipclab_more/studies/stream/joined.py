@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.store.launch import Launch, Samples, together
+from ipclab.store.launch import Launch, Samples
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import QUEUED
+from ipclab_measure.studies.joining import together
 from ipclab_more.studies.stream.end import (
     CLOSING,
     COUNTS,

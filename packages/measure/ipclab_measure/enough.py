@@ -1,0 +1,76 @@
+"""How many launches or heats will likely decide a pair that is undecided."""
+
+import math
+
+from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
+from ipclab.stats.family import heat_level, pair_level
+from ipclab.stats.looks import (
+    HEAT_LOOKS,
+    LOOKS,
+)
+from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
+from ipclab.stats.ranktest import least_p
+
+
+def room_of(ratio: float, bound: float) -> float:
+    """Return how wide half an interval about `ratio` may be: it leaves 1, or fits the bound."""
+    apart = abs(math.log(ratio))
+    return max(apart, math.log(1 + bound) - apart)
+
+
+def factor(low: float, high: float, ratio: float, bound: float) -> float:
+    """Return by how many times the launches must grow to leave 1, or to fit the bound.
+
+    Its width shrinks with their square root.
+    """
+    half = math.log(high / low) / 2
+    return (half / room_of(ratio, bound)) ** 2
+
+
+def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> float:
+    """Return after how many heats, at a look, an interval of `heats` is `times` as narrow.
+
+    It is that of a pair among `mechanisms` whose scatter stays; infinite where no look will do.
+    """
+
+    def half(count: int) -> float:
+        return relative_half(count, heat_level(mechanisms, count, bound))
+
+    for look in HEAT_LOOKS:
+        if look > heats and half(look) * times < half(heats):
+            return look
+    return math.inf
+
+
+def launches_that_decide(comparison: Comparison, bound: float) -> float:
+    """Return how many launches of each side will likely decide a pair, all told.
+
+    The ratio is taken as it was found, and the scatter as staying. `bound` (a share) is what counts
+    as the same. It is what there is for a decided pair; where the interval has no end, the fewest
+    that any test needs, but more than there are; infinite where no look will do.
+    """
+    have = min(comparison.launches)
+    if comparison.verdict in (FASTER, SLOWER, SAME):
+        return have
+    low, high, ratio = comparison.low, comparison.high, comparison.ratio
+    if ratio is None or low is None or high is None or not 0 < low < high < math.inf:
+        looks = (look for look in HEAT_LOOKS if look > have)
+        if comparison.paired:
+            return next(looks, math.inf)
+        return max(have + 1, launches_needed(comparison.mechanisms))
+    if not comparison.paired:
+        return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
+    times = math.log(high / low) / 2 / room_of(ratio, bound)
+    return look_needed(have, times, comparison.mechanisms, bound)
+
+
+def launches_needed(mechanisms: int) -> int:
+    """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
+    return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
+
+
+def relative_half(heats: int, level: float) -> float:
+    """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
+    own = heats - 1
+    freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
+    return half_width(Scatter(freedom, 1.0), heats, level)

@@ -1,0 +1,13 @@
+"""The packages of ours that are installed: reports are made with their words and code."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGES = "ipclab", "ipclab_measure", "ipclab_report", "ipclab_more", "ipclab_answers"
+LOCALE = Path(__file__).with_name("locale")  # the gettext catalogues
+
+
+def packages() -> tuple[Path, ...]:
+    """Return the folders of the packages that are installed."""
+    specs = [find_spec(name) for name in PACKAGES]
+    return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)

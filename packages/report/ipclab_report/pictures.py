@@ -1,0 +1,120 @@
+"""A canvas as SVG, and by Typst as PNG picture and PDF page: equal drawings give equal bytes."""
+
+import io
+import re
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator
+
+from ipclab.marks.drawn import Drawn
+
+Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
+NO_DATE = {"Date": None, "Creator": None}
+_TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
+_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
+_HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
+PNG_DPI = 150
+
+
+def png(svg_text: str) -> bytes:
+    """Return a drawing as a PNG picture; equal drawings give equal bytes."""
+    return _page(svg_text, format="png", ppi=PNG_DPI)
+
+
+def pdf(svg_text: str) -> bytes:
+    """Return a drawing as a PDF page of its own size; equal drawings give equal bytes."""
+    return _page(svg_text, format="pdf", timestamp=0)
+
+
+def _page(svg_text: str, **options: Any) -> bytes:
+    import typst
+
+    quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
+    page = "#set page(width: auto, height: auto, margin: 0pt)"
+    source = f'{page}\n#image(bytes("{quoted}"), format: "svg")'
+    return bytes(
+        typst.compile(
+            source.encode(),
+            font_paths=print_fonts(),
+            ignore_system_fonts=True,
+            **options,
+        )
+    )
+
+
+@cache
+def print_fonts() -> Any:
+    """Return the fonts that PDF files are set in."""
+    import manimgx_fonts
+    import manimgx_fonts_cjk
+    from typst import Fonts
+
+    packages = (manimgx_fonts_cjk, manimgx_fonts)
+    return Fonts(
+        include_system_fonts=False,
+        font_paths=[str(Path(package.__file__).parent) for package in packages],
+    )
+
+
+def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
+    """Return a canvas as SVG and fix its layout; equal drawings give equal text.
+
+    Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
+    unseen, as text that can be searched and selected.
+    """
+    text = io.StringIO()
+    drawn.savefig(text, format="svg", metadata=NO_DATE)
+    shapes = text.getvalue()
+    # what is drawn next keeps this layout, which takes as long as the drawing
+    drawn.set_layout_engine("none")
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        texts = "\n".join(_TEXT.findall(_saved(drawn)))
+    hovered = "".join(map(_hovered, hover))
+    unseen = f'<g fill-opacity="0">{texts}{hovered}</g>'
+    return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
+
+
+def _hovered(mark: Mark) -> str:
+    """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
+    ax, x, y, words = mark
+    right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
+    down = ax.figure.get_figheight() * 72 - up
+    return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
+
+
+def _saved(drawn: Canvas) -> str:
+    """Return as SVG what has its layout; `savefig` would draw it once more to lay it out."""
+    text = io.StringIO()
+    FigureCanvasSVG(drawn).print_svg(text, metadata=NO_DATE)  # type: ignore[no-untyped-call]
+    return text.getvalue()
+
+
+def _space(canvas: Any) -> None:
+    """Set Chinese apart from Latin letters and digits, as pages and print do by themselves."""
+    for text in canvas.findobj(Text):
+        text.set_text(_HAN_BESIDE_LATIN.sub(" ", text.get_text()))
+    for axis in canvas.findobj(Axis):
+        # whose labels are written anew at each drawing
+        if isinstance(axis.get_major_locator(), FixedLocator):
+            labels = [
+                _HAN_BESIDE_LATIN.sub(" ", label.get_text()) for label in axis.get_ticklabels()
+            ]
+            if any(labels):  # panels that share an axis share its labels, which one of them shows
+                axis.set_ticklabels(labels)
+
+
+def pictures(canvas: Any, sketch: Drawn) -> dict[str, bytes]:
+    """Return the forms of a drawn canvas by suffix: svg, png and pdf."""
+    if sketch.words.lang == "zh":
+        _space(canvas)
+    drawing = svg(canvas, sketch.hover)
+    return {"svg": drawing.encode(), "png": png(drawing), "pdf": pdf(drawing)}
