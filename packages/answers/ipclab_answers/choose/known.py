@@ -6,10 +6,10 @@ from math import nan
 from typing import Any
 
 import pandas as pd
-from ipclab.frames.address import narrowed, quantity
 
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import TURNS
+from ipclab.frames.rows import narrowed, quantity
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.questions import Questions

@@ -118,7 +118,7 @@ def test_a_sweep_of_sizes_reads_files_of_these_sizes_in_every_experiment() -> No
         **{"map": {least, page, large}, "fault": {page, large}},  # faults: from a page
     }
     rounds = {(point.levels["set"], point.levels["rounds"]) for point in found}
-    assert {each for each in rounds if each[1] > 1} == {(least, 50), (page, 50)}
+    assert {each for each in rounds if int(each[1]) > 1} == {(least, 50), (page, 50)}
     for point in found:
         files = msgspec.convert(
             STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0].arguments["files"],

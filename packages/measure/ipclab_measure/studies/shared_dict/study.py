@@ -230,14 +230,12 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
 def entries_within(size: int) -> int:
     """Return how many entries a dictionary has whose pickle takes `size` bytes at most.
 
-    Raises `UsageError` for a size in which there is no room for one, or that is too large.
+    It has one at least. Raises `UsageError` for a size that is too large.
     """
-    fix = f"give {encoded_bytes(USUAL_CODEC, 1):,} to {LARGEST:,} bytes, or name another --study"
     if size > LARGEST:
+        fix = f"give {LARGEST:,} bytes at most, or name another --study"
         raise UsageError(f"a dictionary of {size:,} bytes", "making it takes too long", fix)
     entries = 1
-    if encoded_bytes(USUAL_CODEC, entries) > size:
-        raise UsageError(f"a dictionary of {size:,} bytes", "one entry takes more", fix)
     while (room := size - encoded_bytes(USUAL_CODEC, entries)) >= ENTRY_BYTES:
         entries += room // ENTRY_BYTES
     while encoded_bytes(USUAL_CODEC, entries + 1) <= size:
