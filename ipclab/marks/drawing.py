@@ -1,11 +1,10 @@
-"""Marks that figures share below seaborn and matplotlib: values, panels, limits.
+"""Dots in named rows, with intervals.
 
-Every helper draws rows of one study's frame into any matplotlib axes, refuses rows of another
+It draws rows of one study's frame into any matplotlib axes, refuses rows of another
 study and two rows in one place (levels that were not narrowed down), and says in words why nothing
 is drawn.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
     add_hover,
-    check_columns,
     drawable,
     groups,
     interval_ends,
@@ -78,23 +76,6 @@ def dots(
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)
     return {level: row for row, level in enumerate(rows)}
-
-
-def facets(
-    frame: pd.DataFrame,
-    by: str,
-    axes: Any,
-) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
-    check_columns(frame, by)
-    panels = list(np.ravel(axes))
-    for ax in panels[max(1, len(frame[by].unique())) :]:
-        ax.set_visible(False)
-    if frame.empty:
-        drawable(frame, panels[0])
-    for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
-        ax.set_title(label_of(ax, by, level), fontsize=9)
-        yield ax, part
 
 
 def _name_mark(ax: Any, marker: str, label: str, face: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.marks.curves import lines
-from ipclab.marks.drawing import dots, facets
-from ipclab_report.marks import limit, spinning, values_beside
+from ipclab.marks.drawing import dots
+from ipclab_report.marks import facets, limit, spinning, values_beside
 
 mpl.use("agg")
 FRAME = pd.DataFrame(

@@ -1,8 +1,9 @@
-"""Marks that reports add to those of `ipclab.marks`: bars, limits, hatches, few levels."""
+"""Marks that reports add to those of `ipclab.marks`: bars, limits, hatches, panels, few levels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.marks import drawn, style
@@ -11,7 +12,9 @@ from ipclab.marks.curves import lines
 from ipclab.marks.drawing import dots
 from ipclab.marks.marks import (
     NAMELESS,
+    check_columns,
     drawable,
+    groups,
     label_of,
     name_rows,
 )
@@ -181,3 +184,20 @@ def leading(
     ranks = frame.groupby(keys).value.rank(ascending=not greatest)
     best = ranks.groupby(frame[hue]).agg(["min", "mean"])
     return list(best.sort_values(["min", "mean"]).index[:most])
+
+
+def facets(
+    frame: pd.DataFrame,
+    by: str,
+    axes: Any,
+) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
+    check_columns(frame, by)
+    panels = list(np.ravel(axes))
+    for ax in panels[max(1, len(frame[by].unique())) :]:
+        ax.set_visible(False)
+    if frame.empty:
+        drawable(frame, panels[0])
+    for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
+        ax.set_title(label_of(ax, by, level), fontsize=9)
+        yield ax, part
