@@ -1,27 +1,49 @@
 """The command line's entry: one line for an error, the exit code that belongs to it."""
 
+import codecs
 import errno
 import io
 import os
 import sys
+import unicodedata
 
 UNUSABLE, INTERRUPTED = 2, 130
 LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 
+SPELLED = "spelled"  # how a terminal is told what its encoding lacks
+ASCII = str.maketrans({"–": "-", "—": "-", "−": "-", "×": "x", "·": ".", "µ": "u", "μ": "u"})
+
 
 def main() -> None:
     """Run the command line."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # the names of files may be bytes that are no text
-        sys.stdout.reconfigure(errors="surrogateescape")
+    codecs.register_error(SPELLED, _spelled)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=SPELLED)
     try:
         from ipclab.cli import commands
 
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:  # Ctrl-C may come while the rest is imported
+        from ipclab.errors import plain
+
         line, code = _told(error)
-        print(f"ipclab: {line}", file=sys.stderr)
+        print(f"ipclab: {plain(str(line))}", file=sys.stderr)
         sys.exit(code)
+
+
+def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what is written for what an encoding lacks: the bytes of a file's name, a letter alike
+    in ASCII, else `?`.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    try:
+        return letters.encode("ascii", "surrogateescape"), error.end
+    except UnicodeEncodeError:
+        alike = unicodedata.normalize("NFKC", letters.translate(ASCII))
+        return alike.encode("ascii", "replace").decode("ascii"), error.end
 
 
 def _told(error: BaseException) -> tuple[object, int]:

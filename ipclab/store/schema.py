@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, plain
 from ipclab.store.files import unsealed
 from ipclab.store.questions import Questions
 
@@ -162,12 +162,23 @@ def parse(
         about = msgspec.json.decode(text, type=dict[str, Any])
         if steps is RUN_STEPS and about["schema"] >= SEALED:
             about = unsealed(about)
-        return kind(migrated(about, steps))
+        return kind(_plain(migrated(about, steps)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise LabError(
             f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew"
         ) from error
+
+
+def _plain(told: Any) -> Any:
+    """Return JSON whose texts are `plain`: names from elsewhere reach terminals and pages."""
+    if isinstance(told, str):
+        return plain(told)
+    if isinstance(told, list):
+        return [_plain(each) for each in told]
+    if isinstance(told, dict):
+        return {plain(name): _plain(each) for name, each in told.items()}
+    return told
 
 
 def parse_run(text: bytes, named: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, plain
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 
@@ -137,7 +137,7 @@ def _launch(launch: Launch) -> None:
 
 def _times(op: str, times: Samples) -> None:
     """Raise `ValueError` for times that no clock gives: most whole operations take some time."""
-    if not op or op != op.strip():
+    if not op or op != plain(op).strip():
         raise ValueError(f"an op is called {op!r}")
     least = int(times.min())
     most = int(times.max())

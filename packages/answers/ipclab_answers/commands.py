@@ -95,7 +95,7 @@ def choose(
     beaten = suspects.checked(chosen, studies)
     say(origin.lines(paths, [chosen]))
     answer = asked.tell(paths, chosen, need)
-    click.echo(f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n")
+    say([f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n"])
     say([*beaten, f"run {called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
@@ -142,7 +142,7 @@ def history(
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
-        click.echo(bless(blessing, reason, dt.datetime.now(dt.UTC)))
+        say([bless(blessing, reason, dt.datetime.now(dt.UTC))])
         return
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()

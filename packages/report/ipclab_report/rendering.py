@@ -13,6 +13,7 @@ import click
 
 from ipclab.errors import UsageError, blamed
 from ipclab.paths import checkout
+from ipclab.tables.sheet import csv
 from ipclab.words.catalogue import LANGUAGES
 from ipclab_measure.console import PATH, Words, one_of, words
 
@@ -136,7 +137,7 @@ class Rendering:
             name, rows = table
             tables.append(out / DATA / name)
             about["attachments"] = {name: f"../{DATA}/{name}"}
-            text = rows.to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            text = csv(rows, float_format="%.4g")
             write_whole(tables[0], text.encode())
         if self.table_only:
             return tables

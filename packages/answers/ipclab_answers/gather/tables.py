@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.store.files import whole
+from ipclab.tables.sheet import csv
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.equals import ALL
 from ipclab_answers.gather.index import KEY, Index
@@ -72,7 +73,7 @@ def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame
 def _csv(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
     with_head = True
     for rows in parts:
-        rows.to_csv(out, index=False, header=with_head, lineterminator="\n", mode="wb")
+        csv(rows, out, header=with_head, mode="wb")
         with_head = False
 
 

@@ -12,6 +12,7 @@ from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.paths import Paths
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
+from ipclab.tables.sheet import csv
 from ipclab.words.catalogue import LANGUAGES, Catalogue
 from ipclab_measure.session.progress import TEXT, Progress
 from ipclab_measure.spawn import ledger
@@ -176,7 +177,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     for file in files:
         points = derived.read(run, file.stem, "points")
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
-        text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())
     return files
 
