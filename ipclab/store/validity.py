@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from ipclab.errors import LabError, plain
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
+from ipclab.store.schema import MOST_LAUNCHES
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
 MOST_ROWS = 1 << 25  # of one point; the largest profile takes fewer
@@ -98,6 +99,8 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
         raise ValueError(f"it is of {point.study}/{point.id}, not of {named}")
     if strange := TAKEN & {*point.levels}:
         raise ValueError(f"a factor is called {min(strange)!r}")
+    if len(launches) > MOST_LAUNCHES:
+        raise ValueError(f"it has {len(launches):,} launches, above {MOST_LAUNCHES:,}")
     for number, launch in enumerate(launches):
         try:
             _launch(launch)

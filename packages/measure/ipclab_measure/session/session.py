@@ -28,7 +28,7 @@ from ipclab_measure.machine import (
     referees,
 )
 from ipclab_measure.machine.placement import missing, placements
-from ipclab_measure.session.asked_run import continued, new_run
+from ipclab_measure.session.asked_run import continued, new_run, nothing_empty
 from ipclab_measure.session.heats import compared, heats, with_limits
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -88,7 +88,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     )
     machine = collect(Source(), root=paths.root)
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
-    with run.held():
+    with run.held(), nothing_empty(run):
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_machine(run, machine)
