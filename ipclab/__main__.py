@@ -10,6 +10,14 @@ import unicodedata
 UNUSABLE, INTERRUPTED = 2, 130
 LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 
+# What a process may have no more of, and the shell's word that allows more.
+LIMITS = {
+    errno.EAGAIN: ("processes or threads", "ulimit -u"),
+    errno.EMFILE: ("open files", "ulimit -n"),
+    errno.ENOMEM: ("memory", "ulimit -v"),
+}
+THREAD = "can't start new thread"
+UNMAPPED = "failed to map segment", "cannot allocate memory"  # how a loader tells of no memory
 SPELLED = "spelled"  # how a terminal is told what its encoding lacks
 ASCII = str.maketrans({"–": "-", "—": "-", "−": "-", "×": "x", "·": ".", "µ": "u", "μ": "u"})
 
@@ -59,11 +67,24 @@ def _told(error: BaseException) -> tuple[object, int]:
             return error, error.exit_code
         case KeyboardInterrupt() | Abort():  # click makes the one of the other
             return "interrupted; the same command continues a run that it measured", INTERRUPTED
+        case OSError() | MemoryError() | ImportError() | RuntimeError() if number := _limit(error):
+            what, word = LIMITS[number]
+            return f"no more {what} can be had: a limit is reached; raise it: {word}", UNUSABLE
         case OSError():
             return _unusable(error), UNUSABLE
         case ClickException():
             return error.format_message(), error.exit_code
     raise error
+
+
+def _limit(error: BaseException) -> int:
+    """Return which of the `LIMITS` an error comes from, or 0."""
+    if isinstance(error, OSError):
+        return error.errno if error.errno in LIMITS else 0
+    if isinstance(error, RuntimeError):
+        return errno.EAGAIN if THREAD in str(error) else 0
+    unmapped = any(words in str(error).lower() for words in UNMAPPED)
+    return errno.ENOMEM if isinstance(error, MemoryError) or unmapped else 0
 
 
 def _unusable(error: OSError) -> str:

@@ -200,7 +200,8 @@ class Launcher:
                 self.used.add(role.preload)
                 self._ask(Start(role, prefix, self.session.folder), workers, servers[min(place, 1)])
             if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
-                self._lose()
+                said = [worker.said() for worker in workers.values() if worker.process is None]
+                self._lose(next(filter(None, map(last_line, said)), ""))
             yield workers
         finally:
             for worker in workers.values():
@@ -227,11 +228,11 @@ class Launcher:
         with theirs, its:
             server.ask(msgspec.json.encode(start), [theirs.fileno(), stderr, its.fileno()])
 
-    def _lose(self) -> NoReturn:
-        """Give the fork servers up; their workers die with them."""
+    def _lose(self, why: str = "") -> NoReturn:
+        """Give the fork servers up, for what they said; their workers die with them."""
         self._kill()
         self._lost += 1
-        reason = "the fork server does not answer", "it was killed or could not start"
+        reason = "the fork server does not answer", why or "it was killed or could not start"
         if self._lost > SERVERS_LOST:
             raise SessionError(*reason, "the same command continues the run")
         raise LostError(*reason, "the launch is made again")
