@@ -15,11 +15,12 @@ def csv(table: pd.DataFrame, out: IO[bytes] | None = None, **how: Any) -> str:
     `how` is of `DataFrame.to_csv`. Each text is `plain`, and has a `'` before what would make it a
     formula.
     """
-    texts = {}
+    safe = table.copy(deep=False)
     for name in table.select_dtypes(["object", "string", "category"]):
-        texts[name] = table[name].map(_cell)
-    named = table.assign(**texts).rename(columns=_cell)
-    written: str | None = named.to_csv(out, index=False, lineterminator="\n", **how)
+        safe[name] = table[name].map(_cell)
+    written: str | None = safe.rename(columns=_cell).to_csv(
+        out, index=False, lineterminator="\n", **how
+    )
     return written or ""
 
 

@@ -54,12 +54,12 @@ def test_a_run_is_read_without_commands(ipclab: Run, tmp_path: Path, name: str) 
 
 def test_what_is_echoed_of_a_path_commands_no_terminal(ipclab: Run, tmp_path: Path) -> None:
     named = "\x1b[31m\u202e"
-    for words in (("report", "--run", named), ("compare", named, named), (named,)):
+    for words in (["report", "--run", named], ["compare", named, named], [named]):
         done = ipclab(*words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert done.stderr == plain(done.stderr)
     pack(make_run(tmp_path / "data/runs"), tmp_path / named)
-    for words in (("import", named), ("choose", "--size", "100", "--run", named)):
+    for words in (["import", named], ["choose", "--size", "100", "--run", named]):
         done = ipclab(*words)
         assert "\x1b" not in done.stdout + done.stderr and "\u202e" not in done.stdout
 

@@ -138,8 +138,8 @@ def test_ctrl_c_waits_for_the_undo():
 
 
 def test_a_launch_that_is_lost_with_its_fork_server_is_made_again():
-    lost = [LostError("the fork server does not answer")] * 2
-    made = iter([*lost, 1.0, *lost, SessionError("it goes on"), 2.0])
+    lost: list[float | LabError] = [LostError("the fork server does not answer")] * 2
+    made: Iterator[float | LabError] = iter([*lost, 1.0, *lost, SessionError("it goes on"), 2.0])
 
     def launched(*_: object) -> float:
         value = next(made)

@@ -476,7 +476,7 @@ def test_nobody_can_ask_for_more_launches_than_can_be_read(point: Point, ipclab:
 def test_the_rank_tests_of_the_most_launches_take_less_than_a_gibibyte() -> None:
     times = np.exp(np.random.default_rng(1).normal(0, 0.1, MOST_LAUNCHES))
     tracemalloc.start()
-    ranktest.drift(times)
+    ranktest.drift(times.tolist())
     ranktest.interval(times, times * 1.1, 0.01)
     ranktest.p_value(times, times)
     _, peak = tracemalloc.get_traced_memory()
