@@ -20,8 +20,10 @@ else
 ENVIRONMENT := $(CURDIR)/.venv
 endif
 BIN := $(ENVIRONMENT)/bin
-# Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
-RUN_PYTHON := '$(BIN)/python'
+# One word for the shell, whatever is in it: a checkout may lie in a folder whose name has spaces and quotes.
+quoted = '$(subst ','\'',$(1))'
+# Tools run as modules, since no script's first line can name such a folder.
+RUN_PYTHON := $(call quoted,$(BIN)/python)
 IPCLAB := $(RUN_PYTHON) -m ipclab
 # More processes than CPUs, since many tests wait: with four on two CPUs a tenth of the time is idle. The tests of one file
 # stay together: they share what is dear to make.
@@ -45,25 +47,25 @@ help: ## list the targets
 	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
 
 setup: ## make or update the environment
-	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
+	@PYTHON=$(call quoted,$(PYTHON)) scripts/setup.sh $(call quoted,$(ENVIRONMENT))
 
 tools: # the environment with what tests and checks need
-	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)' dev
+	@PYTHON=$(call quoted,$(PYTHON)) scripts/setup.sh $(call quoted,$(ENVIRONMENT)) dev
 
 report: setup ## measure this machine if needed, render the reports (RUN renders that run)
-	@$(IPCLAB) report $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)') --lang '$(REPORT_LANG)' --measure
+	@$(IPCLAB) report $(if $(RUN),--run $(call quoted,$(RUN))) $(if $(PROFILE),--profile $(call quoted,$(PROFILE))) --lang $(call quoted,$(REPORT_LANG)) --measure
 
 compare: setup ## compare two runs: make compare A=<run folder> B=<run folder>
-	@$(IPCLAB) compare $(if $(A),'$(A)') $(if $(B),'$(B)') --lang '$(REPORT_LANG)'
+	@$(IPCLAB) compare $(if $(A),$(call quoted,$(A))) $(if $(B),$(call quoted,$(B))) --lang $(call quoted,$(REPORT_LANG))
 
 history: setup ## when did this machine change? all its runs, or RUNS="<run folder> ..."
-	@$(IPCLAB) history $(RUNS) --lang '$(REPORT_LANG)'
+	@$(IPCLAB) history $(RUNS) --lang $(call quoted,$(REPORT_LANG))
 
 choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML file>
-	@$(IPCLAB) choose --need '$(NEED)' $(if $(RUN),--run '$(RUN)') --report --lang '$(REPORT_LANG)'
+	@$(IPCLAB) choose --need $(call quoted,$(NEED)) $(if $(RUN),--run $(call quoted,$(RUN))) --report --lang $(call quoted,$(REPORT_LANG))
 
 measure: setup ## measure this machine, or continue a run that was killed
-	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
+	@$(IPCLAB) measure $(if $(RUN),--run $(call quoted,$(RUN))) $(if $(PROFILE),--profile $(call quoted,$(PROFILE)))
 
 test: tools ## check the code, run the tests
 	@$(MAKE) -j2 check-code all-tests
@@ -88,8 +90,8 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),'$(LAB_LANG)')
-	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
+	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
+	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 
@@ -101,7 +103,7 @@ lock: tools ## pin the newest packages that the pyproject.toml files allow
 	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
-	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace --samples 80
+	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 80
 	@$(RUN_PYTHON) scripts/pictures.py
 
 pictures: setup ## render the committed run for the pictures of the READMEs

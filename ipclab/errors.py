@@ -1,8 +1,22 @@
 """Errors that a person can act on: one line that says what, why and the fix."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+# What moves a terminal's cursor, colours it, or turns the direction of what follows.
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
+)
+
+
+def plain(text: str) -> str:
+    """Return `text` as a terminal and XML may have it: each character that commands is a `?`.
+
+    Lines and tabs stay. A surrogate does, too: it is a byte of a file's name.
+    """
+    return _COMMANDS.sub("?", text)
 
 
 class LabError(Exception):
@@ -20,7 +34,7 @@ class LabError(Exception):
         line = self.what if not self.why else f"{self.what}: {self.why}"
         if self.fix:
             line = f"{line}; {self.fix}"
-        return " ".join(line.split())
+        return plain(" ".join(line.split()))
 
 
 class UsageError(LabError):

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from ipclab.stats.intervals import Floats
 
@@ -21,15 +22,20 @@ EXACT_MOST = 4_000  # above this many pairs the normal approximation is as good 
 DRIFT_LEAST = 4  # with fewer values no order is unlikely
 
 
-@lru_cache(maxsize=256)
-def chances(m: int, n: int) -> tuple[float, ...]:
-    """Return P(U <= u) for u = 0, 1, ...: shares of orderings of groups of `m` and `n`.
+def chances(m: int, n: int) -> Floats:
+    """Return P(U <= u) for u = 0, 1, ...: shares of orderings of groups of `m` and `n`."""
+    if m * n <= EXACT_MOST:
+        return _counted(m, n)
+    deviation = (m * n * (m + n + 1) / 12) ** 0.5
+    law: Floats = ndtr((np.arange(m * n + 1) + 0.5 - m * n / 2) / deviation)
+    return law
 
-    Counted by who has the greatest value (Mann and Whitney, Ann. Math. Statist. 18, 1947, 50-60).
+
+@lru_cache(maxsize=256)
+def _counted(m: int, n: int) -> Floats:
+    """Return `chances`, counted by who has the greatest value (Mann and Whitney, Ann. Math.
+    Statist. 18, 1947, 50-60).
     """
-    if m * n > EXACT_MOST:
-        normal = NormalDist(m * n / 2, (m * n * (m + n + 1) / 12) ** 0.5)
-        return tuple(normal.cdf(u + 0.5) for u in range(m * n + 1))
     start = np.zeros(m * n + 1)
     start[0] = 1
     ways = [start] * (n + 1)
@@ -40,7 +46,8 @@ def chances(m: int, n: int) -> tuple[float, ...]:
             above[j:] = ways[j][:-j]
             row.append(above + row[-1])
         ways = row
-    return tuple((np.cumsum(ways[n]) / ways[n].sum()).tolist())
+    law: Floats = np.cumsum(ways[n]) / ways[n].sum()
+    return law
 
 
 def differences(a: Values, b: Values) -> Floats:
@@ -52,7 +59,7 @@ def differences(a: Values, b: Values) -> Floats:
 
 def least_p(m: int, n: int) -> float:
     """Return the smallest two-sided p that groups of `m` and `n` can have."""
-    return min(1.0, 2 * chances(m, n)[0])
+    return min(1.0, 2 * float(chances(m, n)[0]))
 
 
 def interval(a: Values, b: Values, level: float) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, plain
 from ipclab.store.files import unsealed
 from ipclab.store.questions import Questions
 
@@ -25,6 +25,7 @@ PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 # `tables` and facts.json: what runs of schema 1 and 2 may hold
 FOLDERS = "points", "machine", "raw", "tables"
 LARGEST = (1 << 63) - 1
+MOST_LAUNCHES = 3_000  # of one point: a rank test takes memory with their square
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
@@ -145,12 +146,23 @@ def parse(
         about = msgspec.json.decode(text, type=dict[str, Any])
         if steps is RUN_STEPS and about["schema"] >= SEALED:
             about = unsealed(about)
-        return kind(migrated(about, steps))
+        return kind(_plain(migrated(about, steps)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise LabError(
             f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew"
         ) from error
+
+
+def _plain(told: Any) -> Any:
+    """Return JSON whose texts are `plain`: names from elsewhere reach terminals and pages."""
+    if isinstance(told, str):
+        return plain(told)
+    if isinstance(told, list):
+        return [_plain(each) for each in told]
+    if isinstance(told, dict):
+        return {plain(name): _plain(each) for name, each in told.items()}
+    return told
 
 
 def parse_run(text: bytes, named: str) -> dict[str, Any]:

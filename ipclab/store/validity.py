@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ipclab.errors import plain
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
+from ipclab.store.schema import MOST_LAUNCHES
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
 MOST_ROWS = 1 << 25  # of one point; the largest profile takes fewer
@@ -97,6 +99,8 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
         raise ValueError(f"it is of {point.study}/{point.id}, not of {named}")
     if strange := TAKEN & {*point.levels}:
         raise ValueError(f"a factor is called {min(strange)!r}")
+    if len(launches) > MOST_LAUNCHES:
+        raise ValueError(f"it has {len(launches):,} launches, above {MOST_LAUNCHES:,}")
     for number, launch in enumerate(launches):
         try:
             check_launch(launch)
@@ -129,7 +133,7 @@ def check_launch(launch: Launch) -> None:
 
 def _times(op: str, times: Samples) -> None:
     """Raise `ValueError` for times that no clock gives: most whole operations take some time."""
-    if not op or op != op.strip():
+    if not op or op != plain(op).strip():
         raise ValueError(f"an op is called {op!r}")
     least = int(times.min())
     most = int(times.max())

@@ -22,7 +22,6 @@ HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).paren
     "table.html"
 )
 Align = Literal["left", "right", "center"]
-RULES = {"left": ":---", "right": "---:", "center": ":---:"}
 
 
 @dataclass(frozen=True)
@@ -72,15 +71,6 @@ class Table:
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""
         return pd.DataFrame(self.rows, columns=[column.label for column in self.columns])
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown."""
-        heads = [column.label for column in self.columns]
-        rules = [RULES[column.align] for column in self.columns]
-        lines = [heads, rules]
-        for row in self.rows:
-            lines.append([cell.replace("|", "\\|") for cell in row])
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways; claims' and requirements' rows have ids."""

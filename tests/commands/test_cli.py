@@ -3,6 +3,7 @@ nothing left.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -249,6 +250,39 @@ def test_make_help_lists_the_targets() -> None:
     ).stdout
     for target in ("report", "measure", "test", "check", "lab", "clean"):
         assert f"make {target}" in words
+
+
+ODD = 'it\'s "$HOME" `id` 한국어 #1;'
+TOLD = """#!/bin/sh
+printf '<%s>' "$0" "$@"
+"""
+
+
+def test_make_takes_a_checkout_and_a_run_whose_names_have_quotes(tmp_path: Path) -> None:
+    root = tmp_path / ODD
+    for script in (".venv/bin/python", "scripts/setup.sh"):
+        (root / script).parent.mkdir(parents=True)
+        (root / script).write_text(TOLD)
+        (root / script).chmod(0o755)
+    makefile = (ROOT / "Makefile").read_text()
+    (root / "Makefile").write_text(makefile)
+    targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
+    given = [f"{name}={ODD.replace('$', '$$')}" for name in ("RUN", "A", "B", "NEED")]
+    for target in {*targets} - {"help", "test", "test-fast", "check-code", "lock"}:
+        done = subprocess.run(
+            ["make", target, *given],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), target
+        assert done.stdout.startswith(f"<scripts/setup.sh><{root}/.venv>")
+        if target != "setup":
+            assert f"<{root}/.venv/bin/python>" in done.stdout
+        if target in ("report", "measure", "choose", "compare", "reference"):
+            assert f"<{ODD}>" in done.stdout
 
 
 def test_a_missing_python_is_one_line(tmp_path: Path) -> None:

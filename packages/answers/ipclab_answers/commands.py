@@ -96,7 +96,7 @@ def choose(
     beaten = suspects.checked(chosen, studies)
     say(origins.lines(paths, [chosen]))
     answer = asked.tell(paths, chosen, need)
-    click.echo(f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n")
+    say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
     say([*beaten, f"run {called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
@@ -143,7 +143,7 @@ def history(
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
-        click.echo(bless(blessing, reason, dt.datetime.now(dt.UTC)))
+        say([bless(blessing, reason, dt.datetime.now(dt.UTC))])
         return
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()

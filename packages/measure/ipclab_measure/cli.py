@@ -3,20 +3,16 @@
 An error is one line, with the exit code that belongs to it.
 """
 
-import errno
-import io
-import os
 import sys
 
 import click
 
 from ipclab import __version__
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import UsageError, plain
 from ipclab.plugins import names
+from ipclab_measure import told
 from ipclab_measure.plugins import one
 
-UNUSABLE, INTERRUPTED = 2, 130
-LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 GROUP = "ipclab.commands"  # of the entry points that add a command
 PACKAGES = {  # which of ours brings a command
     "ipclab-report": ("bundle", "check", "import", "report"),
@@ -65,40 +61,10 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # the names of files may be bytes that are no text
-        sys.stdout.reconfigure(errors="surrogateescape")
+    told.spell()
     try:
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:
-        line, code = _told(error)
-        print(f"ipclab: {line}", file=sys.stderr)
+        line, code = told.told(error)
+        print(f"ipclab: {plain(str(line))}", file=sys.stderr)
         sys.exit(code)
-
-
-def _told(error: BaseException) -> tuple[object, int]:
-    """Return the line for an error and its exit code; raises the error when it has none."""
-    if isinstance(error, RuntimeError) and LOOP in str(error):
-        error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
-    match error:
-        case LabError():
-            return error, error.exit_code
-        case KeyboardInterrupt() | click.Abort():  # click makes the one of the other
-            return "interrupted; the same command continues a run that it measured", INTERRUPTED
-        case OSError():
-            return _unusable(error), UNUSABLE
-        case click.ClickException():
-            return error.format_message(), error.exit_code
-    raise error
-
-
-def _unusable(error: OSError) -> str:
-    """Return the line for what the system refuses: a place, or standard output."""
-    try:
-        sys.stdout.flush()
-    except OSError:  # what is left in it would be tried again at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    place = error.filename or "what it reads or writes"
-    return (
-        f"cannot use {place}: {error.strerror or error}; see that it is there, yours and not full"
-    )

@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from ipclab.paths import checkout
-from ipclab_measure.console import PATH, SIZE, Words, say_wrong, shown
+from ipclab.store.schema import MOST_LAUNCHES
+from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress
-
-MOST_LAUNCHES = 100_000
 
 
 @click.command()
@@ -85,8 +84,8 @@ def measure(
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
         done = session.measure(checkout(), request, Progress(shown=True))
-        click.echo(f"{len(done.points())} points in {shown(done.path)}", err=True)
+        say([f"{len(done.points())} points in {shown(done.path)}"], err=True)
         if file:
             pack(done, file)  # also where points failed
-            click.echo(shown(file.absolute()))
+            say([shown(file.absolute())])
         say_wrong(done)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, plain
 from ipclab.plugins import chosen
 from ipclab.stats.units import BYTES
 
@@ -74,10 +74,10 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def say(lines: Iterable[object]) -> None:
-    """Print each of the lines."""
+def say(lines: Iterable[object], err: bool = False) -> None:
+    """Print each of the lines, on standard error if `err`; what they name commands no terminal."""
     for line in lines:
-        click.echo(line)
+        click.echo(plain(str(line)), err=err)
 
 
 def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = False) -> Any:

@@ -40,7 +40,7 @@ def doctor(seconds: float) -> None:
     findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
     say(lines(findings))
     judge(findings, RESERVATION)
-    click.echo("this machine is fit to measure")
+    say(["this machine is fit to measure"])
 
 
 @click.command()
@@ -50,7 +50,7 @@ def backends() -> None:
 
     for name, backend in registered().items():
         why = backend.missing()
-        click.echo(f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}")
+        say([f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}"])
 
 
 @click.command()
@@ -62,7 +62,7 @@ def conform(peer: tuple[str, ...]) -> None:
     if wrong := list(faults(peer)):
         say(f"{peer[0]}: {line}" for line in wrong)
         raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
-    click.echo(f"{peer[0]} conforms")
+    say([f"{peer[0]} conforms"])
 
 
 @click.command()
@@ -76,4 +76,4 @@ def clean() -> None:
     written = [paths.reports, paths.figures, paths.executed]
     removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
     say(f"removed {name}" for name in removed)
-    click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")
+    say([f"{len(removed)} things removed" if removed else "nothing was left behind"])

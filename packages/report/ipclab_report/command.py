@@ -87,4 +87,4 @@ def check(out: Path | None) -> None:
         say([f"and {len(causes) - MOST_CAUSES} more"])
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
-    click.echo("every report is what data, code, words and lock give")
+    say(["every report is what data, code, words and lock give"])

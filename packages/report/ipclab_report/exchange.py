@@ -47,7 +47,7 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
         packed = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     size = file.stat().st_size
     count = len(packed.files)
-    click.echo(f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes")
+    say([f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])
 
 
 @click.command(name="import")
@@ -56,4 +56,4 @@ def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
     from ipclab_measure.bundles import unpack
 
-    click.echo(shown(unpack(checkout(), file).path))
+    say([shown(unpack(checkout(), file).path)])

@@ -15,6 +15,7 @@ from ipclab.errors import UsageError, blamed
 from ipclab.paths import checkout
 from ipclab.words.catalogue import LANGUAGES
 from ipclab_measure.console import PATH, Words, one_of, words
+from ipclab_report.sheet import csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +137,7 @@ class Rendering:
             name, rows = table
             tables.append(out / DATA / name)
             about["attachments"] = {name: f"../{DATA}/{name}"}
-            text = rows.to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            text = csv(rows, float_format="%.4g")
             write_whole(tables[0], text.encode())
         if self.table_only:
             return tables

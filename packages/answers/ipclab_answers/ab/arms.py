@@ -96,8 +96,3 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
     if came:
         raise KeyboardInterrupt
-
-
-def printable(text: str) -> str:
-    """Return `text` without what a terminal or XML takes for a command."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

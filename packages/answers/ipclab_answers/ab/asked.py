@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ipclab.errors import UsageError, hint
+from ipclab.errors import UsageError, hint, plain
 from ipclab.paths import checkout
 from ipclab.store.run import INDEX
 from ipclab_answers.ab import point
@@ -16,7 +16,6 @@ from ipclab_answers.ab.arms import (
     ARM,
     Arm,
     Program,
-    printable,
 )
 from ipclab_answers.ab.point import Wanted
 from ipclab_answers.quantile import MEDIAN
@@ -60,7 +59,7 @@ class Asked:
         if strange:
             arms = self._elsewhere(names)
             if not arms and len(strange) < len(names):
-                what = f"{printable(strange[0])!r} is no mechanism"
+                what = f"{plain(strange[0])!r} is no mechanism"
                 raise UsageError(what, "the other one is", hint(strange[0], mechanisms))
         else:
             arms = [self._mechanism(name) for name in names]
@@ -71,7 +70,7 @@ class Asked:
 
     def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
         """Return `arm` after the command `before`, which `undo` takes back."""
-        label = f"{arm.label} after {printable(before)}"
+        label = f"{arm.label} after {plain(before)}"
         setting = self._role(before, "before")
         taken_back = self._role(undo, "undo")
         return replace(arm, label=label, setting=setting, undo=taken_back)
@@ -104,25 +103,25 @@ class Asked:
         role = self._role(shlex.join(command))
         # Its fork server is a module that is run: else it would import the present folder's ipclab.
         role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
-        return Arm(printable(name), Program(role, printed=True))
+        return Arm(plain(name), Program(role, printed=True))
 
     def _program(self, name: str, line: str) -> Arm:
         unit = "ns"
         if self.printed:
             unit = "1/" if self.more else ""
         program = Program(self._role(line), self.printed, self.more)
-        return Arm(printable(name), program, unit)
+        return Arm(plain(name), program, unit)
 
     def _role(self, line: str, name: str = ARM) -> Role:
         try:
             words = shlex.split(line)
         except ValueError as error:
-            what = f"{printable(line)!r} is no command"
+            what = f"{plain(line)!r} is no command"
             raise UsageError(what, str(error), "close its quotes") from error
         program = shutil.which(words[0]) if words else None
         if program is None:
             fix = hint(line, study(self.wanted.study).backends())
-            what = f"{printable(line)!r} is no program and no mechanism"
+            what = f"{plain(line)!r} is no program and no mechanism"
             raise UsageError(what, "", fix)
         command = str(Path(program).absolute()), *words[1:]
         return Role(name, "", {}, self.cpus, command=command)

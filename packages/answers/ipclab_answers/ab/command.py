@@ -13,7 +13,7 @@ import click
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
 from ipclab_answers.quantile import quantile_option
-from ipclab_measure.console import PATH, SIZE, Words
+from ipclab_measure.console import PATH, SIZE, Words, say
 
 if TYPE_CHECKING:
     from ipclab_answers.ab.arms import Arm
@@ -114,7 +114,7 @@ def ab(
         error.exit_code = EXIT[UNDECIDED]  # 1 is slower
         raise
     shown = report.line if outputs else getattr(report, formats[0])
-    click.echo(shown())
+    say([shown()])
     sys.exit(EXIT[answer.verdict])
 
 
@@ -124,7 +124,7 @@ def _combine(files: Sequence[str]) -> None:
     from ipclab_answers.ab.trial import EXIT
 
     together = combined([Path(file) for file in files])
-    click.echo(together.line())
+    say([together.line()])
     sys.exit(EXIT[together.verdict])
 
 

@@ -6,10 +6,10 @@ from statistics import median
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from ipclab.errors import plain
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
 from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.files import dump_json
-from ipclab_answers.ab.arms import printable
 from ipclab_answers.ab.trial import (
     AGAIN,
     ARMS,
@@ -38,7 +38,7 @@ class Report:
     @property
     def reason(self) -> str:
         """Return why nothing was decided, printable: it may hold the last words of a command."""
-        return printable(self.answer.reason)
+        return plain(self.answer.reason)
 
     @property
     def over(self) -> str:

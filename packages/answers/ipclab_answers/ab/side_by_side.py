@@ -2,11 +2,12 @@
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from ipclab.errors import LabError, UsageError
 from ipclab_answers import tails
@@ -23,10 +24,11 @@ from ipclab_answers.ab.trial import (
     trial,
 )
 from ipclab_measure.backends.native_shm import missing
-from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.launcher import Launcher, LostError
 
 # Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
 LIMIT = "echo-pipe"
+T = TypeVar("T")
 
 
 def tried(
@@ -44,7 +46,7 @@ def tried(
     """
     for arm in arms:
         try:
-            arm.launch(launcher, deadline)
+            _insisting(partial(arm.launch, launcher, deadline))
         except tails.FewSamplesError:
             raise
         except LabError as error:
@@ -68,7 +70,17 @@ def tried(
         for name, arm in by_name.items():
             launches[name] = partial(arm.launch, launcher, deadline)
         measured = partial(one_by_one, launches, random.Random(seed))
-    return trial(measured, launcher.renew_old, time.monotonic, **effort)
+    return trial(partial(_insisting, measured), launcher.renew_old, time.monotonic, **effort)
+
+
+def _insisting(made: Callable[[], T]) -> T:
+    """Return what `made` returns, and make it again where it was lost with its fork server.
+
+    Raises `SessionError` when one server after the other is lost.
+    """
+    while True:
+        with suppress(LostError):
+            return made()
 
 
 def _round(points: Mapping[str, AtPoint], launcher: Launcher, deadline: float) -> Round:

@@ -40,7 +40,7 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     shown = trips.trips(every, size)
     damaged = shown.bundles[shown.bundles.why != ""]
     for bundle in damaged.itertuples():
-        click.echo(f"{bundle.file}: {bundle.why}", err=True)
+        say([f"{bundle.file}: {bundle.why}"], err=True)
     total = len(shown.bundles)
     taken = total - len(damaged)
     if not taken:
@@ -60,4 +60,4 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     machines = trips.machines(shown)
     say(tables.told(machines, trips.ranked(shown, machines)))
     say(tables.named(apart))
-    click.echo(f"{taken} of {total} bundles taken, {every.read} of them new")
+    say([f"{taken} of {total} bundles taken, {every.read} of them new"])

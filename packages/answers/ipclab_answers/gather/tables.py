@@ -16,6 +16,7 @@ from ipclab_answers.gather import nodes
 from ipclab_answers.gather.equals import ALL
 from ipclab_answers.gather.index import KEY, Index
 from ipclab_answers.gather.trips import beaten
+from ipclab_report.sheet import csv
 
 VALUES = [
     *nodes.NODE,
@@ -72,7 +73,7 @@ def _values(chosen: pd.DataFrame, values: pd.DataFrame) -> Iterator[pd.DataFrame
 def _csv(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
     with_head = True
     for rows in parts:
-        rows.to_csv(out, index=False, header=with_head, lineterminator="\n", mode="wb")
+        csv(rows, out, header=with_head, mode="wb")
         with_head = False
 
 

@@ -30,7 +30,7 @@ def label(run: str, name: str) -> None:
     from ipclab_answers.runs import folders
 
     folders.label(folders.mine(checkout(), run), name)
-    click.echo(f"{run} is of {name}" if name else f"{run} has no label")
+    say([f"{run} is of {name}" if name else f"{run} has no label"])
 
 
 @runs.command()
@@ -50,7 +50,7 @@ def delete(names: Words, yes: bool) -> None:
             raise UsageError("nothing is deleted", "", "say yes, or --yes") from error
     for run in chosen:
         folders.delete(checkout(), run)
-        click.echo(f"deleted {run.path}")
+        say([f"deleted {run.path}"])
 
 
 def _aligned(rows: "list[Iterable[str]]") -> "Iterable[str]":

@@ -49,11 +49,11 @@ def values(
             raise UsageError("a quantile is a metric of its own", "", fix)
     run = choose(checkout(), str(name))
     for line in suspects.checked(run, studies):
-        click.echo(line, err=True)
+        say([line], err=True)
     wanted = {column: words for column, words in asked.items() if words}
     table = rows.rows(run, studies, wanted | levels_of(levels), quantile)
     few = int(table.value.isna().sum())
     if few:
-        click.echo(f"{few} of {len(table)} values have too few samples", err=True)
+        say([f"{few} of {len(table)} values have too few samples"], err=True)
     writers = {"csv": rows.as_csv, "json": rows.as_json}
     say([writers[form](run, table).removesuffix("\n")])

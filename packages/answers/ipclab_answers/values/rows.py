@@ -21,6 +21,7 @@ from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab_answers import tails
+from ipclab_report.sheet import csv
 
 SCHEMA = 1  # of the JSON: docs/values.schema.json
 VALUE_COLUMNS = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
@@ -130,7 +131,7 @@ def as_csv(run: RunFolder, table: pd.DataFrame) -> str:
         levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
     worded = pd.Series(levels, table.index)
     whole = _finite(table).assign(**head(run), levels=worded)
-    return whole[COLUMNS].to_csv(index=False, lineterminator="\n")
+    return csv(whole[COLUMNS])
 
 
 def as_json(run: RunFolder, table: pd.DataFrame) -> str:

@@ -29,7 +29,8 @@ from ipclab_answers.ab.arms import (
 from ipclab_answers.ab.asked import Asked
 from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import AtPoint, Wanted
-from ipclab_measure.spawn.launcher import Launcher
+from ipclab_answers.ab.side_by_side import _insisting
+from ipclab_measure.spawn.launcher import Launcher, LostError, SessionError
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
 from tests.support.commands import ROOT, environment, eventually, processes_of
@@ -134,6 +135,21 @@ def test_ctrl_c_waits_for_the_undo():
     with pytest.raises(KeyboardInterrupt):
         whole.with_setting(whole.arms(["true"])[0], "true on", "true off").launch(fake, 1)
     assert fake.names == ["before", ARM, "undo"]
+
+
+def test_a_launch_that_is_lost_with_its_fork_server_is_made_again():
+    lost: list[float | LabError] = [LostError("the fork server does not answer")] * 2
+    made: Iterator[float | LabError] = iter([*lost, 1.0, *lost, SessionError("it goes on"), 2.0])
+
+    def launched(*_: object) -> float:
+        value = next(made)
+        if isinstance(value, LabError):
+            raise value
+        return value
+
+    assert _insisting(launched) == 1.0
+    with pytest.raises(SessionError):
+        _insisting(launched)
 
 
 def test_two_mechanisms_are_two_points_of_a_study():
@@ -327,6 +343,37 @@ def test_a_launch_that_hangs_ends_at_the_deadline(tmp_path):
     done = run(tmp_path, "sleep 1000", "true", "--deadline", "1")
     assert done.returncode == 2
     assert "did not finish within 1 s" in done.stderr
+
+
+ENDLESS = "sh -c 'while :; do yes; done 2>/dev/null'"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["yes", "yes", "--printed"], "wrote more than 16 MiB; have it write less"),
+        (["true", "yes"], "wrote more than 16 MiB; have it write less"),
+        ([ENDLESS, "true", "--deadline", "2"], "did not finish within 2 s"),
+        (
+            ["true", "--before", "sleep 1000", "--undo", "true", "--deadline", "1"],
+            "'before' did not finish within 1 s",
+        ),
+        (
+            ["true", "--before", "true", "--undo", "sleep 1000", "--deadline", "1"],
+            "was not undone: worker 'undo' did not finish within 1 s",
+        ),
+        (
+            ["true", "--before", "sleep 1000", "--undo", "sleep 1000", "--deadline", "1"],
+            "before that: worker 'before' did not finish within 1 s",
+        ),
+    ],
+)
+def test_what_writes_or_waits_without_end_is_one_line(tmp_path, given, said):
+    done = run(tmp_path, *given)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert said in done.stderr and "cannot be launched" in done.stderr
+    assert not [*(tmp_path / "tmp").iterdir()]
 
 
 def test_an_arm_shows_no_control_characters():

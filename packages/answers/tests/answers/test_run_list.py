@@ -31,6 +31,13 @@ def test_runs_are_listed_with_label_and_state(paths: Paths) -> None:
     assert (told[other.id]["label"], told[other.id]["state"]) == ("", "unfinished")
 
 
+def test_a_run_of_which_points_failed_is_not_called_complete(paths: Paths) -> None:
+    run = make_run(paths.runs)
+    run.about["failures"] = {"a-point": "it died", "another": "it hung"}
+    run.save()
+    assert [row["state"] for row in folders.listed(paths)] == ["2 failed"]
+
+
 def test_a_label_is_given_and_taken_away(paths: Paths) -> None:
     run = make_run(paths.runs)
     folders.label(run, "n1")

@@ -87,6 +87,16 @@ def _dismiss(strangers: Sequence[socket.socket], shown: dict[socket.socket, byte
         sock.close()
 
 
+def no_loopback() -> str | None:
+    """Return why nobody here can reach `HOST`, with the fix; None where it is there."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.connect((HOST, 9))  # which sends nothing
+        except OSError as error:
+            return f"there is no loopback ({error.strerror}): ip link set lo up"
+    return None
+
+
 class TimedSocket(socket.socket):
     """A blocking socket whose reads and writes the kernel ends in time (socket(7), SO_RCVTIMEO)."""
 
@@ -225,4 +235,12 @@ class _TcpChannel(_SocketChannel):
 unix = Backend(
     "unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="unix", look=("#CC79A7", "D")
 )
-tcp = replace(unix, name="tcp", channel=_TcpChannel, limit="tcp", demands=(), look=("#D55E00", "^"))
+tcp = replace(
+    unix,
+    name="tcp",
+    channel=_TcpChannel,
+    missing=no_loopback,
+    limit="tcp",
+    demands=(),
+    look=("#D55E00", "^"),
+)

@@ -13,7 +13,7 @@ from ipclab_measure.backends.interface import (
     Place,
     too_long,
 )
-from ipclab_measure.backends.sockets import HOST, TimedSocket
+from ipclab_measure.backends.sockets import HOST, TimedSocket, no_loopback
 from ipclab_measure.backends.waiting import Peer, until
 
 TOKEN_BYTES = 8
@@ -102,6 +102,7 @@ class UdpChannel(Channel):
 backend = Backend(
     "udp",
     channel=UdpChannel,
+    missing=no_loopback,
     longest=lambda: (LONGEST, "nothing"),
     demands=(),
     limit="udp",

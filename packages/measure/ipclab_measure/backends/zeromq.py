@@ -29,7 +29,7 @@ from ipclab_measure.backends.interface import (
     too_long,
     variant,
 )
-from ipclab_measure.backends.sockets import socket_path
+from ipclab_measure.backends.sockets import no_loopback, socket_path
 from ipclab_measure.backends.waiting import (
     BLOCK,
     MS,
@@ -264,6 +264,7 @@ _TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _St
 tcp = replace(
     ipc,
     name="zmq-tcp",
+    missing=no_loopback,
     channel=_TcpChannel,
     store=variant(PubStore, tcp=True),
     stream=_TcpStream,

@@ -3,12 +3,15 @@
 import datetime as dt
 import re
 import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
-from ipclab.store.run import RunFolder
+from ipclab.store.run import INDEX, RunFolder
 from ipclab_measure.machine import Machine
 from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.request import Request
@@ -54,3 +57,17 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
             "set it, or remove that run: the newest one is found by its time",
         )
     return create(paths.runs, machine.digest, about, now)
+
+
+@contextmanager
+def nothing_empty(run: RunFolder) -> Iterator[None]:
+    """Remove a run that fails before anything is stored in it, such as on a full disk."""
+    try:
+        yield
+    except BaseException:
+        files = [path for path in run.path.rglob("*") if path.is_file()]
+        if files == [run.path / INDEX]:
+            shutil.rmtree(run.path)
+            with suppress(OSError):  # there are other runs of this machine
+                run.path.parent.rmdir()
+        raise

@@ -5,6 +5,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from ipclab.errors import plain
+
 # set where a kernel's progress goes to a terminal: the seconds between two lines
 TEXT = "IPCLAB_PROGRESS"
 
@@ -37,7 +39,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Show a line beside the progress."""
         if self.shown:
-            _tqdm().write(line, file=sys.stderr)
+            _tqdm().write(plain(line), file=sys.stderr)
 
     def end(self) -> None:
         """End the present work."""

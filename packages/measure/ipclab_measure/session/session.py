@@ -26,7 +26,7 @@ from ipclab_measure.machine import (
 )
 from ipclab_measure.machine.placement import missing, placements
 from ipclab_measure.record import Record, check_measured, reopened
-from ipclab_measure.session.asked_run import continued, new_run
+from ipclab_measure.session.asked_run import continued, new_run, nothing_empty
 from ipclab_measure.session.heats import compared, heats, with_limits
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -86,7 +86,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
     )
     machine = collect(Source(), root=paths.root)
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
-    with run.held():
+    with run.held(), nothing_empty(run):
         run = reopened(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_machine(run, machine)

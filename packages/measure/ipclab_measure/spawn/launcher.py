@@ -3,7 +3,6 @@
 import os
 import select
 import socket
-import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,10 +26,12 @@ from ipclab_measure.spawn.owned import own
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.started import (
     END_SECONDS,
+    MOST_SAID,
     ForkServer,
     Role,
     Start,
     Started,
+    page,
     serve,
 )
 from ipclab_measure.spawn.wire import LateError, Wire, hear
@@ -199,7 +200,8 @@ class Launcher:
                 self.used.add(role.preload)
                 self._ask(Start(role, prefix, self.session.folder), workers, servers[min(place, 1)])
             if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
-                self._lose()
+                said = [worker.said() for worker in workers.values() if worker.process is None]
+                self._lose(next(filter(None, map(last_line, said)), ""))
             yield workers
         finally:
             for worker in workers.values():
@@ -212,24 +214,25 @@ class Launcher:
                 except TimeoutError:
                     self._kill()
                 worker.wire.await_end(END_SECONDS)
-                for end in (worker.wire, worker.server, worker.stderr):
-                    end.close()
+                worker.wire.close()
+                worker.server.close()
+                os.close(worker.stderr)
                 if worker.process is not None:
                     os.close(worker.process)
 
     def _ask(self, start: Start, workers: dict[str, Started], server: ForkServer) -> None:
         ours, theirs = socket.socketpair()
         told, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
+        stderr = page()  # closed by `running`
         workers[start.role.name] = Started(start.role, Wire(ours), told, stderr)
         with theirs, its:
-            server.ask(msgspec.json.encode(start), [end.fileno() for end in (theirs, stderr, its)])
+            server.ask(msgspec.json.encode(start), [theirs.fileno(), stderr, its.fileno()])
 
-    def _lose(self) -> NoReturn:
-        """Give the fork servers up; their workers die with them."""
+    def _lose(self, why: str = "") -> NoReturn:
+        """Give the fork servers up, for what they said; their workers die with them."""
         self._kill()
         self._lost += 1
-        reason = "the fork server does not answer", "it was killed or could not start"
+        reason = "the fork server does not answer", why or "it was killed or could not start"
         if self._lost > SERVERS_LOST:
             raise SessionError(*reason, "the same command continues the run")
         raise LostError(*reason, "the launch is made again")
@@ -307,6 +310,9 @@ class Launcher:
             code = worker.await_end()
         if code is None:
             self._lose()
+        if worker.cut:
+            what = f"worker {name!r} wrote more than {MOST_SAID >> 20} MiB"
+            raise LaunchError(what, "", "have it write less, or into /dev/null")
         if code or not worker.role.command:
             raise _failure(workers, name, ending(code))
         return Outcome(facts={"said": worker.said()})

@@ -1,5 +1,6 @@
 """What a session starts: fork servers and, by them, the workers of its launches."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,7 @@ from ipclab_measure.spawn.worker import Outcome
 
 REPLY_BYTES = 64
 END_SECONDS = 10.0
+MOST_SAID = 16 << 20  # bytes that a worker may write
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,21 @@ class Started:
     role: Role
     wire: Wire
     server: socket.socket
-    stderr: IO[bytes]
+    stderr: int
     process: int | None = None
     outcome: Outcome | None = None
 
     def said(self) -> str:
-        """Return all that it has written."""
-        self.stderr.seek(0)
-        return self.stderr.read().decode(errors="replace")
+        """Return all that it has written, at most `MOST_SAID` bytes."""
+        return os.pread(self.stderr, self._written(), 0).decode(errors="replace")
+
+    def _written(self) -> int:
+        return os.lseek(self.stderr, 0, os.SEEK_CUR)  # where all its processes write on
+
+    @property
+    def cut(self) -> bool:
+        """Tell whether it wrote more than is kept."""
+        return self._written() >= MOST_SAID
 
     def await_start(self, seconds: float) -> bool:
         """Tell whether its server has started it, and wait for that at most `seconds`."""
@@ -91,6 +100,16 @@ class Started:
         """Return its exit code once it ended, None when nobody knows it; else `TimeoutError`."""
         reply = self.server.recv(REPLY_BYTES)
         return int(reply) if reply else None
+
+
+def page() -> int:
+    """Return a descriptor for what a worker writes: its `MOST_SAID` bytes are memory once written,
+    and the write of one more fails.
+    """
+    made = os.memfd_create("ipclab-said", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(made, MOST_SAID)
+    fcntl.fcntl(made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+    return made
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,13 @@ class Zygote:
 
     def _fork(self, start: Start, control: int, stderr: int, owner: int) -> None:
         parent = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:  # `ulimit -u`, say: that worker cannot start, the others live on
+            os.write(stderr, f"no process can be started: {error.strerror}\n".encode())
+            for fd in (control, stderr, owner):
+                os.close(fd)
+            return
         if pid == 0:
             self.sock.close()
             self.selector.close()

@@ -2,6 +2,9 @@
 clocks.
 """
 
+import errno
+import shutil
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,9 +17,14 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.paths import Paths
+from ipclab.stats import ranktest
+from ipclab.store import run as folder
+from ipclab.store import validity
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
+from ipclab.store.schema import MOST_LAUNCHES
 from ipclab_measure.record import create
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -27,6 +35,7 @@ from ipclab_measure.session.rounds import (
     Rounds,
     shuffled,
 )
+from ipclab_measure.session.session import measure
 from ipclab_measure.session.state import (
     BUDGET,
     DECIDED,
@@ -37,8 +46,9 @@ from ipclab_measure.session.state import (
 from ipclab_measure.spawn.launcher import SessionError
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.profile import PROFILES, Profile, profile
-from tests.support.bundled import NOW
+from tests.support.bundled import NOW, make_run
 from tests.support.made import ASKED, make_launch
+from tests.support.ranks import p_value
 
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
@@ -435,3 +445,42 @@ def test_a_value_that_nothing_is_compared_with_has_fewer_launches() -> None:
         assert values.least_launches == effort.least_values <= effort.least_launches
         assert values.turns == effort.turns
         assert values.most_launches == effort.most_launches
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_disk_that_is_full_at_the_start_leaves_no_run_and_no_other_run_goes(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = [make_run(paths.runs).path / folder.INDEX][:others]
+    if not others:
+        shutil.rmtree(paths.runs)
+    monkeypatch.setattr(folder.RunFolder, "place", full)
+    with pytest.raises(OSError, match="No space"):
+        measure(paths, Request(("payload",), "smoke"), Progress())
+    assert [*paths.runs.rglob("run.json")] == before
+    machines = {path.name for path in paths.runs.iterdir()} - {".ledger"}
+    assert machines == {run.parent.parent.name for run in before}
+
+
+def test_nobody_can_ask_for_more_launches_than_can_be_read(point: Point, ipclab: Any) -> None:
+    launches = [make_launch((), None, write=[10], read=[9])] * (MOST_LAUNCHES + 1)
+    named = f"{point.study}/{point.id}"
+    with pytest.raises(ValueError, match="3,001 launches, above 3,000"):
+        validity.possible(point, launches, named)
+    validity.possible(point, launches[1:], named)
+    done = ipclab("measure", "--study", "payload", "--launches", str(MOST_LAUNCHES + 1))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_the_rank_tests_of_the_most_launches_take_less_than_a_gibibyte() -> None:
+    times = np.exp(np.random.default_rng(1).normal(0, 0.1, MOST_LAUNCHES))
+    tracemalloc.start()
+    ranktest.drift(times.tolist())
+    ranktest.interval(times, times * 1.1, 0.01)
+    p_value(times, times)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 29

@@ -26,6 +26,7 @@ from ipclab_report.pages.jobs import (
     run_jobs,
 )
 from ipclab_report.pages.staleness import current, write_manifest
+from ipclab_report.sheet import csv
 
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
@@ -176,7 +177,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     for file in files:
         points = derived.read(run, file.stem, "points")
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
-        text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())
     return files
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.questions import Limit
+from ipclab.store.schema import MOST_LAUNCHES
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.native_shm import missing
 from ipclab_measure.bounds import cpu_pairs
@@ -34,14 +35,13 @@ STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
 # By the end of a limit's name: the backend whose messages are as bounded
-REFUSING = {"mq": "posix-mq", "udp": "udp", "packet": "unix-seqpacket"}
+REFUSING = {"mq": "posix-mq", "tcp": "tcp", "udp": "udp", "packet": "unix-seqpacket"}
 MAPS = "map-"  # at the start of limits that write into a file, and read it
 BATCH = "batch"
 BRIEF = ("smoke", "quick")  # profiles whose runs do not look at each pair of CPUs
 # Bytes; what takes longer is compared with nothing, and is measured once in a launch
 LARGEST_IN_TURNS = 4_000_000
 LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is luck
-MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
 
 
@@ -147,8 +147,9 @@ def limit_point(name: str, size: int, placement: str) -> Point:
 
 def refused(point: Point) -> str | None:
     """Return why a queue or datagram cannot have the limit point's messages; None when it can."""
-    name = REFUSING.get(point.backend.rpartition("-")[2])
-    return registry.backend(name).refuses(point.size_bytes) if name else None
+    for name in REFUSING.keys() & {*point.backend.split("-")}:
+        return registry.backend(REFUSING[name]).refuses(point.size_bytes)
+    return None
 
 
 def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:

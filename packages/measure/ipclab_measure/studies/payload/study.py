@@ -1,10 +1,12 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from ipclab.errors import UsageError
 from ipclab_measure.backends import installed as registry
+from ipclab_measure.backends.sockets import no_loopback
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.studies.interface import (
     Bound,
@@ -77,6 +79,9 @@ class PayloadStudy(Study):
             placements=profile.placements,
             pinned=profile.pinned,
         )
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        return no_loopback() if point.backend == "tcp" else None
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; published ones are fresh interpreters."""

@@ -1,0 +1,39 @@
+"""A table as CSV: numbers as they are, and no text that a spreadsheet takes for a formula."""
+
+from typing import IO, Any
+
+import pandas as pd
+
+from ipclab.errors import plain
+
+FORMULA = "=+-@\t"  # what a cell begins with that is computed when a spreadsheet opens it
+
+
+def csv(table: pd.DataFrame, out: IO[bytes] | None = None, **how: Any) -> str:
+    """Return `table` as CSV with lines that end in LF, or write it to `out` and return nothing.
+
+    `how` is of `DataFrame.to_csv`. Each text is `plain`, and has a `'` before what would make it a
+    formula.
+    """
+    safe = table.copy(deep=False)
+    for name in table.select_dtypes(["object", "string", "category"]):
+        safe[name] = table[name].map(_cell)
+    written: str | None = safe.rename(columns=_cell).to_csv(
+        out, index=False, lineterminator="\n", **how
+    )
+    return written or ""
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = plain(value)
+    return f"'{text}" if text.startswith(tuple(FORMULA)) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

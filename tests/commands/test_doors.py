@@ -1,0 +1,99 @@
+"""Names from elsewhere at the doors: a run that is read, a terminal, a spreadsheet, an encoding."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pandas as pd
+import pytest
+
+from ipclab.errors import LabError, plain
+from ipclab.store import run as folder
+from ipclab_measure.bundles import pack
+from ipclab_report.sheet import csv
+from tests.support.bundled import make_run
+
+Run = Callable[..., "CompletedProcess[str]"]
+COMMANDS = {
+    "escape": "\x1b[31mred",
+    "title": "\x1b]0;mine\x07",
+    "back": "a\rb\x08",
+    "eight-bit": "\x9b31m",
+    "turned": "a\u202eb\u2066c",
+    "no XML": "a\x00\x0b\uffff",
+}
+SPOKEN = "한국어 中文 µs – 5\u00a0MB\tx\ny\udcff"
+
+
+@pytest.mark.parametrize("name", COMMANDS.values(), ids=[*COMMANDS])
+def test_a_name_that_commands_is_told_without_its_commands(name: str) -> None:
+    assert "?" in plain(name) and len(plain(name)) == len(name)
+    assert plain(plain(name)) == plain(name) != name
+    assert str(LabError(name, name, name)).count("?") >= 3
+    assert plain(SPOKEN) == SPOKEN
+
+
+@pytest.mark.parametrize("name", COMMANDS.values(), ids=[*COMMANDS])
+def test_a_run_is_read_without_commands(ipclab: Run, tmp_path: Path, name: str) -> None:
+    run = make_run(tmp_path / "data/runs")
+    run.about["machine"]["facts"]["cpu_model"] = name
+    run.about["failures"] = {name: name}
+    run.about["parameters"]["studies"] = ["round_trip", name]
+    run.save()
+    about = folder.read(run.path).about
+    assert about["machine"]["facts"]["cpu_model"] == plain(name)
+    assert about["failures"] == {plain(name): plain(name)}
+    listed = ipclab("runs")
+    assert (listed.returncode, listed.stdout) == (0, plain(listed.stdout))
+    assert plain(name) in listed.stdout
+
+
+def test_what_is_echoed_of_a_path_commands_no_terminal(ipclab: Run, tmp_path: Path) -> None:
+    named = "\x1b[31m\u202e"
+    for words in (["report", "--run", named], ["compare", named, named], [named]):
+        done = ipclab(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr == plain(done.stderr)
+    pack(make_run(tmp_path / "data/runs"), tmp_path / named)
+    for words in (["import", named], ["choose", "--size", "100", "--run", named]):
+        done = ipclab(*words)
+        assert "\x1b" not in done.stdout + done.stderr and "\u202e" not in done.stdout
+
+
+@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1+1", "-1-1", "@SUM(A1)", "\t=1"])
+@pytest.mark.parametrize("kind", ["object", "string", "category"])
+def test_no_cell_of_a_table_is_computed_by_a_spreadsheet(text: str, kind: str) -> None:
+    table = pd.DataFrame({"name": pd.Series([text], dtype=kind), text: [-1.5]})
+    head, row = csv(table).replace('"', "").splitlines()
+    assert head == f"name,'{text}" and row == f"'{text},-1.5"
+
+
+def test_numbers_and_words_of_a_table_stay() -> None:
+    words = ["-1.5e3", "+3", "-inf", "a=b", "", None]
+    table = pd.DataFrame({"word": pd.Series(words, dtype=object), "value": [-0.1] * len(words)})
+    assert csv(table) == table.to_csv(index=False, lineterminator="\n")
+    out = io.BytesIO()
+    assert csv(table, out, mode="wb") == "" and out.getvalue().decode() == csv(table)
+
+
+@pytest.mark.parametrize("encoding", ["euc-kr", "cp949", "latin-1", "ascii"])
+def test_a_terminal_is_told_what_its_encoding_lacks(tmp_path: Path, encoding: str) -> None:
+    named = "5\u00a0µs – 한국어 \U0001f600"
+    command = [sys.executable, "-m", "ipclab", "report", "--run", named]
+    env = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C.UTF-8", "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, env=env, capture_output=True, timeout=60, check=False)
+    told = done.stderr.decode(encoding)
+    assert (done.returncode, told.count("\n")) == (2, 1)
+    assert "is no run" in told and "Traceback" not in told
+    code = "import ipclab.__main__ as m, sys; sys.argv=['ipclab', '--version']\n"
+    code += f"try: m.main()\nexcept SystemExit: pass\nprint({named!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=False
+    )
+    told = done.stdout.decode(encoding)
+    assert done.returncode == 0 and done.stderr == b""
+    assert told.splitlines()[-1].startswith("5") and "- " in told

@@ -1,0 +1,94 @@
+"""A machine that is short of something: memory, processes, files, a loopback. One line, no traceback."""
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipclab_measure.spawn.started import Role, Start, Started, page
+from ipclab_measure.spawn.wire import Wire
+from ipclab_measure.spawn.zygote import Zygote
+from ipclab_measure.told import told
+from tests.support.commands import environment
+
+SHORT = [
+    (MemoryError(), "ulimit -v"),
+    (ImportError("x.so: failed to map segment from shared object"), "ulimit -v"),
+    (OSError(errno.ENOMEM, "Cannot allocate memory"), "ulimit -v"),
+    (RuntimeError("can't start new thread"), "ulimit -u"),
+    (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "ulimit -u"),
+    (OSError(errno.EMFILE, "Too many open files", "/tmp/x"), "ulimit -n"),
+]
+
+
+@pytest.mark.parametrize(("error", "fix"), SHORT, ids=lambda given: type(given).__name__)
+def test_a_limit_of_the_process_is_named_with_what_raises_it(
+    error: BaseException, fix: str
+) -> None:
+    line, code = told(error)
+    assert code == 2 and str(line).endswith(fix) and "\n" not in str(line)
+
+
+def test_a_mistake_of_ours_stays_a_traceback() -> None:
+    for error in (RuntimeError("x"), ImportError("no module named x")):
+        with pytest.raises(type(error)):
+            told(error)
+
+
+def test_a_worker_that_cannot_be_forked_says_why_and_the_server_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused() -> int:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refused)
+    ours, theirs = socket.socketpair()
+    told, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    role = Role("end", "", {}, frozenset())
+    worker = Started(role, Wire(ours), told, page())
+    zygote = Zygote(socket.socketpair()[0])
+    zygote._fork(Start(role, "", ""), theirs.detach(), os.dup(worker.stderr), its.detach())
+    assert not zygote.children and not worker.await_start(1.0)
+    assert "no process can be started: Resource temporarily" in worker.said()
+
+
+def _unshared() -> bool:
+    tried = subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+@pytest.mark.skipif(not _unshared(), reason="no network namespace can be had")
+def test_without_a_loopback_what_needs_it_is_not_testable_here(tmp_path: Path) -> None:
+    listing = ["unshare", "-n", sys.executable, "-m", "ipclab", "backends"]
+    done = subprocess.run(
+        listing, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
+    )
+    lines = dict(line.split(None, 1) for line in done.stdout.splitlines())
+    for name in ("tcp", "udp", "zmq-tcp"):
+        assert lines[name].startswith("not testable here: there is no loopback")
+        assert lines[name].endswith("ip link set lo up")
+    assert lines["unix"] == "ready"
+    command = [
+        "measure",
+        "--study",
+        "payload",
+        "--backend",
+        "tcp",
+        "--size",
+        "100",
+        "--launches",
+        "1",
+    ]
+    done = subprocess.run(
+        [*listing[:-1], *command, "--profile", "smoke"],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert "failed" not in done.stderr and "Traceback" not in done.stderr
