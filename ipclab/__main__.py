@@ -2,21 +2,19 @@
 
 import sys
 
+from ipclab.errors import LabError
+from ipclab.plugins import part
+
 INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line that ipclab-measure brings."""
     try:
-        from ipclab.errors import LabError
-        from ipclab.plugins import part
-
-        try:
-            command_line = part("command_line")
-        except LabError as error:
-            print(f"ipclab: {error}", file=sys.stderr)
-            sys.exit(error.exit_code)
-        command_line()
+        part("command_line")()
+    except LabError as error:
+        print(f"ipclab: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:  # while the rest is imported
         print("ipclab: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
