@@ -5,8 +5,6 @@ import sys
 from ipclab.errors import LabError
 from ipclab.plugins import part
 
-INTERRUPTED = 130
-
 
 def main() -> None:
     """Run the command line that ipclab-measure brings."""
@@ -17,7 +15,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:  # while the rest is imported
         print("ipclab: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

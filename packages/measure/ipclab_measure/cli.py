@@ -8,7 +8,7 @@ import sys
 import click
 
 from ipclab import __version__
-from ipclab.errors import UsageError, plain
+from ipclab.errors import UsageError, hint, plain
 from ipclab.plugins import names
 from ipclab_measure import told
 from ipclab_measure.plugins import one
@@ -40,7 +40,7 @@ class Commands(click.Group):
                 why = f"it comes with {package}, which is not installed"
                 lacking = UsageError(f"no command {cmd_name!r}", why, f"pip install {package}")
                 return _broken(cmd_name, lacking)
-        return None
+        raise UsageError(f"No such command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
 
 
 def _broken(name: str, error: UsageError) -> click.Command:
