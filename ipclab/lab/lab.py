@@ -96,7 +96,7 @@ class Lab(Data):
         levels: Mapping[str, Sequence[Any]] | None = None,
         seed: int = -1,
         run: str = "",
-    ) -> Self:
+    ) -> "Lab":
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
@@ -104,7 +104,7 @@ class Lab(Data):
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)
-        return cls.open(str(swept.path))
+        return kind().open(str(swept.path))
 
     @contextmanager
     def figure(

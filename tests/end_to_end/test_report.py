@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
 from ipclab.store.bundle import opened
@@ -127,8 +126,6 @@ def test_check_knows_current_reports_and_names_what_changed(
     ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # whose frames were proved when the reports were made
-    monkeypatch.setattr(derived, "verify", lambda run: [])
     assert ipclab("check", "--out", str(made)).stdout.endswith(
         "every report is what data, code, words and lock give\n"
     )
@@ -179,12 +176,15 @@ def test_each_mechanism_and_term_of_the_appendix_is_defined(made: Path, lang: st
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_readme_shows_the_reference_run(made: Path, lang: str) -> None:
-    drawn, kept = made / "figures" / f"{PICTURE}.{lang}.svg", ROOT / f"docs/{PICTURE}.{lang}.svg"
-    assert drawn.read_text() == kept.read_text(), (
+    drawn, kept = (
+        made / "figures" / f"{PICTURE}.{lang}.png",
+        ROOT / f"docs/pictures/{PICTURE}.{lang}.png",
+    )
+    assert drawn.read_bytes() == kept.read_bytes(), (
         f"the run, the code or the words have changed: cp {drawn} {kept}"
     )
     readme = ROOT / ("README.md" if lang == "en" else f"README.{lang}.md")
-    assert f"](docs/{PICTURE}.{lang}.svg)" in readme.read_text()
+    assert f"](docs/pictures/{PICTURE}.{lang}.png)" in readme.read_text()
 
 
 def test_the_reference_run_is_complete_and_undamaged() -> None:

@@ -241,6 +241,8 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
     other units.
     """
     study, *rest = row.split("/")
+    if study not in derived.measured(run):
+        return False  # a value that a text quotes
     known = units(run.path, study).get(tuple(rest))
     return known is not None and unit in ("", known)
 

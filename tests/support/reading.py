@@ -31,7 +31,7 @@ RULES = {  # by language: what must not stand in a report, and why
 KEY = r"\b(?:arm|backend|placement|cache|set|op|metric|size_bytes|mapping|readers|entries)=\w"
 ALWAYS = {
     KEY: "a raw key",
-    r"\bnan\b|\bNaN\b|\bNone\b|<NA>": "a value of the program",
+    r"\bnan\b|\bNaN\b|\bNone\b(?! of\b)|<NA>": "a value of the program",
     r"\{[a-z_.]+(?::[\w,]+)?\}": "an unfilled name",
 }
 RATIO = re.compile(r"배 \\?\[")

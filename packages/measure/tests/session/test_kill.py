@@ -270,7 +270,7 @@ def test_the_same_command_measures_failed_points_again(
 KILLED = """
 import os
 import ipclab_report.appendix.thin
-import ipclab.store.archive
+import ipclab_measure.bundles
 from ipclab.__main__ import main
 
 def thin(*arguments):
@@ -282,7 +282,7 @@ def write(file, members):
     os.kill(os.getpid(), 9)
 
 ipclab_report.appendix.thin._thin = thin
-ipclab.store.archive.write = write
+ipclab_measure.bundles.write_archive = write
 main()
 """
 

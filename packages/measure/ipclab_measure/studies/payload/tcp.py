@@ -55,6 +55,10 @@ PICKLED = {  # module -> what an array's pickle needs of it
 }
 
 
+class ClosedError(LabError, ConnectionError):
+    """The other end closed the connection: it may have told why."""
+
+
 class ArrayUnpickler(pickle.Unpickler):
     """Unpickles NumPy arrays and nothing else."""
 
@@ -121,7 +125,7 @@ class _Sender:
         link.sendall(HEADER.pack(length, self.token))
         link.sendall(body)
         if not link.recv(1):
-            raise LabError("the receiver closed the connection", "it did not take the message")
+            raise ClosedError("the receiver closed the connection", "it did not take the message")
         if not self.kept:
             link.close()
         return start
@@ -218,7 +222,7 @@ class _Receiver:
         while place < length:
             got = link.recv_into(view[place:])
             if not got:
-                raise LabError(
+                raise ClosedError(
                     f"{place} of {length} bytes arrived", "the sender closed the connection"
                 )
             place += got
@@ -230,7 +234,7 @@ def _append(recv: Callable[[int], bytes], length: int, chunk: int) -> bytes:
     while len(data) < length:
         packet = recv(min(chunk, length - len(data)))
         if not packet:
-            raise LabError(
+            raise ClosedError(
                 f"{len(data)} of {length} bytes arrived", "the sender closed the connection"
             )
         data += packet
