@@ -133,7 +133,7 @@ def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
     """
     known: dict[str, list[str]] = {}
     for label, *cells in rows(executed, *names):
-        measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\(95% 구간 )\d", cell)]
+        measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\((?:95% )?구간 )\d", cell)]
         known.setdefault(label, []).extend(measured[-1:])
     return known
 
