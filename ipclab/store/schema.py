@@ -25,7 +25,6 @@ PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 # `tables` and facts.json: what runs of schema 1 and 2 may hold
 FOLDERS = "points", "machine", "raw", "tables"
 LARGEST = (1 << 63) - 1
-MOST_LAUNCHES = 3_000  # of one point: a rank test takes memory with their square
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]

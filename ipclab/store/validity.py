@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import plain
+from ipclab.store import MOST_LAUNCHES
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.store.schema import MOST_LAUNCHES
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
 MOST_ROWS = 1 << 25  # of one point; the largest profile takes fewer

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ipclab.paths import checkout
-from ipclab.store.schema import MOST_LAUNCHES
+from ipclab.store import MOST_LAUNCHES
 from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress

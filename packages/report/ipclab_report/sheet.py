@@ -1,15 +1,16 @@
 """A table as CSV: numbers as they are, and no text that a spreadsheet takes for a formula."""
 
-from typing import IO, Any
-
-import pandas as pd
+from typing import IO, TYPE_CHECKING, Any
 
 from ipclab.errors import plain
+
+if TYPE_CHECKING:  # which takes long to load, and commands import this
+    import pandas as pd
 
 FORMULA = "=+-@\t"  # what a cell begins with that is computed when a spreadsheet opens it
 
 
-def csv(table: pd.DataFrame, out: IO[bytes] | None = None, **how: Any) -> str:
+def csv(table: "pd.DataFrame", out: IO[bytes] | None = None, **how: Any) -> str:
     """Return `table` as CSV with lines that end in LF, or write it to `out` and return nothing.
 
     `how` is of `DataFrame.to_csv`. Each text is `plain`, and has a `'` before what would make it a

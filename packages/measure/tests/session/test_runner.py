@@ -19,12 +19,11 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.stats import ranktest
+from ipclab.store import MOST_LAUNCHES, validity
 from ipclab.store import run as folder
-from ipclab.store import validity
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
-from ipclab.store.schema import MOST_LAUNCHES
 from ipclab_measure.record import create
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open

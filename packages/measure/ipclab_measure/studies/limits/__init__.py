@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.store import MOST_LAUNCHES
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.questions import Limit
-from ipclab.store.schema import MOST_LAUNCHES
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.native_shm import missing
 from ipclab_measure.bounds import cpu_pairs
