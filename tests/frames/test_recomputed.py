@@ -267,7 +267,8 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
         if told is not None and not close(told * scale, quantity.value):
             wrong.append((parts, told * scale, quantity.value))
     assert wrong == []
-    assert count
+    not_held = {"faults", "objects"} - {*derived.measured(run)}  # a smoke run has neither
+    assert count or name.partition("_")[2] in not_held
 
 
 def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:

@@ -24,6 +24,7 @@ from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
+from ipclab_measure import record
 from ipclab_measure.record import create
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -456,7 +457,7 @@ def test_a_disk_that_is_full_at_the_start_leaves_no_run_and_no_other_run_goes(
     before = [make_run(paths.runs).path / folder.INDEX][:others]
     if not others:
         shutil.rmtree(paths.runs)
-    monkeypatch.setattr(folder.RunFolder, "place", full)
+    monkeypatch.setattr(record.Record, "place", full)
     with pytest.raises(OSError, match="No space"):
         measure(paths, Request(("payload",), "smoke"), Progress())
     assert [*paths.runs.rglob("run.json")] == before
