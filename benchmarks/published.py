@@ -40,7 +40,8 @@ from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.payload import MOVED
 from ipclab_measure.studies.profile import profile
 from ipclab_measure.studies.round_trip import RoundTripStudy, published
-from ipclab_measure.studies.shared_dict.study import PUBLISHED_READERS, SharedDictStudy
+from ipclab_measure.studies.shared_dict.levels import PUBLISHED_READERS
+from ipclab_measure.studies.shared_dict.study import SharedDictStudy
 
 ROUNDS, TOLERANCE = 9, 0.15
 SKIPPED = 3  # the exit code

@@ -19,7 +19,7 @@ from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful
 from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
 from ipclab_measure.session.state import PointStates
-from ipclab_measure.spawn.launcher import SessionError
+from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.studies.limits import LAUNCHES
 from ipclab_measure.studies.profile import profile
 from tests.support import made as support

@@ -24,7 +24,8 @@ from ipclab_answers.ab.trial import (
     trial,
 )
 from ipclab_measure.backends.native_shm import missing
-from ipclab_measure.spawn.launcher import Launcher, LostError
+from ipclab_measure.spawn.failures import LostError
+from ipclab_measure.spawn.launcher import Launcher
 
 # Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
 LIMIT = "echo-pipe"

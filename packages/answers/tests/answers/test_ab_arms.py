@@ -30,7 +30,8 @@ from ipclab_answers.ab.asked import Asked
 from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import AtPoint, Wanted
 from ipclab_answers.ab.side_by_side import _insisting
-from ipclab_measure.spawn.launcher import Launcher, LostError, SessionError
+from ipclab_measure.spawn.failures import LostError, SessionError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
 from tests.support.commands import ROOT, environment, eventually, processes_of

@@ -14,15 +14,9 @@ from dataclasses import dataclass, field
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
-from ipclab_measure.spawn.launcher import (
-    Launcher,
-    LaunchError,
-    LostError,
-    SessionError,
-    answer,
-    outcomes_of,
-)
-from ipclab_measure.spawn.started import Role, Started
+from ipclab_measure.spawn.failures import LaunchError, LostError, SessionError
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.started import Role, Started, answer, outcomes_of
 from ipclab_measure.spawn.worker import Outcome, Roles, Turn
 
 LEAST_TURNS = 4  # recorded of each contestant, however long they last

@@ -4,7 +4,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -13,8 +13,8 @@ from typing import NoReturn
 
 import msgspec
 
-from ipclab.errors import LabError
-from ipclab_measure.spawn.exits import SILENCE, ending, last_line
+from ipclab_measure.spawn.exits import ending, last_line
+from ipclab_measure.spawn.failures import LaunchError, LostError, SessionError, failed, silent
 from ipclab_measure.spawn.ledger import (
     Session,
     close_session,
@@ -23,7 +23,6 @@ from ipclab_measure.spawn.ledger import (
     remove_launch,
 )
 from ipclab_measure.spawn.owned import own
-from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.started import (
     END_SECONDS,
     MOST_SAID,
@@ -31,6 +30,8 @@ from ipclab_measure.spawn.started import (
     Role,
     Start,
     Started,
+    answer,
+    outcomes_of,
     page,
     serve,
 )
@@ -49,24 +50,6 @@ START_SECONDS = 60.0
 DYING_SECONDS = 0.2
 YOUNG_SECONDS = 4.0  # fork servers take about one to start: younger ones serve for another round
 SERVERS_LOST = 3  # one after the other, without a launch between them
-
-
-class LaunchError(LabError):
-    """A worker died, hung or said that something is wrong; `said` is all that it wrote."""
-
-    said = ""
-
-
-class WrongDataError(LaunchError, PayloadError):
-    """Data arrived wrong in a launch, which another launch does not make good."""
-
-
-class LostError(LaunchError):
-    """The fork server is gone, and the launch with it; the next one has a new server."""
-
-
-class SessionError(LabError):
-    """The measuring session cannot go on; the run stays as it is, unfinished."""
 
 
 @dataclass
@@ -251,7 +234,7 @@ class Launcher:
         try:
             parked = self._hear(workers, time.monotonic() + seconds)
         except LateError as late:
-            raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
+            raise silent(workers, late.args[0], f"did not finish within {seconds:g} s") from None
         ended = outcomes_of(workers)
         if parked and ended:
             raise LaunchError(
@@ -314,29 +297,5 @@ class Launcher:
             what = f"worker {name!r} wrote more than {MOST_SAID >> 20} MiB"
             raise LaunchError(what, "", "have it write less, or into /dev/null")
         if code or not worker.role.command:
-            raise _failure(workers, name, ending(code))
+            raise silent(workers, name, ending(code))
         return Outcome(facts={"said": worker.said()})
-
-
-def failed(name: str, said: Failed) -> LaunchError:
-    """Return the error of a launch whose worker `name` told why it cannot go on."""
-    return (WrongDataError if said.wrong else LaunchError)(f"worker {name!r} failed", said.why)
-
-
-def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
-    """Return the outcomes of those workers that have one, by role."""
-    return {role: worker.outcome for role, worker in workers.items() if worker.outcome}
-
-
-def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
-    """Send `message` to workers of the roles `to`; a dead one shows at its next message."""
-    for name in to:
-        with suppress(OSError):
-            workers[name].wire.send(message)
-
-
-def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
-    said = [worker.said() for worker in (workers[name], *workers.values())]
-    error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
-    error.said = said[0]
-    return error

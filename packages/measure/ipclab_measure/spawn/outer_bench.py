@@ -8,13 +8,14 @@ from functools import partial
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import (
     Contestant,
     HeatOutcomes,
     Schedule,
     together_or_alone,
 )
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.mpi_mail import (
     CANCEL,
     MAIL_SECONDS,

@@ -23,13 +23,14 @@ from ipclab_measure.spawn.exits import (
     full,
     last_line,
 )
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import (
     Contestant,
     HeatOutcomes,
     Schedule,
     together_or_alone,
 )
-from ipclab_measure.spawn.launcher import START_SECONDS, Launcher, LaunchError
+from ipclab_measure.spawn.launcher import START_SECONDS, Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab_measure.spawn.mpi import (
     SEGMENT_BYTES,

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from ipclab_measure.spawn.wire import Wire
-from ipclab_measure.spawn.worker import Outcome
+from ipclab_measure.spawn.worker import Meeting, Outcome, Turn
 
 REPLY_BYTES = 64
 END_SECONDS = 10.0
@@ -159,3 +159,15 @@ def serve(ledger: Path, session: str, preload: str, after: Sequence[ForkServer] 
     for fd in fds[1:]:
         os.close(fd)
     return ForkServer(process, ours)
+
+
+def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
+    """Return the outcomes of those workers that have one, by role."""
+    return {role: worker.outcome for role, worker in workers.items() if worker.outcome}
+
+
+def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
+    """Send `message` to workers of the roles `to`; a dead one shows at its next message."""
+    for name in to:
+        with suppress(OSError):
+            workers[name].wire.send(message)

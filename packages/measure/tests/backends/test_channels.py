@@ -23,8 +23,9 @@ from ipclab_measure.backends.interface import (
 from ipclab_measure.backends.stream import StreamChannel
 from ipclab_measure.backends.waiting import Peer, start_ticks
 from ipclab_measure.session.request import Request
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import alone
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import digest, payload
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role

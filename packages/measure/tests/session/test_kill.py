@@ -22,7 +22,8 @@ from ipclab.store.samples import decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.failures import LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.studies.interface import Sweep

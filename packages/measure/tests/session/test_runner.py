@@ -43,7 +43,7 @@ from ipclab_measure.session.state import (
     PointStates,
     State,
 )
-from ipclab_measure.spawn.launcher import SessionError
+from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run

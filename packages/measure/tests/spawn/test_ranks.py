@@ -19,8 +19,9 @@ from ipclab.errors import LabError
 from ipclab.store.point import Point
 from ipclab_measure.spawn import mpi, rank_bench
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import alone
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
 from ipclab_measure.spawn.mpi_outer import reachable
 from ipclab_measure.spawn.rank_bench import NOT_ALONE, RankBench

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from ipclab_measure.backends.waiting import start_ticks
-from ipclab_measure.spawn.launcher import Launcher, LaunchError, SessionError
+from ipclab_measure.spawn.failures import LaunchError, SessionError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import clean
 from ipclab_measure.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of

@@ -16,8 +16,9 @@ from ipclab.store.point import Point
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import placements
+from ipclab_measure.spawn.failures import LaunchError, WrongDataError
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher, LaunchError, WrongDataError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.loops import FAULT_REPEATS
 from ipclab_measure.spawn.names import KEY
 from ipclab_measure.spawn.started import Role

@@ -21,8 +21,9 @@ from ipclab_measure.backends.interface import Place
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.request import Request
 from ipclab_measure.spawn import mpi
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import alone
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.names import KEY
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.rank_bench import RankBench
@@ -31,9 +32,9 @@ from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.installed import studies, study
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES, Profile
+from ipclab_measure.studies.shared_dict.levels import LIVE_ENTRIES
 from ipclab_measure.studies.shared_dict.published import STORES
 from ipclab_measure.studies.shared_dict.study import (
-    LIVE_ENTRIES,
     WRITES,
     SharedDictStudy,
     staleness,

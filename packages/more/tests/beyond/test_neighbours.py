@@ -18,7 +18,8 @@ from ipclab_measure.machine.topology import Cache, Topology
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.failures import LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_more.studies import neighbours

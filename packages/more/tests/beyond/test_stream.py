@@ -17,8 +17,9 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.machine.placement import Placement
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.studies import ranks
 from ipclab_measure.studies.interface import Site, Sweep

@@ -23,11 +23,12 @@ from ipclab_report.claims.claim import (
     judge_all,
 )
 from ipclab_report.claims.computed import one_value, values_of
-from ipclab_report.claims.expression import Source, Term
+from ipclab_report.claims.expression import Term
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
+from ipclab_report.claims.values import Source
 from ipclab_report.prose.language import placeholders
 
 if TYPE_CHECKING:

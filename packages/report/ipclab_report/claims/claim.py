@@ -10,9 +10,10 @@ from ipclab.errors import nearest
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab_report.address import MissingError
-from ipclab_report.claims.expression import Source, Term
+from ipclab_report.claims.expression import Term
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.simultaneous import simultaneous
+from ipclab_report.claims.values import Source
 from ipclab_report.prose.language import RuleError
 
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"

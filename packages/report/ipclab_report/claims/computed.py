@@ -11,14 +11,10 @@ from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
 from ipclab_report.address import MissingError
 from ipclab_report.claims.claim import known_of
-from ipclab_report.claims.expression import (
-    MOST_WORK,
-    Source,
-    Term,
-    Work,
-)
+from ipclab_report.claims.expression import Term
 from ipclab_report.claims.published import worded
 from ipclab_report.claims.rules import read_sum
+from ipclab_report.claims.values import MOST_WORK, Source, Work
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
 

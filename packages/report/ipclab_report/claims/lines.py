@@ -15,12 +15,7 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab_report.address import ENDS, EVERY, KNOWN, Address
 from ipclab_report.claims.claim import Claim, Table, decide
-from ipclab_report.claims.expression import (
-    MOST_WORK,
-    Source,
-    Term,
-    Work,
-)
+from ipclab_report.claims.expression import Term
 from ipclab_report.claims.file import Control, File, _Names
 from ipclab_report.claims.requirement import Requirement
 from ipclab_report.claims.rules import (
@@ -29,6 +24,7 @@ from ipclab_report.claims.rules import (
     read_rule,
     read_sum,
 )
+from ipclab_report.claims.values import MOST_WORK, Source, Work
 from ipclab_report.prose.language import RuleError, amount
 from ipclab_report.textfile import text_of
 

@@ -19,9 +19,10 @@ from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of
 from ipclab_report.address import Address, Points
 from ipclab_report.claims.claim import SLACK
-from ipclab_report.claims.expression import Source, Term, Values
+from ipclab_report.claims.expression import Term
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
+from ipclab_report.claims.values import Source, Values
 from ipclab_report.prose.language import half_a_digit
 
 NAMES = {

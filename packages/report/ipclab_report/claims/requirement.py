@@ -26,9 +26,10 @@ from ipclab_report.claims.claim import (
     Text,
     decide,
 )
-from ipclab_report.claims.expression import Source, Term, looked_up
+from ipclab_report.claims.expression import Term, looked_up
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.tolerance import Deadline
+from ipclab_report.claims.values import Source
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
 

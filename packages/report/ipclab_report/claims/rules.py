@@ -21,13 +21,13 @@ from ipclab_report.address import Address
 from ipclab_report.claims.expression import (
     ALONG,
     FUNCTIONS,
-    Source,
     Term,
     applied,
     constant,
     joined,
     looked_up,
 )
+from ipclab_report.claims.values import Source
 from ipclab_report.prose import language
 from ipclab_report.prose.language import (
     Operator,

@@ -12,12 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ipclab_report.address import Address
-from ipclab_report.claims.expression import (
-    Term,
-    applied,
-    constant,
-    looked_up,
-)
+from ipclab_report.claims.expression import Term, applied, constant, looked_up
 from ipclab_report.claims.rules import Rule, bounded
 from ipclab_report.prose.language import RuleError, amount
 

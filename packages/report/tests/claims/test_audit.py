@@ -27,7 +27,6 @@ from ipclab_report.claims.claim import (
     decide,
 )
 from ipclab_report.claims.computed import compute
-from ipclab_report.claims.expression import Source
 from ipclab_report.claims.published import (
     Outcome,
     _follows,
@@ -47,6 +46,7 @@ from ipclab_report.claims.told import (
     exact,
     log,
 )
+from ipclab_report.claims.values import Source
 from ipclab_report.claims.verdicts import NEEDS, with_interval
 from ipclab_report.lab import lab_of
 from ipclab_report.pages.words import digits

@@ -21,11 +21,11 @@ from ipclab_report.claims.claim import (
     decide,
     judge_all,
 )
-from ipclab_report.claims.expression import Source
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
 from ipclab_report.claims.rules import read_names, read_rule, read_sum
 from ipclab_report.claims.simultaneous import simultaneous
+from ipclab_report.claims.values import Source
 from ipclab_report.prose.language import RuleError, amount
 from tests.project.test_documents import blocks
 from tests.support.commands import ROOT

@@ -168,7 +168,7 @@ ADDRESS = "round_trip.round-trip[backend=unix]"
         ("at_most 2 us", "at_least 2 us", 7, "has one bound of time"),
         ("at_most 2 us", "at_most 2 us rounded", 7, "exactly as it is written"),
         ("at_most 2 us", "at_most 2", 7, "has one bound of time"),
-        ("backend=unix", "bakend=unix", 7, "'backend'"),
+        ("backend=unix", "backennd=unix", 7, "'backend'"),
         ('id = "R-1"', 'id = "{low}"', 2, "id holds a brace"),
         ('language = "en"', "", 1, "a requirement has no 'language'"),
         ("{most:us,int}", "{least}", 4, "least"),

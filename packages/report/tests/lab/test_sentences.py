@@ -18,8 +18,8 @@ from ipclab.store.run import RunFolder
 from ipclab_measure.studies.asked import question
 from ipclab_report.claims.claim import HOLDS, NOT_TESTABLE, decide
 from ipclab_report.claims.computed import values_of
-from ipclab_report.claims.expression import Source
 from ipclab_report.claims.rules import read_rule
+from ipclab_report.claims.values import Source
 from ipclab_report.lab import lab_of
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference

@@ -15,7 +15,7 @@ from ipclab_measure.machine.answers import memory_available
 from ipclab_measure.machine.mounts import existing, mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.source import AbsentError, Source
-from ipclab_measure.spawn.launcher import SessionError
+from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.studies.file_io.sets import (
     Draw,

@@ -4,7 +4,7 @@ import re
 from array import array
 from decimal import Decimal
 
-from ipclab_measure.spawn.launcher import LaunchError
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.worker import Outcome
 
 PREFIX = "BenchmarkCell/"

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.heat import Contestant, HeatOutcomes, Schedule
-from ipclab_measure.spawn.launcher import Launcher, LaunchError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.multiplexer import output, turns

@@ -13,7 +13,8 @@ from subprocess import DEVNULL
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout, typed
-from ipclab_measure.spawn.launcher import Launcher, LaunchError, LostError
+from ipclab_measure.spawn.failures import LaunchError, LostError
+from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.studies.interface import NotTestableError
 

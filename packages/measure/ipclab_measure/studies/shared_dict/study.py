@@ -2,17 +2,15 @@
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.errors import UsageError
 from ipclab.store.launch import Launch, Samples
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.codecs import CODECS, encoded_bytes
@@ -44,18 +42,9 @@ from ipclab_measure.studies.shared_dict.ends import (
     STAMP,
     VERSION,
 )
+from ipclab_measure.studies.shared_dict.levels import ENTRIES, READERS, USUAL_CODEC, levels_of
 
 HERE = "ipclab_measure.studies.shared_dict.ends"
-PUBLISHED_READERS = 3
-READERS = (1, 3, 7)
-ENTRIES = (10, 100, 1000, 10_000)
-MANY_ENTRIES = 100_000  # in profile full
-STREAM_ENTRIES = (100, 1000, 10_000)
-LIVE_ENTRIES = (10, 1000)
-USUAL_CODEC = "pickle"
-ENTRY_BYTES = 80  # that no further entry's pickle takes more than
-USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
-LARGEST = 8 << 20  # bytes of a dictionary that is asked for by its size: making one takes seconds
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 FEW = 3  # launches, of values without a contest
@@ -121,7 +110,7 @@ class SharedDictStudy(Study):
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return self.of_arms(asked, _whole, **levels, **_known(profile, sweep))
+        return self.of_arms(asked, _whole, **levels, **levels_of(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
@@ -182,75 +171,6 @@ def _whole(levels: Levels) -> Levels:
         if levels[name] == "usual":
             levels[name] = own.get(name, "none")
     return {**levels, "size": encoded_bytes(levels["codec"], levels["entries"])}
-
-
-def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
-    """Return numbers of entries and readers by what they are for, and cells of both.
-
-    Quick varies the readers at one of entries alone.
-    """
-    sized = tuple(sorted({entries_within(size) for size in sweep.sizes or ()}))
-    if sized and "entries" in sweep.levels:
-        why = "the size of a dictionary follows from its entries"
-        raise UsageError("sizes and entries at once", why, "give one of them")
-    own = bool(sized or sweep.levels)
-
-    def entries_of(*usual: int) -> tuple[int, ...]:
-        if sized:
-            return sized
-        return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
-
-    short = profile.name in ("smoke", "quick")
-    entries = entries_of(*ENTRIES, *([MANY_ENTRIES] if profile.name == "full" else []))
-    readers = sweep.numbers("readers", READERS[:2] if short else READERS)
-    streamed = entries_of(*STREAM_ENTRIES)
-    some = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
-    cells = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
-    if profile.name == "quick" and not own:
-        cells = [
-            cell
-            for cell in cells
-            if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES
-        ]
-    return {
-        "entries": entries,
-        "streamed": streamed,
-        "lively": entries_of(*LIVE_ENTRIES),
-        "readers": readers,
-        "most": readers[-1:],
-        "published": [number for number in readers if own or number >= PUBLISHED_READERS],
-        "usual": [{"entries": some, "readers": readers[-1]}],
-        "alone": [{"entries": some, "readers": readers[0]}] if len(readers) > 1 else [],
-        "cells": cells,
-        "streamed_cells": [cell for cell in cells if cell["entries"] in streamed],
-        "away": list(_away(streamed, readers)),
-    }
-
-
-def entries_within(size: int) -> int:
-    """Return how many entries a dictionary has whose pickle takes `size` bytes at most.
-
-    It has one at least. Raises `UsageError` for a size that is too large.
-    """
-    if size > LARGEST:
-        fix = f"give {LARGEST:,} bytes at most, or name another --study"
-        raise UsageError(f"a dictionary of {size:,} bytes", "making it takes too long", fix)
-    entries = 1
-    while (room := size - encoded_bytes(USUAL_CODEC, entries)) >= ENTRY_BYTES:
-        entries += room // ENTRY_BYTES
-    while encoded_bytes(USUAL_CODEC, entries + 1) <= size:
-        entries += 1
-    return entries
-
-
-def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
-    """Yield the cells whose readers are on other nodes than the writer."""
-    here = world()
-    away = here.away() if here else []
-    for count, number in product(entries, readers):
-        if here and number <= len(away):
-            nodes = 1 + sum(not set(away[:number]).isdisjoint(node.ranks) for node in here.nodes)
-            yield {"entries": count, "readers": number, "nodes": nodes}
 
 
 def _short_of_ranks(point: Point) -> str | None:

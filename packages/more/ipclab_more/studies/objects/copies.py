@@ -5,7 +5,8 @@ end holds lies where it came or was made anew. What a library copies in between,
 that grows, is not seen: this is the least.
 """
 
-from collections.abc import Iterator, Mapping
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,3 +87,19 @@ def _pieces(content: Any) -> Iterator[Span]:
             yield from (_span(buffer) for buffer in buffers if buffer)
         else:
             yield from _pieces(column.to_numpy())
+
+
+def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
+    """Return what `act` returns, and the most bytes at a time that Python and Arrow took.
+
+    A buffer that grows counts with its spare room: this is memory needed, no count of copies.
+    """
+    pool = pa.default_memory_pool()
+    before = pool.bytes_allocated()
+    tracemalloc.start()
+    try:
+        result = act()
+        grown = tracemalloc.get_traced_memory()[1] + pool.bytes_allocated() - before
+        return result, max(0, grown)
+    finally:
+        tracemalloc.stop()

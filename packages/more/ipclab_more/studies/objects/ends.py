@@ -3,9 +3,8 @@
 import gc
 import random
 import struct
-import tracemalloc
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -14,7 +13,6 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.backends.installed import backends
@@ -25,7 +23,7 @@ from ipclab_measure.spawn.worker import Turns, Worker
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_measure.studies.round_trip.ends import opened
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
-from ipclab_more.studies.objects.copies import anew_bytes
+from ipclab_more.studies.objects.copies import allocating, anew_bytes
 from ipclab_more.studies.objects.ways import Room, Way, ways
 from ipclab_more.studies.stream.memory import memory
 
@@ -292,19 +290,3 @@ def fault_of(wanted: Any, came: Any) -> str:
     except PayloadError as error:
         return str(error)
     return ""
-
-
-def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what `act` returns, and the most bytes at a time that Python and Arrow took.
-
-    A buffer that grows counts with its spare room: this is memory needed, no count of copies.
-    """
-    pool = pa.default_memory_pool()
-    before = pool.bytes_allocated()
-    tracemalloc.start()
-    try:
-        result = act()
-        grown = tracemalloc.get_traced_memory()[1] + pool.bytes_allocated() - before
-        return result, max(0, grown)
-    finally:
-        tracemalloc.stop()
