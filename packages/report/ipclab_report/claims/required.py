@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.stats.quantity import Quantity
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import decode
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
@@ -23,7 +23,8 @@ from ipclab_report.claims.requirement import (
     VIOLATED,
     Evidence,
     Requirement,
-    judge,
+    judge_frames,
+    judge_samples,
 )
 
 if TYPE_CHECKING:
@@ -93,17 +94,23 @@ def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
 def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
     run = values_of(lab)[1]
-    points = dict[tuple[str, str, str], tuple[Measured, str]]()
+    rows = dict[tuple[str, str, str], Any]()
     try:
         for address in requirement.rule.term.addresses:
             for _, row in run.find(address) if not address.text else ():
-                key = str(row.study), str(row.point), str(row.op)
-                file = lab.run.path / "points" / key[0] / f"{key[1]}.parquet"
-                points[key] = decode(file), key[2]
+                rows[str(row.study), str(row.point), str(row.op)] = row
     except MissingError:
         return Evidence(NOT_TESTABLE, why="unmeasured")
-    fixed = bool(lab.run.about["parameters"].get(FIXED))
-    return judge(requirement, run, list(points.values()), fixed)
+    if not rows:
+        return Evidence(NOT_TESTABLE)
+    if requirement.statistic not in OF_SAMPLES:
+        return judge_frames(requirement, run)._replace(
+            launches=sum(int(row.launches) for row in rows.values()),
+            samples=sum(int(row.samples) for row in rows.values()),
+        )
+    folder = lab.run.path / "points"
+    points = [(decode(folder / study / f"{point}.parquet"), op) for study, point, op in rows]
+    return judge_samples(requirement, points, bool(lab.run.about["parameters"].get(FIXED)))
 
 
 def _statistic(lab: "ReportLab", requirement: Requirement) -> str:

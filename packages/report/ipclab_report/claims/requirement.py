@@ -1,7 +1,7 @@
-"""Requirements: each names its statistic, and is judged on the samples of a run.
+"""Requirements: each names its statistic, and is judged on the samples or the frames of a run.
 
 No number of samples shows a maximum, but one refutes it. What of a maximum can be shown is a
-`coverage` of launches by their largest samples, with confidence (`stats.tolerance`).
+`coverage` of launches by their largest samples, with confidence (`claims.tolerance`).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from ipclab.frames.metrics import summary
 from ipclab.stats.quantity import Quantity
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Samples, Times
 from ipclab.store.samples import Measured
 from ipclab_report.address import Address
 from ipclab_report.claims import tolerance
@@ -114,8 +114,8 @@ class Evidence(NamedTuple):
     """What a run shows of a requirement: the verdict, and what it rests on.
 
     Of `samples` in `launches`, `beyond` violate the bound (at least so many where not all samples
-    were kept: `counted`). `value` is the largest, or the statistic with its interval. `why` says
-    what keeps it from being shown; `more` launches would be enough.
+    were kept: `counted`), where samples decide. `value` is the largest, or the statistic with its
+    interval. `why` says what keeps it from being shown; `more` launches would be enough.
     """
 
     verdict: str
@@ -128,20 +128,16 @@ class Evidence(NamedTuple):
     more: int = 0
 
 
-def judge(
-    requirement: Requirement, run: Source, points: Sequence[tuple[Measured, str]], fixed: bool
+def judge_samples(
+    requirement: Requirement, points: Sequence[tuple[Measured, str]], fixed: bool
 ) -> Evidence:
-    """Return what the run shows of a requirement, by the worst of `points` (each with its op).
+    """Return what samples show of a requirement that they decide, by the worst of `points`.
 
-    `points` are those of its addresses; `fixed` tells that the number of launches was fixed before
-    they were seen.
+    `points` are those of its addresses, each with its op, one at least; `fixed` tells that the
+    number of launches was fixed before they were seen.
     """
     every = [_of_samples(requirement, measured, op, fixed) for measured, op in points]
-    if not every:
-        return Evidence(NOT_TESTABLE)
     worst = min(every, key=lambda one: (SEVERITY[one.verdict], -one.more))
-    if requirement.statistic not in OF_SAMPLES:
-        worst = _of_frames(requirement, run)
     return worst._replace(
         launches=sum(one.launches for one in every),
         samples=sum(one.samples for one in every),
@@ -150,8 +146,11 @@ def judge(
     )
 
 
-def _of_frames(requirement: Requirement, run: Source) -> Evidence:
-    """Return what the interval of the statistic shows."""
+def judge_frames(requirement: Requirement, run: Source) -> Evidence:
+    """Return what the interval of the statistic shows; no samples are counted.
+
+    How many samples lie beyond the bound says nothing of a median, nor of a ratio.
+    """
     found = decide(requirement.rule, requirement.term(), run)
     verdict = {HOLDS: HOLDS, FAILS: VIOLATED}.get(found.word, NOT_SHOWN)
     why = ""
@@ -163,13 +162,16 @@ def _of_frames(requirement: Requirement, run: Source) -> Evidence:
 def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
     """Return what the samples of one point show."""
     launches = sorted(measured.launches, key=lambda launch: launch.order)
-    rule = requirement.rule
-    beyond = [_beyond(launch, op, rule) for launch in launches]
-    largest = [summary(launch, op)[MAX] for launch in launches]
+    of_launch = [summary(launch, op) for launch in launches]
+    largest = [known[MAX] for known in of_launch]
+    beyond = [
+        _beyond(launch.times(op), most, requirement.rule)
+        for launch, most in zip(launches, largest, strict=True)
+    ]
     found = Evidence(
         NOT_SHOWN,
         len(launches),
-        sum(int(summary(launch, op)["samples"]) for launch in launches),
+        sum(int(known["samples"]) for known in of_launch),
         sum(beyond),
         not any(op in launch.whole for launch in launches),
         Quantity(max(largest), "ns"),
@@ -206,10 +208,8 @@ def _covered(
     return found._replace(verdict=HOLDS)
 
 
-def _beyond(launch: Launch, op: str, rule: Rule) -> int:
-    """Return how many samples violate the bound, at least, where not all were kept."""
-    times = np.asarray(launch.times(op))
-    largest = summary(launch, op)[MAX]
+def _beyond(times: Samples | Times, largest: float, rule: Rule) -> int:
+    """Return how many samples of a launch violate the bound, at least, where not all were kept."""
     kept = int(np.sum(times >= rule.high if rule.open else times > rule.high))
     violated = largest >= rule.high if rule.open else largest > rule.high
     return max(kept, int(violated))

@@ -61,7 +61,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
         if order % 7 == 3 and planted:
             times[-1] = BOUND + 1
             planted -= 1
-        made.append(Launch({OP: times}, {}, order))
+        made.append(Launch({OP: times}, {}, order, facts={"lost": 0}))
     point = Point("round_trip", "unix", 100, "cross", {"arm": "main"}, "", (OP,))
     run.place([(point, encode(Measured(point, made, "enough")))])
     run.about["finished"] = NOW.isoformat()
@@ -153,6 +153,30 @@ def test_what_cannot_be_shown_says_why(tmp_path: Path, paths: Paths) -> None:
 
 
 ADDRESS = "round_trip.round-trip[backend=unix]"
+LOST = "round_trip.launch[backend=unix].lost"
+
+
+@pytest.mark.parametrize(
+    ("rule", "n", "verdict"),
+    [
+        (f"{ADDRESS} at_most 1 us", "10 launches, 400 samples", "violated"),
+        (f"{ADDRESS} / {ADDRESS} below 0.5", "10 launches, 400 samples", "violated"),
+        (f"{LOST} exactly 0", "10 launches, 10 samples", "holds"),
+        (f"{LOST} above 0", "10 launches, 10 samples", "violated"),
+    ],
+)
+def test_what_frames_decide_counts_no_samples_beyond_the_bound(
+    tmp_path: Path, paths: Paths, rule: str, n: str, verdict: str
+) -> None:
+    text = MEDIAN.replace(f"{ADDRESS} at_most 2 us", rule)
+    (row,) = requirements(lab_with(tmp_path, paths, run_of(tmp_path, 10, 1), text)).itertuples()
+    assert (row.n, row.verdict, row.word) == (n, verdict, verdict)
+
+
+def test_a_violated_tail_counts_no_samples(tmp_path: Path, paths: Paths) -> None:
+    text = TAIL.replace("at_most 2 us", "at_most 1 us")
+    run = run_of(tmp_path, 300)
+    assert requirements(lab_with(tmp_path, paths, run, text)).verdict[0] == "violated"
 
 
 @pytest.mark.parametrize(
