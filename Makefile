@@ -33,7 +33,7 @@ FAST_PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
 TOGETHER := --dist loadfile --no-loadscope-reorder
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS $(RUN_PYTHON) -m pytest
+PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS -u MAKELEVEL $(RUN_PYTHON) -m pytest
 # Our own packages are installed from here.
 COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-measure --no-emit-package ipclab-report \

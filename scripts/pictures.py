@@ -19,17 +19,21 @@ ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
-    """Render the reference run, and write each picture with few colours and a page's width."""
+    """Render the reference run, and write each picture."""
     with tempfile.TemporaryDirectory() as out:
         run = ROOT / "data/reference.ipclab"
         report = ["report", "--run", str(run), "--format", "ipynb", "--out", out]
         subprocess.run([sys.executable, "-m", "ipclab", *report], check=True)
         for name in PICTURES:
-            with Image.open(Path(out) / "figures" / f"{name}.png") as drawn:
-                picture = drawn.convert("RGB")
-            picture.thumbnail((PIXELS, 4 * PIXELS), Image.Resampling.LANCZOS)
-            few = picture.quantize(COLOURS, dither=Image.Dither.NONE)
-            few.save(ROOT / f"docs/pictures/{name}.png", optimize=True)
+            shrink(Path(out) / "figures" / f"{name}.png", ROOT / f"docs/pictures/{name}.png")
+
+
+def shrink(figure: Path, picture: Path) -> None:
+    """Write the PNG of a figure as a picture of few colours that is a page wide."""
+    with Image.open(figure) as drawn:
+        shown = drawn.convert("RGB")
+    shown.thumbnail((PIXELS, 4 * PIXELS), Image.Resampling.LANCZOS)
+    shown.quantize(COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,11 @@ def full(run: RunFolder) -> bool:
     """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return run.finished and not swept and set(parameters["studies"]) >= SWEPT
+    return (
+        run.finished
+        and not swept
+        and set(parameters["studies"]) >= (SWEPT & {*names(STUDIES)} or SWEPT)
+    )
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:

@@ -92,3 +92,4 @@ def test_without_a_loopback_what_needs_it_is_not_testable_here(tmp_path: Path) -
         check=False,
     )
     assert "failed" not in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr

@@ -275,7 +275,7 @@ def reframe(
 ) -> "subprocess.CompletedProcess[str]":
     program = IPCLAB.with_name("reframe")
     if not program.exists():
-        pytest.skip("reframe is not installed: pip install 'ipclab[cluster]'")
+        pytest.skip("reframe is not installed: pip install 'ipclab-answers[cluster]'")
     site, check = CLUSTER / "site.py", CLUSTER / "ipclab_nodes.py"
     words = [str(program), "-C", str(site), "-c", str(check), "-r", "--distribute=all"]
     words += ["--prefix", str(folder)]

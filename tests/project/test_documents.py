@@ -14,7 +14,7 @@ from validate_pyproject.api import Validator
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 
-DOCUMENTS = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(document: Path, language: str) -> list[str]:
@@ -163,7 +163,9 @@ def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
 def test_links_and_named_files_exist(document: Path) -> None:
     text = document.read_text()
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
-    named = re.findall(r"`((?:ipclab|tests|benchmarks|docs|notebooks)/[\w/.-]+)`", text)
+    named = re.findall(
+        r"`((?:ipclab|packages|scripts|tests|benchmarks|docs|notebooks)/[\w/.-]+)`", text
+    )
     for link in links:
         assert (document.parent / link).exists(), link
     for name in named:

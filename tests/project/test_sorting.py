@@ -8,7 +8,9 @@ from tests.lab.test_notebooks import NOTEBOOKS, code_cells
 from tests.support.commands import ROOT
 
 MODULES = [
-    file for folder in ("ipclab", "ipclab_answers") for file in (ROOT / folder).rglob("*.py")
+    file
+    for folder in (ROOT / "ipclab", *ROOT.glob("packages/*/ipclab_*"))
+    for file in folder.rglob("*.py")
 ]
 
 

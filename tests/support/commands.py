@@ -45,10 +45,17 @@ sys.modules["ipclab_native"] = None  # as on a machine without it: there are no 
 WITHOUT_ANSWERS = """
 import sys
 
+from importlib.machinery import ModuleSpec
+
 class Refused:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "ipclab_answers":
-            raise ImportError(f"{name} is refused")
+        return ModuleSpec(name, self) if name.partition(".")[0] == "ipclab_answers" else None
+
+    def create_module(self, spec):
+        raise ImportError(f"{spec.name} is refused")
+
+    def exec_module(self, module):
+        pass
 
 sys.meta_path.insert(0, Refused())
 """

@@ -7,12 +7,12 @@ import pandas as pd
 
 from ipclab.frames.contests import KNOWN, known_of, side_of
 from ipclab.stats import paired
-from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, compare
+from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import APART, Name, common_scatter
 from ipclab.stats.family import ALPHA
 
 
-def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
+def pairs(launches: pd.DataFrame, by: str, bound: float) -> pd.DataFrame:
     """Return what is known of all pairs of mechanisms at each level of `by`, a contest each.
 
     `launches` are rows of a launch frame with one metric of one op. Columns: first, other, `by`,

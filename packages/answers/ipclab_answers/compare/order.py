@@ -34,10 +34,11 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     for pair, first, other in pairs(runs):
         one = _contests(first)
         two = _contests(other)
+        same = first.questions.same, other.questions.same
         for key in sorted(one.keys() & two.keys()):
             shared = sorted(one[key].keys() & two[key].keys())
             for mechanisms in combinations(shared, 2):
-                ordered = _ordered(mechanisms, one[key], two[key], len(shared))
+                ordered = _ordered(mechanisms, one[key], two[key], len(shared), same)
                 rows.append((pair, *key, *ordered))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -46,16 +47,21 @@ def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
     return sorted(mechanisms, key=lambda name: median(field[name].medians))
 
 
-def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[Any, ...]:
-    """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
+def _ordered(
+    pair: Sequence[str], one: Field, two: Field, count: int, same: Sequence[float]
+) -> tuple[Any, ...]:
+    """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs.
+
+    `same` is what counts as the same in each.
+    """
     quick, slow = _by_time(one, pair)
     here = median(one[slow].medians) / median(one[quick].medians)
     there = median(two[slow].medians) / median(two[quick].medians)
     turned = there < 1 < here
     shown = False
     if turned:
-        slower_here = compare(one[quick], one[slow], count).verdict == SLOWER
-        shown = slower_here and compare(two[quick], two[slow], count).verdict == FASTER
+        slower_here = compare(one[quick], one[slow], count, same[0]).verdict == SLOWER
+        shown = slower_here and compare(two[quick], two[slow], count, same[1]).verdict == FASTER
     return quick, slow, here, there, turned, shown
 
 

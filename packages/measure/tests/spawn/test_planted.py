@@ -1,5 +1,6 @@
 """Another user of the machine: every shared name is tried, with planted links and squatted."""
 
+import gc
 import os
 import secrets
 import socket
@@ -70,6 +71,7 @@ def test_every_creation_of_a_shared_name_is_listed_with_what_makes_it_safe() -> 
 
 def by_stranger(act: Callable[[], object]) -> bool:
     """Have another user do `act`; tell whether it was let."""
+    gc.disable()  # what libraries of other tests hold may not be freed in a child (nng panics)
     child = os.fork()
     if child == 0:
         code = 1
@@ -81,6 +83,7 @@ def by_stranger(act: Callable[[], object]) -> bool:
             code = 0
         finally:
             os._exit(code)
+    gc.enable()
     return os.waitpid(child, 0)[1] == 0
 
 
@@ -394,6 +397,13 @@ def test_no_name_tells_of_another(tmp_path: Path) -> None:
     # the same for every process of the launch, which reads the same key
     names._key.cache_clear()
     assert names.shared("ipclab-1-aa-1", keys[0], "") == made[0]
+
+
+def test_names_need_a_folder_for_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="needs a folder"):
+        names.shared("ipclab-1-aa-1", "", "")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_queue_of_pythons_own_has_new_names_each_time(worker: Worker) -> None:
