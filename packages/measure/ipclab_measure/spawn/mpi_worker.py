@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ipclab.errors import LabError
@@ -60,7 +61,6 @@ class RankWorker(Worker):
         self.roles = [role.name for role in part.roles.values()]
         self.index = comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
-        self.name("")  # reads the key of names, lest a study times that
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
         self.deadline = time.monotonic() + command.seconds
         cpus = part.cpus or len(
@@ -188,6 +188,8 @@ class RankHeat:
         parks = False
         if role is not None:
             worker = RankWorker(self._comm(held, part), part, self.command, self.cancelled)
+            if Path(part.folder).is_dir():  # of another node's session there is none here
+                worker.name("")  # reads the key of names, lest a study times that
             os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
             task = called(worker, role.target, role.arguments)
             if isinstance(task, Generator):

@@ -89,7 +89,12 @@ def make_folder(path: Path) -> None:
 
 @cache
 def _key(folder: str) -> bytes:
-    """Return the key in the private `folder`, made by whoever of its processes comes first."""
+    """Return the key in the private `folder`, made by whoever of its processes comes first.
+
+    Raises `ValueError` without a folder: the working directory is not private.
+    """
+    if not folder:
+        raise ValueError("the key of names needs a folder")
     path, fresh = Path(folder, KEY), Path(folder, secrets.token_hex(KEY_BYTES))
     if not path.exists():
         with os.fdopen(make(fresh, os.O_WRONLY), "wb") as file:
