@@ -15,9 +15,10 @@ from ipclab.errors import LabError
 from ipclab_measure.backends import seqlock
 from ipclab_measure.backends.interface import Data, Place, Store
 from ipclab_measure.backends.lmdb_store import LmdbStore
+from ipclab_measure.spawn import names
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.mpi_worker import RankWorker
-from ipclab_measure.spawn.proof import digest, payload
+from ipclab_measure.spawn.proof import PayloadError, digest, payload
 from ipclab_measure.spawn.worker import Turns, zeros
 from ipclab_measure.studies.shared_dict import ends, loops
 from tests.support.commands import kernel_objects, left_of
@@ -37,6 +38,7 @@ def tell(worker: RankWorker, values: list[int]) -> None:
     worker.outcome.samples["op"] = samples
     worker.outcome.facts = {"met": met, "pid": os.getpid(), "cpus": sorted(os.sched_getaffinity(0))}
     worker.outcome.facts["network"] = [name for _, name in socket.if_nameindex()]
+    worker.outcome.facts["keys"] = names._key.cache_info().currsize
 
 
 def fail(worker: RankWorker, how: str) -> None:
@@ -52,6 +54,8 @@ def fail(worker: RankWorker, how: str) -> None:
         os._exit(3)
     if how == "error":
         raise ValueError("no such level")
+    if how == "wrong":
+        raise PayloadError("message 3 arrived with nothing but zeros")
     if how == "lab":
         raise LabError("the disk is full", "0 bytes are free", "free some")
     time.sleep(4 if how == "late" else LONG)

@@ -27,9 +27,9 @@ class SessionError(LabError):
     """The measuring session cannot go on; the run stays as it is, unfinished."""
 
 
-def failed(name: str, said: Failed) -> LaunchError:
-    """Return the error of a launch whose worker `name` told why it cannot go on."""
-    return (WrongDataError if said.wrong else LaunchError)(f"worker {name!r} failed", said.why)
+def failed(who: str, said: Failed) -> LaunchError:
+    """Return the error of a launch in which `who`, a worker or a rank, told why it cannot go on."""
+    return (WrongDataError if said.wrong else LaunchError)(f"{who} failed", said.why)
 
 
 def silent(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:

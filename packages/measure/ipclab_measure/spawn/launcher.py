@@ -36,15 +36,7 @@ from ipclab_measure.spawn.started import (
     serve,
 )
 from ipclab_measure.spawn.wire import LateError, Wire, hear
-from ipclab_measure.spawn.worker import (
-    Failed,
-    Meeting,
-    Outcome,
-    Parked,
-    Roles,
-    Said,
-    Turn,
-)
+from ipclab_measure.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 
 START_SECONDS = 60.0
 DYING_SECONDS = 0.2
@@ -254,7 +246,7 @@ class Launcher:
                     parked[name] = said.published
                 case Failed():
                     self._blame_dead(workers, owing.keys() - {name}, said.follows)
-                    raise failed(name, said)
+                    raise failed(f"worker {name!r}", said)
                 case _:
                     workers[name].outcome = said or self._ended(workers, name)
             del owing[name]
@@ -281,7 +273,7 @@ class Launcher:
             with suppress(TimeoutError, EOFError, OSError):
                 said = wire.receive(Said, time.monotonic() + DYING_SECONDS) if follows else None
                 if isinstance(said, Failed) and not said.follows:
-                    raise failed(name, said)
+                    raise failed(f"worker {name!r}", said)
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well.

@@ -8,7 +8,7 @@ from functools import partial
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
-from ipclab_measure.spawn.failures import LaunchError
+from ipclab_measure.spawn.failures import failed
 from ipclab_measure.spawn.heat import (
     Contestant,
     HeatOutcomes,
@@ -111,13 +111,14 @@ class OuterBench:
             self.mail.send(rank, command)
         if 0 in names:
             run(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
-        while not (failed := self._failed()) and self._owing() and time.monotonic() < end:
+        while not (faults := self._failed()) and self._owing() and time.monotonic() < end:
             time.sleep(MAIL_SECONDS)
         if owing := self._owing():
-            failed = failed or {min(owing): f"did not finish within {command.seconds:g} s"}
+            late = Failed(f"did not finish within {command.seconds:g} s")
+            faults = faults or {min(owing): late}
             self._give_up()
-        for rank, why in failed.items():
-            raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
+        for rank, said in faults.items():
+            raise failed(f"rank {rank} ({names[rank]})", said)
         return outcomes_by_name(
             command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)}
         )
@@ -136,9 +137,9 @@ class OuterBench:
     def _owing(self) -> set[int]:
         return self.asked - self.said.keys()
 
-    def _failed(self) -> dict[int, str]:
-        """Note what the other ranks have said; return why ranks have failed, in order of time."""
+    def _failed(self) -> dict[int, Failed]:
+        """Note what the other ranks have said; return which have failed, in order of time."""
         for rank in sorted(self._owing() - {0}):
-            if said := self.mail.take(rank, Answer):
-                self.said[rank] = said
-        return {rank: said.why for rank, said in self.said.items() if isinstance(said, Failed)}
+            if answer := self.mail.take(rank, Answer):
+                self.said[rank] = answer
+        return {rank: said for rank, said in self.said.items() if isinstance(said, Failed)}

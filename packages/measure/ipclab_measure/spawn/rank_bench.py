@@ -22,8 +22,9 @@ from ipclab_measure.spawn.exits import (
     ending,
     full,
     last_line,
+    tail,
 )
-from ipclab_measure.spawn.failures import LaunchError
+from ipclab_measure.spawn.failures import LaunchError, failed
 from ipclab_measure.spawn.heat import (
     Contestant,
     HeatOutcomes,
@@ -215,7 +216,7 @@ class RankBench:
                 if said is None:
                     raise self._failure(names, *self._death(rank))
                 if isinstance(said, Failed):
-                    raise LaunchError(f"rank {rank} ({names[rank]}) failed", said.why)
+                    raise failed(f"rank {rank} ({names[rank]})", said)
                 done[rank] = said
         except LateError as late:
             raise self._failure(
@@ -239,7 +240,7 @@ class RankBench:
     def _words(self, rank: int = 0) -> str:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
-        texts = [*(file.read_text(errors="replace") for file in files), self.mpiexec.said()]
+        texts = [*map(tail, files), self.mpiexec.said()]
         return next(filter(None, map(last_line, texts)), SILENCE)
 
     def _end(self, orderly: bool) -> None:

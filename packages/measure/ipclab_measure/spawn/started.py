@@ -98,6 +98,7 @@ class Started:
 
     def await_end(self) -> int | None:
         """Return its exit code once it ended, None when nobody knows it; else `TimeoutError`."""
+        self.server.settimeout(END_SECONDS)  # whatever was waited for before
         reply = self.server.recv(REPLY_BYTES)
         return int(reply) if reply else None
 

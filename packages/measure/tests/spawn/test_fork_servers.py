@@ -1,13 +1,16 @@
 """Fork servers: which one a worker comes from, and which are started anew."""
 
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import ForkServer, Role
+from ipclab_measure.spawn.started import ForkServer, Role, Started
+from ipclab_measure.spawn.wire import Wire
 from tests.support.commands import ROOT, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -60,3 +63,15 @@ def test_servers_with_a_preload_stay_until_they_have_started_a_worker(tmp_path: 
             launcher.renew()  # one that is gone is replaced, and its fellow with it
             assert not set(loaded) & set(launcher.loaded[preload])
     assert processes_of(launcher.session.id) == []
+
+
+def test_the_end_of_a_worker_is_waited_for_however_short_the_wait_before_was() -> None:
+    ours, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    wire, worker_side = socket.socketpair()
+    with ours, server, wire, worker_side:
+        started = Started(Role("one", "", {}, frozenset()), Wire(wire), ours, stderr=-1)
+        assert not started.await_start(0.01)
+        ended = Timer(0.3, server.send, [b"7"])
+        ended.start()
+        assert started.await_end() == 7
+        ended.join()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from ipclab.errors import LabError
 from ipclab.store.point import Point
 from ipclab_measure.spawn import mpi, rank_bench
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
-from ipclab_measure.spawn.failures import LaunchError
+from ipclab_measure.spawn.failures import LaunchError, WrongDataError
 from ipclab_measure.spawn.heat import alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
@@ -65,6 +66,7 @@ def bench(launcher: Launcher) -> Iterator[RankBench]:
         yield made
     assert names_of(launcher.session.id) == []
     assert files_of(launcher.session.folder) == []
+    assert not Path("key").exists()  # nor anything in the working directory
 
 
 def another(number: int) -> Point:
@@ -82,6 +84,7 @@ def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
         assert outcome.samples["op"].tolist() == values
         assert outcome.facts["met"] == {name: {"pid": pid} for name, pid in pids.items()}
         assert outcome.facts["cpus"] == [last]
+        assert outcome.facts["keys"] == 1  # read before anything could be timed
     assert len(set(pids.values())) == 3
 
 
@@ -160,6 +163,7 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
             "error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow
         ),
         ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
+        ("wrong", "rank 1 (reader 1) failed: message 3 arrived with nothing but zeros"),
         pytest.param("hang", "did not finish within 5 s: last words", marks=pytest.mark.slow),
     ],
 )
@@ -169,11 +173,27 @@ def test_a_failed_launch_says_who_and_why_and_is_over(
     with pytest.raises(LaunchError) as caught:
         alone(bench, another(20), roles("fail", how=how), 5 if how == "hang" else 30)
     assert told in str(caught.value)
+    assert isinstance(caught.value, WrongDataError) == (how == "wrong")
     session = bench.launcher.session
     assert processes_of(session.id) == servers_of(bench.launcher)
     assert names_of(session.id) == []
     assert files_of(session.folder) == []
     assert len(alone(bench, another(21), roles("tell", values=[]), 30)) == 3  # others go on
+
+
+def test_of_what_a_rank_wrote_the_end_alone_is_read(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = RankBench(launcher, 2)
+    monkeypatch.setattr(bench, "folder", tmp_path, raising=False)
+    monkeypatch.setattr(bench, "mpiexec", SimpleNamespace(said=lambda: "ended"), raising=False)
+    assert bench._words(1) == "ended"
+    for rank, words in enumerate((b"short", b"\nlast words\n")):
+        with (tmp_path / f"stderr-{rank}").open("wb") as file:
+            file.truncate(rank << 38)  # more than any memory holds, and no room on the disk
+            file.seek(0, os.SEEK_END)
+            file.write(words)
+    assert [bench._words(rank) for rank in (0, 1)] == ["short", "last words"]
 
 
 OWNER = """
@@ -243,11 +263,11 @@ with around() as served:
     if not served:
         with Launcher(Path(sys.argv[1])) as launcher:
             bench = OuterBench(launcher, world())
-            for how, seconds in (("error", 60), ("lab", 60), ("late", 2)):
+            for how, seconds in (("error", 60), ("lab", 60), ("wrong", 60), ("late", 2)):
                 try:
                     alone(bench, another(1), roles("fail", how=how), seconds)
                 except LabError as error:
-                    print(error, flush=True)
+                    print(f"{type(error).__name__}: {error}", flush=True)
                 print(*alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
             pinned = replace(another(3), placement="same")
             for point, cpus in ((pinned, {min(CPUS)}), (another(4), ())):
@@ -269,11 +289,13 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "rank 1 (reader 1) failed: ValueError: no such level",
+        "LaunchError: rank 1 (reader 1) failed: ValueError: no such level",
         " ".join(NAMES),
-        "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some",
+        "LaunchError: rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some",
         " ".join(NAMES),
-        "rank 0 (writer) failed: TimeoutError: the other ranks did not come in time",
+        "WrongDataError: rank 1 (reader 1) failed: message 3 arrived with nothing but zeros",
+        " ".join(NAMES),
+        "LaunchError: rank 0 (writer) failed: TimeoutError: the other ranks did not come in time",
         " ".join(NAMES),
         "True True True",  # pinned
         "True True True",  # and free again

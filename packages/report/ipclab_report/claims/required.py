@@ -119,7 +119,7 @@ def _statistic(lab: "ReportLab", requirement: Requirement) -> str:
     shares = dict[str, Quantity]()
     if (asked := requirement.asked) is not None:
         key = COVERED if key == MAX else key
-        shares["coverage"] = Quantity(asked.coverage, "share")
+        shares["coverage"] = Quantity(asked.share, "share")
         shares["confidence"] = Quantity(asked.confidence, "share")
     said = lab.say(STATISTICS[key], **shares)
     return f"{said} {verdicts.bounds(lab, requirement.rule)}"

@@ -28,7 +28,7 @@ from ipclab_report.claims.claim import (
 )
 from ipclab_report.claims.expression import Term, looked_up
 from ipclab_report.claims.rules import Rule
-from ipclab_report.claims.tolerance import Deadline
+from ipclab_report.claims.tolerance import Coverage
 from ipclab_report.claims.values import Source
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
@@ -74,9 +74,9 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
             self._check_rule()
 
     @property
-    def asked(self) -> Deadline | None:
+    def asked(self) -> Coverage | None:
         """Return the share of launches that is to be covered, and how surely; None for none."""
-        return Deadline.of(self.coverage) if self.coverage else None
+        return Coverage.of(self.coverage) if self.coverage else None
 
     @property
     def address(self) -> Address:
@@ -91,14 +91,12 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_coverage(self) -> None:
         try:
-            is_rank = Deadline.of(self.coverage).launches and self.coverage.count("/") > 1
+            _ = Coverage.of(self.coverage).launches
         except ValueError as error:
             why = f"{self.coverage!r} is no coverage: {error}"
             raise RuleError(
                 why, "write coverage/confidence in percent: 95/95", "coverage"
             ) from error
-        if is_rank:
-            raise RuleError("a requirement asks for no rank", "write 95/95", "coverage")
 
     def _check_rule(self) -> None:
         rule = self.rule
@@ -187,25 +185,25 @@ def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bo
 
 
 def _covered(
-    asked: Deadline, largest: list[float], over: int, failures: int, fixed: bool, found: Evidence
+    asked: Coverage, largest: list[float], over: int, failures: int, fixed: bool, found: Evidence
 ) -> Evidence:
     """Return whether so few launches are `over` the bound that the rest covers what is asked.
 
     That is the exact test of a share: where `over` launches lie beyond the bound, the largest but
     so many is within it.
     """
-    allowed = Deadline(asked.coverage, asked.confidence, over + 1)
+    allowed = Coverage(asked.share, asked.confidence, over + 1)
     launches = len(largest)
     if over:
-        as_many = Deadline(asked.coverage, asked.confidence, over).confidence_of(launches)
+        as_many = Coverage(asked.share, asked.confidence, over).confidence_of(launches)
         if as_many <= 1 - asked.confidence:
             return found._replace(verdict=VIOLATED)
-    stated = tolerance.statement(largest, allowed, failures)
-    if stated.state == tolerance.FEW:
+    state = tolerance.state(largest, allowed, failures)
+    if state == FEW:
         return found._replace(why=FEW, more=allowed.launches - launches)
-    if stated.state != tolerance.HOLDS or not fixed:
-        return found._replace(why=UNFIXED if stated.state == tolerance.HOLDS else stated.state)
-    return found._replace(verdict=HOLDS)
+    if state != tolerance.HOLDS:
+        return found._replace(why=state)
+    return found._replace(verdict=HOLDS) if fixed else found._replace(why=UNFIXED)
 
 
 def _beyond(times: Samples | Times, largest: float, rule: Rule) -> int:

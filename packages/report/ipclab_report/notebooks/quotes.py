@@ -26,7 +26,7 @@ FORM = "form"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
 # what an executed notebook is made with
-CODE = ".py", ".toml", ".csv", ".html", ".mplstyle"
+CODE = ".py", ".toml", ".csv", ".html", ".json", ".mplstyle"
 
 
 @dataclass(frozen=True)

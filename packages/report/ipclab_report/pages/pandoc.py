@@ -183,15 +183,19 @@ def _program() -> str:
 
 
 def _run(words: Sequence[str], content: bytes = b"", cwd: str | None = None) -> tuple[str, str]:
-    """Return what pandoc writes to stdout and to stderr."""
-    done = subprocess.run(
-        [_program(), "--sandbox", *words],  # nothing is read that is not named here
-        input=content,
-        capture_output=True,
-        timeout=TIMEOUT_S,
-        check=False,
-        cwd=cwd,
-    )
+    """Return what pandoc writes to stdout and to stderr; `LabError` when it refuses or hangs."""
+    try:
+        done = subprocess.run(
+            [_program(), "--sandbox", *words],  # nothing is read that is not named here
+            input=content,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            cwd=cwd,
+        )
+    except subprocess.TimeoutExpired as error:
+        why = f"it was given {TIMEOUT_S} s"
+        raise LabError("pandoc did not end", why, "shorten the text that it reads") from error
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode:
         raise LabError("pandoc refuses", said.strip().split("\n")[0], "")

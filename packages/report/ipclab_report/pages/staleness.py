@@ -16,7 +16,8 @@ from ipclab_report.ours import LOCALE, packages
 T = TypeVar("T")
 
 MANIFEST = "manifest.json"
-CODE = (*quotes.CODE, ".css", ".js", ".typ", ".md")  # what a page is made with
+# what a page is made with
+CODE = (*quotes.CODE, ".css", ".j2", ".jinja", ".js", ".typ")
 
 
 class _Manifest(msgspec.Struct):

@@ -245,12 +245,12 @@ def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
     found = pairs(
         _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
         "placement",
+        0.1,
     )
     assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
     assert list(found["first"] + found.other) == ["ab", "ab"]
 
 
 def test_without_launches_there_are_no_pairs() -> None:
-    assert pairs(
-        _launches({}).reindex(columns=["backend", "placement", "value"]), "placement"
-    ).empty
+    none = _launches({}).reindex(columns=["backend", "placement", "value"])
+    assert pairs(none, "placement", 0.1).empty

@@ -16,6 +16,8 @@ import typst
 from nbformat import v4
 from pypdf import PdfReader
 
+from ipclab.errors import LabError
+from ipclab_report.pages import pandoc
 from ipclab_report.pages.document import Document, read
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
@@ -212,3 +214,15 @@ def test_nbconvert_alone_exports_what_was_downloaded(fmt: str, tmp_path: Path) -
     (made,) = [path for path in tmp_path.iterdir() if path.suffix != ".ipynb"]
     assert made.name == f"mine.{'html' if fmt == 'ipclabhtml' else 'pdf'}"
     assert b"mine" in made.read_bytes()
+
+
+def test_pandoc_that_does_not_end_is_an_error_of_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = tmp_path / "pandoc"
+    hangs.write_text("#!/bin/sh\nexec sleep 60\n")
+    hangs.chmod(0o700)
+    monkeypatch.setattr(pandoc, "_program", lambda: str(hangs))
+    monkeypatch.setattr(pandoc, "TIMEOUT_S", 0.1)
+    with pytest.raises(LabError, match=r"^pandoc did not end: it was given 0\.1 s; "):
+        pandoc.read(pandoc.HTML, ["<p>any</p>"])

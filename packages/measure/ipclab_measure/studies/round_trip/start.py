@@ -9,7 +9,7 @@ import numpy as np
 from ipclab_measure.backends.interface import Channel
 from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.loops import keep
-from ipclab_measure.spawn.proof import END, recorded
+from ipclab_measure.spawn.proof import recorded
 from ipclab_measure.spawn.worker import Worker, zeros
 from ipclab_measure.studies.joining import WAIT_NS
 
@@ -21,15 +21,18 @@ MOST = 200_000  # round trips, more than the quickest makes in that time
 
 
 def echo(channel: Channel, proof: Proof) -> None:
-    """Send back what comes, up to the message after the last one."""
-    width = proof.messages.width
-    last, data = bytes(proof.messages.message(END)[:width]), b""
-    while data[:width] != last:
+    """Send back what comes, up to the message that comes twice.
+
+    No other does: the numbers of two that follow one another differ, however short they are.
+    """
+    width, last = proof.messages.width, b""
+    while True:
         for look in proof.plan(BLOCK):
             data = channel.recv(WAIT_NS)
             channel.send(proof.mixed(data) if look else data, WAIT_NS)
-            if data[:width] == last:
-                break
+            before, last = last, bytes(data[:width])
+            if last == before:
+                return
 
 
 def ask(worker: Worker, channel: Channel, proof: Proof) -> None:
@@ -46,7 +49,7 @@ def ask(worker: Worker, channel: Channel, proof: Proof) -> None:
             ends[count] = clock()
             proof.check(answer, plan[count])
             count += 1
-        channel.send(proof.messages.message(END), WAIT_NS)
+        channel.send(asked, WAIT_NS)  # once more, which ends the other end
         channel.recv(WAIT_NS)
     clocks = np.array([begins[:count], ends[:count]])
     _keep(worker, clocks, end_ns - END_MS * 1_000_000, recorded(plan[:count], 0))
