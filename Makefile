@@ -26,11 +26,11 @@ quoted = '$(subst ','\'',$(1))'
 RUN_PYTHON := $(call quoted,$(BIN)/python)
 IPCLAB := $(RUN_PYTHON) -m ipclab
 # More processes than CPUs, since many tests wait: with four on two CPUs a tenth of the time is idle. The tests of one file
-# stay together: they share what is dear to make.
+# stay together: they share what is dear to make. One that crashes does so once, not as often as it is started again.
 PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 6 )))
 # Fewer for the quick tests: each process imports all tests first.
 FAST_PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
-TOGETHER := --dist loadfile --no-loadscope-reorder
+TOGETHER := --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS -u MAKELEVEL $(RUN_PYTHON) -m pytest

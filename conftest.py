@@ -135,9 +135,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the reports, which the first of pytest's processes that asks for it renders."""
     base = tmp_path_factory.getbasetemp()
     out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
+    begun = out.parent / "reports.begun"
     with (out.parent / "reports.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (out / "manifest.json").exists():
+            assert not begun.exists(), "rendering failed before: see the first test that asked"
             share_opened(out / DATA)
+            begun.touch()
             report(out)
     return out

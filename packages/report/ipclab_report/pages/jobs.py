@@ -71,9 +71,9 @@ def run_jobs(
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
         begin = partial(_begin, os.getpid(), target.figures)
-        with ProcessPoolExecutor(
-            workers, multiprocessing.get_context("fork"), initializer=begin
-        ) as pool:
+        # New processes: a fork of one that has typeset waits forever for Typst's threads.
+        processes = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(workers, processes, initializer=begin) as pool:
             for stage in stages:
                 together = _together(stage, workers)
                 for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):

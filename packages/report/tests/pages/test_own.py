@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import typst
 from nbformat import v4
 
 from ipclab.errors import LabError
@@ -53,6 +54,7 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
             jobs.append(Job(notebook, lang, executed, {}, {"date": "2026-11-21"}))
     out = tmp_path / "out"
     target = Target(("html", "pdf"), out, tmp_path / "figures")
+    typst.compile(b"of this process, whose threads those that render do not have")
     made, errors = run_jobs([jobs[:2], jobs[2:]], target, Progress(shown=False))
     assert made == [out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")]
     html = (out / "en" / "b.html").read_text("utf-8")
