@@ -31,10 +31,9 @@ class LabError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        line = self.what if not self.why else f"{self.what}: {self.why}"
-        if self.fix:
-            line = f"{line}; {self.fix}"
-        return plain(" ".join(line.split()))
+        why = f": {self.why}" if self.why else ""
+        fix = f"; {self.fix}" if self.fix else ""
+        return plain(" ".join(f"{self.what}{why}{fix}".split()))
 
 
 class UsageError(LabError):

@@ -16,7 +16,7 @@ INSTALL = {"setup": "pip install --upgrade 'ipclab[all]' 'ipclab-measure[publish
 
 def _below(top: str, path: str) -> "cached_property[Path]":
     """Return a path below another one of the same checkout."""
-    return cached_property(lambda paths: Path(getattr(paths, top)) / path)
+    return cached_property(lambda paths: getattr(paths, top) / path)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ PARTS = "ipclab.parts"  # the group of what `ipclab` calls of the packages aroun
 LACKING = {  # what cannot be done without one, and the package
     "sweep": ("nothing can be measured", "ipclab-measure"),
     "command_line": ("there are no commands", "ipclab-measure"),
-    "execute": ("no notebook can be executed", "ipclab-report"),
     "catalogue": ("there are English words alone", "ipclab-report"),
 }
 

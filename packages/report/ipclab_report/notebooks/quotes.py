@@ -11,7 +11,7 @@ import msgspec
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas
 from ipclab.paths import Paths
-from ipclab.plugins import chosen, part
+from ipclab.plugins import chosen
 from ipclab.stats.form import Run
 from ipclab.stats.quantity import Quantity, with_form
 from ipclab.store.files import sha256
@@ -132,7 +132,7 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` lies, and execute it when that was not done yet."""
     file = executed(paths, run, lang, notebook)
     if not file.is_file():
-        execute = part("execute")
+        from ipclab_report.notebooks.execute import execute  # papermill takes half a second
 
         given = {"run": str(run.path), "lang": lang}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
