@@ -34,6 +34,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="ipclab-", dir="/tmp")
+    config.pluginmanager.register(_Failures(config))
+
+
+class _Failures:
+    """Names what failed at once: a run that is ended from outside has no summary."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.plugins = config.pluginmanager
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        reporter = self.plugins.get_plugin("terminalreporter")
+        if report.failed and reporter:
+            reporter.write_line(f" failed after {report.duration:.0f} s: {report.nodeid}")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
