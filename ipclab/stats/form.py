@@ -149,12 +149,17 @@ def _of_term(term: Term) -> Ends:
     return _independent([_of_term(frozenset(group)) for group in groups])
 
 
+def pair_of(term: Term) -> tuple[Part, Part] | None:
+    """Return which part a term divides by which, where it is a ratio of two."""
+    powers = {power: part for part, power in term}
+    return (powers[1], powers[-1]) if len(term) == 2 and powers.keys() == {1, -1} else None  # noqa: PLR2004
+
+
 def _compared(term: Term) -> Ends | None:
     """Return the ratio of two parts as their run knows it."""
-    powers = {power: part for part, power in term}
-    if len(term) != len(powers) or powers.keys() != {1, -1}:
+    if not (pair := pair_of(term)):
         return None
-    over, under = powers[1], powers[-1]
+    over, under = pair
     return over.run.ratio(over.name, under.name) if over.run else None
 
 

@@ -112,6 +112,8 @@ def _rows(
             "value": found.value,
             "low": found.low,
             "high": found.high,
+            "heats": tuple(range(len(values))),
+            "by_heat": tuple(map(float, values)),
         }
         points.append({**head, **row, "launches": len(luck), "samples": 1000, "flags": "decided"})
     medians = enumerate(times["p50"])

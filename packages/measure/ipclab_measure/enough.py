@@ -64,6 +64,11 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
     return look_needed(have, times, comparison.mechanisms, bound)
 
 
+def launches_more(comparison: Comparison, bound: float) -> float:
+    """Return how many launches more of each side will likely decide a pair."""
+    return launches_that_decide(comparison, bound) - min(comparison.launches, default=0)
+
+
 def launches_needed(mechanisms: int) -> int:
     """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
