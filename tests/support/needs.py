@@ -69,7 +69,7 @@ def asked(
     told = pd.DataFrame() if faults is None else faults
     return answer(
         of(need),
-        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05),
+        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=lambda: 0.05),
         offers,
     )
 

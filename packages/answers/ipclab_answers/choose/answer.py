@@ -70,7 +70,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
-    lacking = _lacking(fitting, launches_needed(count), frames.seconds)
+    lacking = _lacking(fitting, launches_needed(count))
     launches = 0.0
     state = ANSWERED if best else NOTHING
     settled = all(candidate.settled for candidate in best)
@@ -79,6 +79,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, frames.bound)
+    seconds = frames.seconds() if launches or len(lacking) else 0.0
     able = []
     for candidate in candidates:
         if MEASURED_DEMANDS.issuperset(candidate.why):
@@ -91,9 +92,9 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
         crossings(need, known.all_times, able, frames.bound),
         pd.DataFrame(changes, columns=["change", "backend", "amount"]),
-        lacking,
+        lacking.assign(seconds=lacking.launches * seconds),
         launches,
-        launches * frames.seconds,
+        launches * seconds,
     )
 
 
@@ -143,13 +144,13 @@ def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     return STATUSES.index(candidate.status), not value, time, candidate.backend
 
 
-def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> pd.DataFrame:
-    """Return the points that were not measured of those that may fit, and what they cost."""
+def _lacking(candidates: Sequence[Candidate], launches: int) -> pd.DataFrame:
+    """Return the points that were not measured of those that may fit, with launches of each."""
     rows = []
     for candidate in candidates:
         for size in candidate.lacking:
-            rows.append((candidate.backend, size, launches, launches * seconds))
-    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
+            rows.append((candidate.backend, size, launches))
+    return pd.DataFrame(rows, columns=["backend", "size", "launches"])
 
 
 def _launches_more(candidate: Candidate, bound: float) -> float:

@@ -1,6 +1,6 @@
 """What the frames of a run hold of each mechanism under the levels of a need: narrowed once."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
@@ -20,6 +20,7 @@ from ipclab_measure.bounds.limits import with_limits
 from ipclab_report.appendix import states
 
 ABSENT = missing()
+SECONDS = 0.1  # of a launch, where a run does not tell
 KEYS = ["backend", "op", "metric"]
 OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contestant of a launch
 
@@ -28,15 +29,15 @@ OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contest
 class Frames:
     """What a run holds that bears on a need.
 
-    Frames of its study, launch frames of the limits and of faults, if any. `seconds` is what a
-    launch took in it on average, `bound` (a share) what counts as the same.
+    Frames of its study, launch frames of the limits and of faults, if any. `seconds` tells what a
+    launch took in it on average, where that is asked; `bound` (a share) is what counts as the same.
     """
 
     points: pd.DataFrame
     launches: pd.DataFrame
     limits: pd.DataFrame = field(default_factory=pd.DataFrame)
     faults: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: float = 0.1
+    seconds: Callable[[], float] = lambda: SECONDS
     bound: float = EQUIVALENCE
     questions: Questions = field(default_factory=Questions)
 

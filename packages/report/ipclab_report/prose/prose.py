@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from markdown_it.token import Token
-
 from ipclab.stats import judge
 from ipclab.words.filling import PLACEHOLDER, Variables
 from ipclab.words.words import DASH
-from ipclab_report.prose.markdown import parser
 from ipclab_report.prose.questions import (
     EDGE,
     Question,
@@ -25,6 +22,8 @@ from ipclab_report.prose.questions import (
 )
 
 if TYPE_CHECKING:
+    from markdown_it.token import Token
+
     from ipclab_report.prose.teller import Teller
 
 # Before an answer, whether the judge decided; neither stays in what is rendered
@@ -160,7 +159,7 @@ def decided_first(source: str) -> str:
 
 
 def _edits(
-    tokens: list[Token],
+    tokens: "list[Token]",
     lines: list[str],
     change: TextChange,
     change_cell: TextChange,
@@ -196,8 +195,10 @@ def _edits(
                 yield place, 1 + len(more), None if gone else before + text
 
 
-def parse(source: str) -> list[Token]:
+def parse(source: str) -> "list[Token]":
     """Return Markdown's block tokens; a footnote is `footnote_open`, `inline`, `footnote_close`."""
+    from ipclab_report.prose.markdown import parser  # which takes long to load
+
     return parser().parse(source)
 
 
