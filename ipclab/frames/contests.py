@@ -1,7 +1,6 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -18,19 +17,7 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes", "race")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
-# of a Comparison
-KNOWN = (
-    "verdict",
-    "reason",
-    "ratio",
-    "low",
-    "high",
-    "level",
-    "detectable",
-    "launches",
-    "paired",
-    "mechanisms",
-)
+KNOWN = tuple(Comparison.__dataclass_fields__)
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -80,8 +67,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
-        shared = [*race.levels.items(), *chain(*(further.items() for further in race.either))]
-        head["race"] = " ".join(f"{name}={level}" for name, level in shared)
+        head["race"] = str(race.levels or race.either)
         yield head | {"among": ALL}, _sides(entrants)
         if race.sleeping and "wait" in entrants:
             asleep = entrants[~entrants["wait"].isin(SPINNING)]

@@ -8,10 +8,9 @@ each keeps the interval of its step.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from ipclab.stats import paired
 from ipclab.stats.compare import (
@@ -26,8 +25,7 @@ Name = TypeVar("Name")
 APART = FASTER, SLOWER
 
 
-@dataclass(frozen=True)
-class Contest(Generic[Name]):
+class Contest(NamedTuple, Generic[Name]):
     """What is known of the `sides` of a contest: their medians (the least first), the others.
 
     `over_fastest` is by name how each other side compares with the fastest, `scatter` what the

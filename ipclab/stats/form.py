@@ -12,7 +12,6 @@ the ends alone and respects their asymmetry.
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from hashlib import sha256
 from math import hypot, inf, isfinite, isnan, log
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -89,7 +88,7 @@ def name_of(form: Form) -> str:
     for term, coefficient in form.items():
         parts = sorted((part.name, power) for part, power in term)
         terms.append(f"{coefficient!r} {parts}")
-    return sha256("\n".join(sorted(terms)).encode()).hexdigest()
+    return " + ".join(sorted(terms))
 
 
 def _term(one: Term, other: Term) -> Term:

@@ -9,7 +9,7 @@ from ipclab.stats.looks import (
     LOOKS,
 )
 from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
-from ipclab.stats.ranktest import least_p
+from ipclab.stats.ranktest import chances
 
 
 def room_of(ratio: float, bound: float) -> float:
@@ -72,6 +72,11 @@ def launches_more(comparison: Comparison, bound: float) -> float:
 def launches_needed(mechanisms: int) -> int:
     """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
+
+
+def least_p(m: int, n: int) -> float:
+    """Return the smallest two-sided p that groups of `m` and `n` can have."""
+    return min(1.0, 2 * float(chances(m, n)[0]))
 
 
 def relative_half(heats: int, level: float) -> float:
