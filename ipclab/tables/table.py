@@ -77,7 +77,7 @@ class Table:
             kind = " form"  # to fill in
         elif len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS:
             kind = " few"
-        return _template().render(table=self, linked=linked, whole=_whole, kind=kind)
+        return str(_template().render(table=self, linked=linked, whole=_whole, kind=kind))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
