@@ -1,7 +1,6 @@
 """Contests: the mechanisms that answer one question under equal conditions, compared."""
 
 from collections.abc import Iterator
-from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -10,27 +9,15 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.frames.rows import narrowed
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
-from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.contest import judged
 from ipclab.store.questions import Question, Race
 
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
-CONTEST = ("op", "question", "among", "placement", "size_bytes")
+CONTEST = ("op", "question", "among", "placement", "size_bytes", "race")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
-# of a Comparison
-KNOWN = (
-    "verdict",
-    "reason",
-    "ratio",
-    "low",
-    "high",
-    "level",
-    "detectable",
-    "launches",
-    "paired",
-    "mechanisms",
-)
+KNOWN = tuple(Comparison.__dataclass_fields__)
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -80,6 +67,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
+        head["race"] = str(race.levels or race.either)
         yield head | {"among": ALL}, _sides(entrants)
         if race.sleeping and "wait" in entrants:
             asleep = entrants[~entrants["wait"].isin(SPINNING)]
@@ -113,18 +101,16 @@ def _sides(entrants: pd.DataFrame) -> Sides:
 
 
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
-    medians = {key: median(side.medians) for key, side in sides.items()}
-    best, *others = sorted(sides, key=medians.__getitem__)
-    head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
+    contest = judged(sides, bound)
+    (best, *others), (median, *medians) = contest.medians, contest.medians.values()
+    head |= {"fastest": best[0], "best": median, "point": best[1], "other_point": ""}
     if not others:
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
-    scatter = common_scatter(sides.values())
-    comparisons = against_fastest(sides, best, bound, scatter)
-    for other in others:
+    for other, value in zip(others, medians, strict=True):
         name, point = other
-        compared = {"other": name, "value": medians[other], "other_point": point}
-        yield head | compared | known_of(comparisons[other])
+        compared = {"other": name, "value": value, "other_point": point}
+        yield head | compared | known_of(contest.over_fastest[other])
 
 
 def known_of(comparison: Comparison) -> dict[str, Any]:

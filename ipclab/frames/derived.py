@@ -51,6 +51,8 @@ LAUNCH_VALUES = (
 
 # by run, study, kind and columns: the frame, and the state of the points that it was derived from
 _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFrame]] = {}
+# by run and study: the state in which its points were found to be what was measured
+_intact: dict[tuple[Path, str], State] = {}
 
 
 def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -64,10 +66,12 @@ def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -
     state = _state(run, study)
     place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
-        files = run.point_files(study)
+        if _intact.get((run.path, study)) != state:
+            run.point_files(study)
+            _intact[run.path, study] = state
         content = kept.kept_frame(state[0], kind)
         if content is None:
-            derived = _derived(run, study, files)
+            derived = _derived(run, study)
             kept.keep_frames(state[0], derived)
             content = derived[kind]
         while len(_in_memory) >= MOST_IN_MEMORY:  # the oldest makes room
@@ -120,7 +124,7 @@ def check_study(run: RunFolder, study: str) -> None:
         chosen("study", study, known)
 
 
-def _derived(run: RunFolder, study: str, files: list[Path]) -> Mapping[str, bytes]:
+def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     """Return the frames of `study` as files, by kind, from those of its points.
 
     One process does it: the largest study takes a few seconds, once, and none is left behind when
@@ -128,7 +132,7 @@ def _derived(run: RunFolder, study: str, files: list[Path]) -> Mapping[str, byte
     """
     points = list[Row]()
     launches = list[Row]()
-    for measured_point in map(decode, files):
+    for measured_point in map(decode, sorted(map(run.path.joinpath, run.points(study)))):
         points += point_rows(measured_point)
         launches += launch_rows(measured_point)
     of_launches = frame(launches, LAUNCH_VALUES)

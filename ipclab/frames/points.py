@@ -45,13 +45,6 @@ NOT_NEGATIVE = ("ns", "count", "share")  # units whose intervals end at nothing 
 NO_HEAT = 0  # of a launch that was made before there were heats
 
 
-def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the levels of each factor that varies in a study's rows, arms left out."""
-    names = rows.columns.difference(["study", "point", "arm", *VALUES])
-    varied = [name for name in names if rows[name].nunique() > 1]
-    return {name: list(rows[name].dropna().sort_values(kind="stable").unique()) for name in varied}
-
-
 @dataclass(frozen=True)
 class LaunchMedians:
     """What contests need of a launch: round, heat, and by op the medians (ns), turns' too.

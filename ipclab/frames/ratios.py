@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,24 +12,11 @@ from ipclab.frames import derived
 from ipclab.frames.contests import fields, side_of
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
-from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.contest import Contest, judged
 from ipclab.stats.form import Ends
-from ipclab.stats.paired import Scatter
 from ipclab.store.run import RunFolder, read
 
 MEDIAN = "/p50"
-
-
-class Contest(NamedTuple):
-    """The entrants of a contest by point, the scatter of its pairs, and its fastest point.
-
-    `over_fastest` is by point what is known of the others.
-    """
-
-    sides: dict[str, Side]
-    scatter: Scatter
-    fastest: str
-    over_fastest: dict[str, Comparison]
 
 
 class Row(NamedTuple):
@@ -129,19 +115,14 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
 
 
 @lru_cache(maxsize=16)
-def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest]]:
-    """Return the contests of a study by op."""
+def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest[str]]]:
+    """Return the contests of a study by op, their sides by point."""
     run = read(folder)
     launches = derived.read(run, study, "launches")
     bound = derived.bound(run)
-    contests: dict[str, list[Contest]] = {}
+    contests: dict[str, list[Contest[str]]] = {}
     for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            medians = {point: median(side.medians) for point, side in sides.items()}
-            fastest = min(medians, key=medians.__getitem__)
-            scatter = common_scatter(sides.values())
-            over_fastest = against_fastest(sides, fastest, bound, scatter)
-            contest = Contest(sides, scatter, fastest, over_fastest)
-            contests.setdefault(head["op"], []).append(contest)
+            contests.setdefault(head["op"], []).append(judged(sides, bound))
     return contests

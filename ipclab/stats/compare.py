@@ -19,7 +19,6 @@ from ipclab.stats.intervals import exp, growth, says_nothing
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
-VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
 LEAST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}

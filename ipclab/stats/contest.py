@@ -9,7 +9,8 @@ each keeps the interval of its step.
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import TypeVar
+from statistics import median
+from typing import Generic, NamedTuple, TypeVar
 
 from ipclab.stats import paired
 from ipclab.stats.compare import (
@@ -22,6 +23,37 @@ from ipclab.stats.compare import (
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER
+
+
+class Contest(NamedTuple, Generic[Name]):
+    """What is known of the `sides` of a contest: their medians (the least first), the others.
+
+    `over_fastest` is by name how each other side compares with the fastest, `scatter` what the
+    heats of all say of any two.
+    """
+
+    sides: Mapping[Name, Side]
+    medians: Mapping[Name, float]
+    over_fastest: Mapping[Name, Comparison]
+    scatter: paired.Scatter
+
+    @property
+    def fastest(self) -> Name:
+        """Return the side of the least median; of equal ones the first."""
+        return next(iter(self.medians))
+
+
+def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
+    """Return which of the `sides` (one or more) is the fastest, and what is known of the others.
+
+    Whoever asks which, by how much, and how many more launches asks here. `bound` (a share) is what
+    counts as the same.
+    """
+    medians = {name: median(side.medians) for name, side in sides.items()}
+    ranked = sorted(medians.items(), key=lambda named: named[1])
+    scatter = common_scatter(sides.values())
+    over_fastest = against_fastest(sides, ranked[0][0], bound, scatter)
+    return Contest(sides, dict(ranked), over_fastest, scatter)
 
 
 def common_scatter(sides: Iterable[Side]) -> paired.Scatter:

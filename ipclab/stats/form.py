@@ -12,7 +12,6 @@ the ends alone and respects their asymmetry.
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from hashlib import sha256
 from math import hypot, inf, isfinite, isnan, log
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -89,7 +88,7 @@ def name_of(form: Form) -> str:
     for term, coefficient in form.items():
         parts = sorted((part.name, power) for part, power in term)
         terms.append(f"{coefficient!r} {parts}")
-    return sha256("\n".join(sorted(terms)).encode()).hexdigest()
+    return " + ".join(sorted(terms))
 
 
 def _term(one: Term, other: Term) -> Term:
@@ -149,12 +148,17 @@ def _of_term(term: Term) -> Ends:
     return _independent([_of_term(frozenset(group)) for group in groups])
 
 
+def pair_of(term: Term) -> tuple[Part, Part] | None:
+    """Return which part a term divides by which, where it is a ratio of two."""
+    powers = {power: part for part, power in term}
+    return (powers[1], powers[-1]) if len(term) == 2 and powers.keys() == {1, -1} else None  # noqa: PLR2004
+
+
 def _compared(term: Term) -> Ends | None:
     """Return the ratio of two parts as their run knows it."""
-    powers = {power: part for part, power in term}
-    if len(term) != len(powers) or powers.keys() != {1, -1}:
+    if not (pair := pair_of(term)):
         return None
-    over, under = powers[1], powers[-1]
+    over, under = pair
     return over.run.ratio(over.name, under.name) if over.run else None
 
 

@@ -94,10 +94,11 @@ class Quantity:
         if self.low is None or len(pairs) != 1 or self.says_nothing:
             return None
         ((term, factor),) = pairs
-        powers = {power: part.ends.value for part, power in term}
-        if len(term) != len(powers) or powers.keys() != {1, -1} or not powers[-1]:
+        pair = form.pair_of(term)
+        if not (pair and pair[1].ends.value):
             return None
-        quotient = self.form.get(ONE, 0.0) + factor * powers[1] / powers[-1]
+        over, under = (part.ends.value for part in pair)
+        quotient = self.form.get(ONE, 0.0) + factor * over / under
         low, high = self.ends
         return None if low <= quotient <= high else quotient
 

@@ -57,11 +57,6 @@ def differences(a: Values, b: Values) -> Floats:
     return np.sort(np.subtract.outer(second, first).ravel())
 
 
-def least_p(m: int, n: int) -> float:
-    """Return the smallest two-sided p that groups of `m` and `n` can have."""
-    return min(1.0, 2 * float(chances(m, n)[0]))
-
-
 def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     """Return shifts of b over a not rejected two-sided at `level`; infinite where none is."""
     steps = differences(a, b)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
@@ -18,9 +18,6 @@ OPTIONAL = {"name", "drawn", "values", "frame"}  # in JSON left out where they a
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
-HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).parent)).get_template(
-    "table.html"
-)
 Align = Literal["left", "right", "center"]
 
 
@@ -80,7 +77,7 @@ class Table:
             kind = " form"  # to fill in
         elif len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS:
             kind = " few"
-        return HTML.render(table=self, linked=linked, whole=_whole, kind=kind)
+        return str(_template().render(table=self, linked=linked, whole=_whole, kind=kind))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
@@ -88,6 +85,14 @@ class Table:
             "text/html": self.to_html(),
             "text/plain": self.caption,
         }
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader  # which takes long to load
+
+    loader = FileSystemLoader(Path(__file__).parent)
+    return Environment(autoescape=True, loader=loader).get_template("table.html")
 
 
 def _whole(text: str) -> Markup:

@@ -1,39 +1,15 @@
 """One quantity has one value and one interval, however it is written."""
 
-import math
-import random
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ipclab.frames.ratios import Ratios
-from ipclab.lab.lab import Lab
-from ipclab.paths import checkout
-from ipclab.stats import judge
 from ipclab.stats.form import Ends
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.quantity import Quantity, measured, of
-from ipclab_report.claims.computed import compute
-from ipclab_report.lab import ReportLab, lab_of
-from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
-from ipclab_report.prose.questions import Question
-from ipclab_report.prose.teller import Teller
-from tests.support.told import reference
 
-SAMPLED = 4  # contests of each study
-STUDIES = (
-    "payload",
-    "shared_dict",
-    "multiplexer",
-    "round_trip",
-    "file_io",
-    "stream",
-    "neighbours",
-    "objects",
-)
 WAYS: dict[str, str] = {
     "the ratio": "a / b",
     "one over its inverse": "1 / (b / a)",
@@ -108,68 +84,3 @@ def test_launches_of_two_runs_have_nothing_in_common() -> None:
 def test_a_changed_copy_is_another_value() -> None:
     assert not replace(A, value=3.0).launches
     assert replace(A, value=20.0).form != A.form
-
-
-@cache
-def lab() -> Lab:
-    return lab_of(reference(), checkout(), "en")
-
-
-def address(row: Any) -> str:
-    levels = [f"point={row['point']}"]
-    return f"{row['study']}.{row['op']}[{','.join(levels)}].p50"
-
-
-@pytest.mark.parametrize("study", STUDIES)
-def test_python_prose_rules_tables_and_choices_give_one_ratio(study: str) -> None:
-    """Of contests of the reference run, and of pairs of points that share heats alone."""
-    points = lab().points(study, metric="p50")
-    rows = {(row["point"], row["op"]): row for row in points.to_dict("records")}
-    cells = {(row.point, row.op): row.cell for row in lab().cells(points).itertuples()}
-    contests = lab().contests(study)
-    contests = contests[contests.ratio.notna()]
-    random_ = random.Random(study)
-    chosen = contests.loc[random_.sample(list(contests.index), min(SAMPLED, len(contests)))]
-    for row in chosen.to_dict("records"):
-        _one_ratio(row["other_point"], row["point"], row["op"], rows, cells, row)
-    pairs = [random_.sample(list(cells), 2) for _ in range(SAMPLED)]
-    for (one, op), (other, other_op) in pairs:
-        if str(op) == str(other_op) and str(one) != str(other):
-            _one_ratio(str(one), str(other), str(op), rows, cells, None)
-
-
-def _one_ratio(over: str, under: str, op: str, rows: Any, cells: Any, contest: Any) -> None:
-    a, b = cells[over, op], cells[under, op]
-    expected = a / b
-    written = f"{address(rows[over, op])} / {address(rows[under, op])}"
-    names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
-    told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
-    kept = Quoted("other", [({MIME: told}, {})], Ratios(reference()))
-    frame = lab().points(rows[over, op]["study"], metric="p50", op=op)
-    over_frame = lab().over(frame[frame.point == over], frame[frame.point == under], ["op"])
-    ways = {
-        "ratio": lab().ratio(address(rows[over, op]), address(rows[under, op])),
-        "rule": compute(lab(), written),
-        "rule in units": compute(lab(), f"({written}) * 3 / (1 + 2)"),
-        "quoted": of(kept.a) / of(kept.b),  # type: ignore[arg-type]
-        "over": over_frame.cell.iloc[0],
-    }
-    ways |= {way: eval(WAYS[way], {**names}) for way in WAYS if "* b" not in WAYS[way]}
-    for way, found in ways.items():
-        same = (found.value, *found.ends) == pytest.approx((expected.value, *expected.ends))
-        assert same, (way, over, under, found, expected)
-    if contest:
-        assert expected.value == pytest.approx(contest["ratio"])
-        in_contest = not math.isnan(contest["low"])
-        contest_ends = (contest["low"], contest["high"]) if in_contest else (-math.inf, math.inf)
-        level = expected.ends == pytest.approx(contest_ends)
-        # a pair may stand in two contests, of which the larger one counts
-        assert level or expected.ends[0] <= contest_ends[0]
-    printed = lab().words.numbers.format(expected, "x,interval")
-    reader = ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": expected})
-    teller = Teller(reader)
-    assert teller.fill("{r:x,interval}").replace("\\", "") == printed
-    asked = teller.answer(
-        Question("r", "1", dict.fromkeys((judge.ABOVE, judge.BELOW, judge.UNDECIDED), ""))
-    )[1]["it"]
-    assert asked is expected

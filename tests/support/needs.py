@@ -69,7 +69,7 @@ def asked(
     told = pd.DataFrame() if faults is None else faults
     return answer(
         of(need),
-        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05),
+        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=lambda: 0.05),
         offers,
     )
 
@@ -112,6 +112,8 @@ def _rows(
             "value": found.value,
             "low": found.low,
             "high": found.high,
+            "heats": tuple(range(len(values))),
+            "by_heat": tuple(map(float, values)),
         }
         points.append({**head, **row, "launches": len(luck), "samples": 1000, "flags": "decided"})
     medians = enumerate(times["p50"])

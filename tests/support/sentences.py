@@ -5,6 +5,7 @@ and none of `unless`; without any it asserts no relation: it states numbers, wha
 what is done.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,20 @@ def not_far_above(expression: str) -> Asserts:
     return Asserts(unless=(f"{expression} above 1.1",))
 
 
+def one_above(expressions: Iterable[str]) -> Asserts:
+    """What the fastest is of, whichever that is."""
+    return Asserts(some=tuple(f"{each} above 1" for each in expressions))
+
+
+def one_below(expressions: Iterable[str]) -> Asserts:
+    return Asserts(some=tuple(f"{each} below 1" for each in expressions))
+
+
+def not_all(expressions: Iterable[str]) -> Asserts:
+    every = f"each({', '.join(expressions)})"
+    return Asserts(unless=(f"{every} above 1", f"{every} below 1"))
+
+
 # The payload study
 _WRITE = "payload.{op}[arm=mapping,mapping={mapping},size_bytes=1382400]"
 REOPENED, KEPT = (
@@ -56,8 +71,13 @@ INTO_NOW = (
 )
 BUFFER = f"({PAST_INTO}) / ({INTO_NOW})"
 _SMALL = "payload.handover[arm=handover,backend={},placement={},size_bytes=84]"
-_PLACES, _WAYS = _SMALL.format("shm-mmap", "same|cross"), _SMALL.format("*", "cross")
-PLACED = f"max({_PLACES}) / min({_PLACES}) / (max({_WAYS}) / min({_WAYS}))"
+_WAYS = _SMALL.format("*", "cross")
+PLACED = [
+    f"max({places}) / min({places}) / (max({_WAYS}) / min({_WAYS}))"
+    for places in (
+        _SMALL.format(name, "same|cross") for name in ("mp-shm", "posix-shm", "shm-mmap")
+    )
+]
 _KEPT = "payload.handover[arm=tcp,receive=recv-into,codec=raw,connection=kept,nodelay={},placement=cross,size_bytes=84]"
 NAGLE = f"{_KEPT.format('off')} / {_KEPT.format('on')}"
 _REAL = (
@@ -88,9 +108,9 @@ PAYLOAD = {
     "The flush is a small part of a write": above(f"{WHOLE} / {FLUSH}", "10"),
     "The flush takes a notable part": below(f"{WHOLE} / {FLUSH}", "10"),
     "Whether the flush takes a notable part": undecided(f"{WHOLE} / {FLUSH}", "10"),
-    "Where the two processes run changes a small transfer": above(PLACED),
-    "Which way of sharing memory two processes use": below(PLACED),
-    "Whether placement or the way of sharing": undecided(PLACED),
+    "Where the two processes run changes a small transfer": one_above(PLACED),
+    "Which way of sharing memory two processes use": one_below(PLACED),
+    "Whether placement or the way of sharing": not_all(PLACED),
     "Over the TCP of v0.9, reading into a buffer gains more": Asserts(
         (f"{BUFFER} above 1", f"{PAST_INTO} above 1")
     ),
@@ -120,19 +140,28 @@ def _scenario(op: str, backend: str, entries: int = 10_000) -> str:
 
 
 _ALL = "lmdb|shared-memory|zmq-push"
-TOTAL = f"{_scenario('write-total', 'zmq-push')} / {_scenario('write-total', 'shared-memory')}"
-MESSAGE = f"{_scenario('write', 'zmq-push')} / {_scenario('write', 'shared-memory')}"
+_STATE = "lmdb|shared-memory"
+TOTAL = f"{_scenario('write-total', 'zmq-push')} / min({_scenario('write-total', _STATE)})"
+MESSAGE = f"{_scenario('write', 'zmq-push')} / min({_scenario('write', _STATE)})"
 DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
 _DECODES = [
     f"{_scenario('read.decode', name)} / {_scenario('read.transport', name)}"
     for name in _ALL.split("|")
 ]
-_READ = _dict("read", "read-many", "posix-shm", 1000, MOST, ",placement=free,codec={}")
-CODEC = f"{_READ.format('msgpack')} / {_READ.format('pickle')}"
-CROWD = (
-    f"{_READ.format('pickle')} /"
-    f" {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
-)
+
+
+def _read(backend: str, readers: int, codec: str) -> str:
+    return _dict("read", "read-many", backend, 1000, readers, f",placement=free,codec={codec}")
+
+
+CODEC = [
+    f"{_read(name, MOST, 'msgpack')} / {_read(name, MOST, 'pickle')}"
+    for name in ("lmdb", "posix-shm")
+]
+CROWD = [
+    f"{_read(name, MOST, 'pickle')} / {_read(name, 1, 'pickle')}"
+    for name in ("lmdb", "mpi-window", "posix-shm", "shared-memory")
+]
 _UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
 _SENT, _KEPT_THERE = "mpi-bcast|zmq-pub|zmq-push", "lmdb|mpi-window|posix-shm|shared-memory"
 STREAM = f"min({_UPDATE.format(_SENT)}) / min({_UPDATE.format(_KEPT_THERE)})"
@@ -141,26 +170,27 @@ SHARED_DICT = {
     "Of what was compared, take": PLAIN,
     "Which shared state to take was not compared": PLAIN,
     "With {sent} entries and {sent_to} readers": PLAIN,
-    "One message through ZeroMQ and one store": PLAIN,
+    "One message and one store": PLAIN,
+    "The message ({one_message})": PLAIN,
     "An update that every reader acknowledges takes as long": PLAIN,
-    "A read takes as long when more processes read": PLAIN,
+    "Through {read_by} a read takes as long": PLAIN,
     "MessagePack and pickle are read alike": PLAIN,
     "With {most} readers there are": PLAIN,
     "Writing the whole scenario takes longer": above(TOTAL),
     "Writing the whole scenario takes less": below(TOTAL),
     "Whether the whole scenario is written faster": undecided(TOTAL),
-    "One message through ZeroMQ takes longer": above(MESSAGE),
-    "One message through ZeroMQ takes less": below(MESSAGE),
+    "One message takes longer": above(MESSAGE),
+    "One message takes less": below(MESSAGE),
     "Whether one message or one store": undecided(MESSAGE),
     "Decoding takes more than half": above(DECODE),
     "Decoding takes less than half": Asserts(some=tuple(f"{each} below 1" for each in _DECODES)),
     "Whether decoding takes more than half": undecided(DECODE),
-    "MessagePack is read more slowly": above(CODEC),
-    "MessagePack is read faster": below(CODEC),
-    "Whether MessagePack or pickle": undecided(CODEC),
-    "A read takes longer when more processes read": above(CROWD),
-    "A read takes less time when more processes read": below(CROWD),
-    "Whether more readers make a read take longer": undecided(CROWD),
+    "MessagePack is read more slowly": one_above(CODEC),
+    "MessagePack is read faster": one_below(CODEC),
+    "Whether MessagePack or pickle": not_all(CODEC),
+    "Through {read_by} a read takes longer": one_above(CROWD),
+    "Through {read_by} a read takes less time": one_below(CROWD),
+    "Whether more readers make a read through": not_all(CROWD),
     "An update that every reader acknowledges takes longer": above(STREAM),
     "An update that every reader acknowledges takes less": below(STREAM),
     "Whether an acknowledged update": undecided(STREAM),
@@ -243,13 +273,13 @@ MULTIPLEXER = {
     "A pool alone is not shown": undecided(POOL),
     "A node counts as slower": PLAIN,
     "Adaptive is slower than the best of": Asserts(
-        some=tuple(f"{each} above 1.03" for each in ADAPTIVE)
+        some=tuple(f"{each} above 1.05" for each in ADAPTIVE)
     ),
     "Adaptive is not slower than the best": Asserts(
-        tuple(f"{each} below 1.03" for each in ADAPTIVE)
+        tuple(f"{each} below 1.05" for each in ADAPTIVE)
     ),
     "Whether Adaptive is slower than the best": Asserts(
-        unless=tuple(f"{each} above 1.03" for each in ADAPTIVE)
+        unless=tuple(f"{each} above 1.05" for each in ADAPTIVE)
     ),
 }
 
@@ -390,14 +420,12 @@ FILE_IO = {
 
 # Objects
 _OBJECT = "objects.summed[arm=main,object={},way={},size_bytes={}]"
-PICKLED = {
-    kind: f"{_OBJECT.format(kind, 'pickle5', 'max')} / min({_OBJECT.format(kind, '*', 'max')})"
+SLOWEST = {
+    kind: f"max({_OBJECT.format(kind, '*', 'max')}) / min({_OBJECT.format(kind, '*', 'max')})"
     for kind in ("frame", "array", "dictionary")
 }
-SMALL_APART = (
-    f"{_OBJECT.format('array', 'shared-memory', 'min')} /"
-    f" {_OBJECT.format('array', 'pickle5', 'min')}"
-)
+_SMALL_ARRAY = _OBJECT.format("array", "*", "min")
+SMALL_APART = f"max({_SMALL_ARRAY}) / min({_SMALL_ARRAY})"
 OBJECTS = {
     # Which ways may be taken, whichever these are: answers/test_alike.py
     "Several ways may be the fastest for a": PLAIN,
@@ -406,19 +434,19 @@ OBJECTS = {
     "Until every element is summed the first": PLAIN,
     "Of {small}: {small_choice": PLAIN,
     **{
-        f"{begins} {'an' if kind == 'array' else 'a'} {kind} takes {than} by `pickle5`": rule(ratio)
-        for kind, ratio in PICKLED.items()
+        f"{begins} {'an' if kind == 'array' else 'a'} {kind} takes {than} by {{slowest": rule(ratio)
+        for kind, ratio in SLOWEST.items()
         for begins, than, rule in (
-            ("Such", "longer", above),
+            ("Such", "longest", above),
             ("Such", "less time", below),
             ("Such", "as long", not_far_above),
             ("That such", "longer", undecided),
         )
     },
-    "A small array is summed sooner": above(SMALL_APART),
-    "Even a small array is summed sooner": below(SMALL_APART),
-    "A small array as a pickle": PLAIN,
-    "Whether a small array is summed sooner": undecided(SMALL_APART),
+    "What is fastest for a large array": above(SMALL_APART),
+    "Even a small array is summed sooner": PLAIN,
+    "A small array by": PLAIN,
+    "Whether a small array is summed sooner": PLAIN,
     "Until one of {small} is summed": PLAIN,
 }
 # Numbers alone, what the texts say, what is done, and what the judge cannot say.

@@ -93,7 +93,8 @@ def choose(
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.measured(chosen) if name in bearing]
-    beaten = suspects.checked(chosen, studies)
+    suspects.check(chosen, studies)  # and that what is read is what was measured
+    beaten = suspects.beaten(chosen, studies)
     say(origins.lines(paths, [chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])

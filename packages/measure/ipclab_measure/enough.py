@@ -9,7 +9,7 @@ from ipclab.stats.looks import (
     LOOKS,
 )
 from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
-from ipclab.stats.ranktest import least_p
+from ipclab.stats.ranktest import chances
 
 
 def room_of(ratio: float, bound: float) -> float:
@@ -64,9 +64,19 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
     return look_needed(have, times, comparison.mechanisms, bound)
 
 
+def launches_more(comparison: Comparison, bound: float) -> float:
+    """Return how many launches more of each side will likely decide a pair."""
+    return launches_that_decide(comparison, bound) - min(comparison.launches, default=0)
+
+
 def launches_needed(mechanisms: int) -> int:
     """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
+
+
+def least_p(m: int, n: int) -> float:
+    """Return the smallest two-sided p that groups of `m` and `n` can have."""
+    return min(1.0, 2 * float(chances(m, n)[0]))
 
 
 def relative_half(heats: int, level: float) -> float:

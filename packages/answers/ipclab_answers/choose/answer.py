@@ -12,8 +12,8 @@ from math import inf
 
 import pandas as pd
 
-from ipclab.stats.compare import FASTER, SLOWER, Comparison, compare
-from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.compare import FASTER, SLOWER, Comparison
+from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.form import Ends
 from ipclab.stats.quantity import Quantity, missing
 from ipclab_answers.choose.candidates import (
@@ -29,7 +29,8 @@ from ipclab_answers.choose.judged_ratio import compared
 from ipclab_answers.choose.known import Frames, Known
 from ipclab_answers.choose.need import ONE_WAY, Need
 from ipclab_answers.choose.promises import Offer
-from ipclab_measure.enough import launches_needed, launches_that_decide
+from ipclab_measure.enough import launches_more, launches_needed
+from ipclab_report.appendix.states import UNSTEADY
 
 ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
 
@@ -69,7 +70,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
-    lacking = _lacking(fitting, launches_needed(count), frames.seconds)
+    lacking = _lacking(fitting, launches_needed(count))
     launches = 0.0
     state = ANSWERED if best else NOTHING
     settled = all(candidate.settled for candidate in best)
@@ -78,6 +79,7 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, frames.bound)
+    seconds = frames.seconds() if launches or len(lacking) else 0.0
     able = []
     for candidate in candidates:
         if MEASURED_DEMANDS.issuperset(candidate.why):
@@ -90,30 +92,36 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
         crossings(need, known.all_times, able, frames.bound),
         pd.DataFrame(changes, columns=["change", "backend", "amount"]),
-        lacking,
+        lacking.assign(seconds=lacking.launches * seconds),
         launches,
-        launches * frames.seconds,
+        launches * seconds,
     )
 
 
 def _judge(measured: Sequence[Candidate], bound: float) -> None:
-    """Note how each candidate compares with the fastest, which is the first."""
+    """Note how each candidate compares with the fastest, which is the first.
+
+    What is slower than its faster state alone is not worse.
+    """
     if not measured:
         return
-    sides = {place: candidate.side for place, candidate in enumerate(measured) if candidate.side}
-    over_first = against_fastest(sides, 0, bound, common_scatter(sides.values()))
-    for place, candidate in enumerate(measured):
-        candidate.launches = len(sides[place].medians)
+    sides = {candidate.backend: candidate.side for candidate in measured if candidate.side}
+    contest = judged(sides, bound)
+    first = measured[0]
+    for candidate in measured:
+        candidate.launches = len(sides[candidate.backend].medians)
         candidate.status = BEST
-        if place == 0:
-            candidate.ratio = Quantity(1.0, kind="computed")
+        candidate.ratio = Quantity(1.0, kind="computed")
+        if candidate is first:
             continue
-        known = over_first[place]
+        known = contest.over_fastest[candidate.backend]
         candidate.compared = known
         candidate.verdict = known.verdict
-        candidate.ratio = _ratio(known, candidate.value, measured[0].value)
+        candidate.ratio = _ratio(known, candidate.value, first.value)
         if known.verdict == SLOWER:
-            candidate.status = WORSE
+            shaken = candidate.middle < first.slow
+            candidate.status = BEST if shaken else WORSE
+            candidate.verdict = UNSTEADY if shaken else SLOWER
 
 
 def _ratio(comparison: Comparison, over: Quantity, under: Quantity) -> Quantity:
@@ -136,13 +144,13 @@ def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     return STATUSES.index(candidate.status), not value, time, candidate.backend
 
 
-def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> pd.DataFrame:
-    """Return the points that were not measured of those that may fit, and what they cost."""
+def _lacking(candidates: Sequence[Candidate], launches: int) -> pd.DataFrame:
+    """Return the points that were not measured of those that may fit, with launches of each."""
     rows = []
     for candidate in candidates:
         for size in candidate.lacking:
-            rows.append((candidate.backend, size, launches, launches * seconds))
-    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
+            rows.append((candidate.backend, size, launches))
+    return pd.DataFrame(rows, columns=["backend", "size", "launches"])
 
 
 def _launches_more(candidate: Candidate, bound: float) -> float:
@@ -153,9 +161,7 @@ def _launches_more(candidate: Candidate, bound: float) -> float:
         return inf
     if candidate.open:
         return max(1.0, have * (candidate.times_more - 1))
-    if known is None:
-        return 0.0
-    return launches_that_decide(known, bound) - min(known.launches)
+    return 0.0 if known is None else launches_more(known, bound)
 
 
 def _changes(
@@ -163,12 +169,15 @@ def _changes(
 ) -> list[tuple[str, str, Quantity]]:
     """Return what excludes a faster one than the first, and where that would cease to fit."""
     rows = []
-    for other in candidates:
-        if first.side and other.side and other.why:
-            known = compare(first.side, other.side, 2, bound)
-            if known.verdict == FASTER:
-                demands = f"without:{','.join(other.why)}"
-                rows.append((demands, other.backend, _ratio(known, other.value, first.value)))
+    excluded = {other.backend: other for other in candidates if other.why and other.side}
+    rivals = [first, *excluded.values()]
+    sides = {rival.backend: rival.side for rival in rivals if rival.side}
+    over_first = against_fastest(sides, first.backend, bound, common_scatter(sides.values()))
+    for name, other in excluded.items():
+        known = over_first[name]
+        if known.verdict == FASTER:
+            demands = f"without:{','.join(other.why)}"
+            rows.append((demands, name, _ratio(known, other.value, first.value)))
     if (need.rate or need.way == ONE_WAY) and first.keeps_up:
         rows.append(("rate", first.backend, first.keeps_up))
     if need.deadline_us and first.quantile:

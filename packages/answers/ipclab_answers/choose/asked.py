@@ -1,6 +1,7 @@
 """What a need asks of this machine or of a run: mechanisms, points, and the answer."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab_answers.choose.answer import Answer, answer
-from ipclab_answers.choose.known import Frames
+from ipclab_answers.choose.known import SECONDS, Frames
 from ipclab_answers.choose.need import (
     EACH,
     NEED,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ipclab_measure.session.request import Request
 
 FAULTS, LIMITS = "faults", "limits"
-SECONDS = 0.1  # of a launch, where a run does not tell
 
 
 def request(need: Need, effort: str) -> "Request":
@@ -142,7 +142,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         derived.read(run, need.study, "launches"),
         derived.read(run, LIMITS, "launches"),
         _faults(paths, run),
-        _seconds(run),
+        partial(_seconds, run),
         derived.bound(run),
         run.questions,
     )

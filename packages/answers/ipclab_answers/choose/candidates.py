@@ -24,6 +24,7 @@ from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept
 from ipclab_answers.choose.times import estimate, most_launched
 from ipclab_measure.enough import factor
+from ipclab_report.appendix.states import UNSTEADY
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
@@ -43,6 +44,7 @@ class Candidate:
     open: list[str] = field(default_factory=list)  # what was not shown either way
     lacking: list[int] = field(default_factory=list)  # sizes that were not measured
     side: Side | None = None  # its launches, a mix of sizes as one time
+    slow: float = inf  # its median in its slower state
     value: Quantity = ABSENT
     estimate: Quantity = ABSENT
     quantile: Quantity = ABSENT
@@ -63,7 +65,7 @@ class Candidate:
     @property
     def settled(self) -> bool:
         """Tell whether all that is asked of it was shown."""
-        return not self.open and self.verdict in ("", SAME)
+        return not self.open and self.verdict in ("", SAME, UNSTEADY)
 
     def require(self, demand: str, quantities: Sequence[Quantity], bound: float) -> None:
         """Note under `demand` what was shown of `quantities`, which must all lie below `bound`."""
@@ -124,6 +126,7 @@ def _measure(need: Need, known: Known, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
     name = candidate.backend
     candidate.value = _mixed(need, known.values(name, need.op, "p50"))
+    candidate.slow = float(np.dot(known.slower(name), list(need.size.values())))
     candidate.cpus = _busy(need, known, candidate)
     candidate.limit = _over_limit(need, known, candidate)
     rates = known.values(name, "launch", "closed_per_second")

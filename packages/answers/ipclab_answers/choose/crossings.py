@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log
-from statistics import median
 
 import pandas as pd
 
 from ipclab.frames.contests import side_of
-from ipclab.stats.compare import SLOWER, Side, compare
+from ipclab.stats.compare import SLOWER
+from ipclab.stats.contest import Contest, judged
 from ipclab_answers.choose.need import Need
 from ipclab_answers.choose.times import most_launched
 
@@ -28,28 +28,20 @@ def crossings(need: Need, times: pd.DataFrame, able: Sequence[str], bound: float
         sides = {}
         for name, rows in of_size.groupby("backend"):
             sides[str(name)] = side_of(most_launched(rows))
-        by_size[int(str(size))] = sides
+        by_size[int(str(size))] = judged(sides, bound)
     crossed = []
     for (low, at_low), (high, at_high) in pairwise(by_size.items()):
-        below = _fastest(at_low)
-        above = _fastest(at_high)
-        if below == above or above not in at_low or below not in at_high:
-            continue
-        count = max(len(at_low), len(at_high))
-        low_verdict = compare(at_low[below], at_low[above], count, bound).verdict
-        high_verdict = compare(at_high[above], at_high[below], count, bound).verdict
-        if low_verdict == high_verdict == SLOWER:
-            gain = _log_ratio(at_low[above], at_low[below])
-            loss = _log_ratio(at_high[above], at_high[below])
+        below, above = at_low.fastest, at_high.fastest
+        if _is_slower(at_low, above) and _is_slower(at_high, below):
+            gain = log(at_low.medians[above] / at_low.medians[below])
+            loss = log(at_high.medians[above] / at_high.medians[below])
             share = gain / (gain - loss)
             about = low * (high / low) ** share
             crossed.append((below, above, low, high, about))
     return pd.DataFrame(crossed, columns=COLUMNS)
 
 
-def _fastest(sides: dict[str, Side]) -> str:
-    return min(sides, key=lambda name: median(sides[name].medians))
-
-
-def _log_ratio(side: Side, other: Side) -> float:
-    return log(median(side.medians) / median(other.medians))
+def _is_slower(contest: Contest[str], name: str) -> bool:
+    """Tell whether the mechanism of that name took part, and was shown to be slower."""
+    known = contest.over_fastest.get(name)
+    return known is not None and known.verdict == SLOWER

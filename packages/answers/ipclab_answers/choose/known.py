@@ -1,6 +1,6 @@
 """What the frames of a run hold of each mechanism under the levels of a need: narrowed once."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any
@@ -17,8 +17,10 @@ from ipclab_answers.choose.need import Need
 from ipclab_answers.choose.promises import Promises, promised, promising
 from ipclab_answers.choose.times import timed
 from ipclab_measure.bounds.limits import with_limits
+from ipclab_report.appendix import states
 
 ABSENT = missing()
+SECONDS = 0.1  # of a launch, where a run does not tell
 KEYS = ["backend", "op", "metric"]
 OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contestant of a launch
 
@@ -27,15 +29,15 @@ OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contest
 class Frames:
     """What a run holds that bears on a need.
 
-    Frames of its study, launch frames of the limits and of faults, if any. `seconds` is what a
-    launch took in it on average, `bound` (a share) what counts as the same.
+    Frames of its study, launch frames of the limits and of faults, if any. `seconds` tells what a
+    launch took in it on average, where that is asked; `bound` (a share) is what counts as the same.
     """
 
     points: pd.DataFrame
     launches: pd.DataFrame
     limits: pd.DataFrame = field(default_factory=pd.DataFrame)
     faults: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: float = 0.1
+    seconds: Callable[[], float] = lambda: SECONDS
     bound: float = EQUIVALENCE
     questions: Questions = field(default_factory=Questions)
 
@@ -45,7 +47,10 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
 
     No rows where the frame lacks one of these factors.
     """
-    levels = need.levels(rate)
+    return _with_levels(need, frame, need.levels(rate))
+
+
+def _with_levels(need: Need, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     if levels.keys() <= set(frame):
         return narrowed(frame, levels)
     columns = frame.columns.union([need.size_column])
@@ -76,6 +81,10 @@ class Known:
             keys = ["backend", need.size_column]
             first = bounded.drop_duplicates(keys).set_index(keys).limit
             self._bounds = first.to_dict()
+        alike = {need.size_column: list(need.size), "placement": need.placement}
+        medians = _with_levels(need, timed(need, frames.points), alike)
+        stated = states.joined(medians, frames.limits, frames.questions)
+        self._slow: dict[str, float] = dict(zip(stated.point, stated.slow, strict=True))
 
     def values(self, backend: str, op: str, metric: str, closed: bool = False) -> list[Quantity]:
         """Return a metric for each size of the need, of the point that has most launches.
@@ -85,6 +94,12 @@ class Known:
         rows = self._values[closed]
         found = [rows.get((backend, op, metric, size)) for size in self._need.size]
         return [ABSENT if row is None else quantity(row) for row in found]
+
+    def slower(self, backend: str) -> list[float]:
+        """Return the median in its slower state (ns) for each size; NaN where none was measured."""
+        rows = self._values[False]
+        found = [rows.get((backend, self._need.op, "p50", size)) for size in self._need.size]
+        return [nan if row is None else self._slow[row.point] for row in found]
 
     def times(self, backend: str) -> pd.DataFrame:
         """Return the launches' medians of the op that ranks mechanisms, at all sizes."""

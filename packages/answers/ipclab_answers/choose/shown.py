@@ -9,6 +9,7 @@ import pandas as pd
 
 from ipclab.lab.data import Data
 from ipclab.paths import table_beside
+from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.words import DASH
@@ -17,8 +18,10 @@ from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED, WORSE
 from ipclab_answers.choose.need import US, Need
 from ipclab_report.appendix.choices import following
+from ipclab_report.appendix.states import UNSTEADY, apart
 from ipclab_report.prose.prose import join_lines
 
+LEVEL = "level"  # of its contest, which leaves two apart undecided
 SHOWN = 8  # mechanisms of which more is told than their time
 WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
@@ -33,12 +36,15 @@ def verdict(lab: Data, answer: Answer) -> str:
         sentences.append("more" if isfinite(answer.launches) else "never")
     elif answer.state == NOTHING:
         sentences = [NOTHING]
+    elif UNSTEADY in set(answer.rows.verdict):
+        sentences = ["states"]
     elif len(answer.best) > 1:
         sentences = ["several"]
     else:
         sentences = ["one" if slower else "alone"]
     values = {
         "names": lab.level("backend", answer.best),
+        "first": lab.level("backend", answer.best[0]) if answer.best else "",
         "next": following(lab, slower) if slower else "",
         "launches": lab.words.numbers.number(answer.launches, 0),
         "seconds": Quantity(answer.seconds * 1e9, "ns"),
@@ -63,8 +69,9 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     rows = answer.rows[~is_excluded]
     measured = rows.status != UNMEASURED
     launches = rows.launches.astype(object)
+    verdicts = rows.verdict.mask(_by_level(rows), LEVEL)
     rows = rows.assign(
-        evidence=rows.verdict.where(measured, UNMEASURED),
+        evidence=verdicts.where(measured, UNMEASURED),
         time=rows.value.where(measured, rows.estimate),
         launches=launches.where(launches > 0, None),
     )
@@ -80,6 +87,15 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     for name, frame in frames.items():
         headed[name] = _headed(lab, frame, WORDS[name])
     return headed
+
+
+def _by_level(rows: pd.DataFrame) -> list[bool]:
+    """Tell of each mechanism whether it is undecided though its interval is apart from the first's."""
+    undecided = rows.verdict == NOT_TOLD_APART
+    return [
+        bool(is_open) and apart(value.ends, rows.value.iloc[0].ends)
+        for is_open, value in zip(undecided, rows.value, strict=True)
+    ]
 
 
 def text(lab: Data, answer: Answer) -> str:

@@ -1,5 +1,6 @@
 """The times of mechanisms at the sizes of a need: measured, or estimated between measured sizes."""
 
+from collections import Counter
 from math import nan
 
 import numpy as np
@@ -35,6 +36,6 @@ def estimate(need: Need, times: pd.DataFrame) -> Quantity:
 
 def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the point that has most launches."""
-    point = rows.point.value_counts().index[0]
-    most: pd.DataFrame = rows[rows.point == point]
-    return most
+    counts = Counter(rows.point)
+    ((point, _),) = counts.most_common(1)
+    return rows if len(counts) == 1 else rows[rows.point == point]

@@ -18,9 +18,10 @@ from ipclab.stats.compare import (
     EQUIVALENCE,
     FASTER,
     NOT_COMPARABLE,
+    NOT_TESTED,
+    SAME,
     SLOWER,
     UNDECIDED,
-    VERDICTS,
     Comparison,
     Side,
 )
@@ -29,6 +30,7 @@ from ipclab_answers.compare import FAIL_ON, LIMITS
 from ipclab_answers.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab_answers.compare.unpaired import compare_runs
 
+VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 KEY = ["study", "point", "op"]
 Row = dict[Any, Any]  # of `ComparedRun.points`
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"

@@ -10,7 +10,6 @@ import pandas as pd
 
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.quantity import FEW_SAMPLES
-from ipclab.stats.ranktest import least_p
 from ipclab_answers.compare import LIMITS
 from ipclab_answers.compare.facts import differences
 from ipclab_answers.compare.held import HEAD, ComparedRun
@@ -22,6 +21,7 @@ from ipclab_answers.history.changepoint import (
     bounds,
     changes,
 )
+from ipclab_measure.enough import least_p
 
 # What stepped, by the limits.
 MACHINE, MECHANISM, LIMITS_ONLY = "machine", "mechanism", "limits"

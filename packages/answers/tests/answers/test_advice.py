@@ -47,6 +47,7 @@ def contest(
         "among": "all",
         "placement": "same",
         "size_bytes": 1,
+        "race": "",
         "fastest": "a",
     }
     rows = []
@@ -70,7 +71,7 @@ def contest(
             }
         )
     made = pd.DataFrame(rows, columns=list(VALUES))
-    return made.assign(slow=made.best, busy=False, other_busy=False)
+    return made.assign(slow=made.best, busy=False, other_busy=False, by_level=False)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.paths import checkout
-from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
+from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
@@ -32,9 +32,10 @@ from ipclab_answers.choose.need import (
 )
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.runs import file_names
-from ipclab_answers.choose.shown import WORDS, tables, verdict
+from ipclab_answers.choose.shown import LEVEL, WORDS, tables, verdict
 from ipclab_measure.record import create
 from ipclab_measure.studies.profile import profile
+from ipclab_report.appendix.states import UNSTEADY
 from ipclab_report.lab import lab_of
 from tests.support.made import ASKED
 from tests.support.needs import Plant, asked
@@ -259,7 +260,8 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
 
 
 def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
-    assert set(VERDICTS) - {NOT_COMPARABLE} <= WORDS["evidence"].keys()
+    verdicts = {FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, UNSTEADY, LEVEL}
+    assert verdicts <= WORDS["evidence"].keys()
     assert set(MUSTS) <= WORDS["demand"].keys()
 
 

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.stats.compare import Side
-from ipclab.stats.ranktest import least_p
 from ipclab.store.point import Point
 from ipclab_answers.compare import FAIL_ON, shared
 from ipclab_answers.compare.facts import differences
@@ -36,6 +35,7 @@ from ipclab_answers.compare.shared import points as compared
 from ipclab_answers.compare.unpaired import compare_runs
 from ipclab_measure.bounds import suspects
 from ipclab_measure.cli import commands
+from ipclab_measure.enough import least_p
 from ipclab_measure.machine.table import FACTS
 from ipclab_report.facts import affects
 from ipclab_report.pages.report import notebooks_of

@@ -61,4 +61,5 @@ def _bounded(run: RunFolder, studies: Iterable[str]) -> Iterator[tuple[pd.DataFr
     """Yield the points of each of `studies`, with the launches of the limits."""
     bounds = derived.read(run, LIMITS, "launches")
     for study in list(studies) or derived.measured(run):
-        yield derived.read(run, study, "points"), bounds
+        if run.questions.of(study).bounds:
+            yield derived.read(run, study, "points"), bounds

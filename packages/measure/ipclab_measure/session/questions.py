@@ -31,11 +31,12 @@ def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
     pairs: list[OpenPair] = []
     for study in sorted(rows):
         if rows[study]:
-            pairs += _of_study(study, pd.DataFrame(rows[study]), bound)
+            pairs += open_pairs(study, pd.DataFrame(rows[study]), bound)
     return pairs
 
 
-def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
+def open_pairs(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
+    """Yield the pairs of a study's contests not told apart by the launches of `frame`."""
     compared = contests(question(study), frame, bound)
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         known = comparison_of(row)

@@ -28,7 +28,8 @@ LARGEST_SEED = 2**63 - 1
 OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 # No factors, whatever --set says.
-OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "study": "--study"}
+# what has a parameter of its own, and is no factor
+PARAMETERS = {"size": "sizes", "size_bytes": "sizes", "backend": "backends", "study": "study"}
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,9 @@ class Request:
             known[name] = tuple(dict.fromkeys((*known.get(name, ()), *usual)))
         for name, values in self.sweep.levels.items():
             if name not in known:
-                fix = f"give {OPTIONS[name]} instead" if name in OPTIONS else hint(name, known)
+                fix = hint(name, known)
+                if name in PARAMETERS:
+                    fix = f"give --{PARAMETERS[name].removesuffix('s')} instead"
                 raise UsageError(f"no study here has a factor {name!r}", "", fix)
             if not values:
                 raise UsageError(

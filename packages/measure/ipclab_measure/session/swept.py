@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab.store.point import Level
 from ipclab.store.run import RunFolder
 from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
+from ipclab_measure.session.request import PARAMETERS, Request
 from ipclab_measure.session.session import measure
 from ipclab_measure.studies.interface import Sweep
 
@@ -21,7 +22,13 @@ def sweep(
     seed: int,
     run: str,
 ) -> RunFolder:
-    """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any."""
+    """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any.
+
+    Raises `UsageError` for what cannot be measured, in the words of a notebook.
+    """
+    for name in levels:
+        if name in PARAMETERS:
+            raise UsageError(f"{name} is no factor", "", f"give {PARAMETERS[name]}= instead")
     request = Request(
         tuple(studies),
         profile,

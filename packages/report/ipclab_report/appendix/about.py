@@ -19,7 +19,10 @@ GIB = 1 << 30
 
 
 def about_run(lab: Data) -> pd.DataFrame:
-    """Return how much was measured, how it ended, and what disturbed it (item, value)."""
+    """Return how much was measured, how it ended, and what disturbed it (item, value).
+
+    The index has the items in English, whatever the reader's language.
+    """
     about = lab.run.about
     words = lab.words
     studies = measured(lab.run)
@@ -55,7 +58,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("CPU time that the host took away"): Quantity(spent(about, "steal_ns"), "ns"),
     }
     names = [words.translate(item) for item in items]
-    return pd.DataFrame({"item": names, "value": list(items.values())})
+    return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
 
 
 def _short(lab: Data, launches: pd.DataFrame) -> int:

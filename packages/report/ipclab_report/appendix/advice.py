@@ -13,7 +13,7 @@ from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab_measure.enough import launches_that_decide
+from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of
 from ipclab_report.appendix import states
 from ipclab_report.prose.questions import MOST_WITHIN
@@ -42,8 +42,10 @@ ADVICE = (
     "more",
     "slow",
     "busy",
+    "by_level",
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
+BY_LEVEL = N_("{why}: level of the contest")  # where the intervals of two medians lie apart
 MANY = 1000  # launches that nobody will measure
 MOST_LOSS = 10.0  # the share that a wrong choice may cost; more is told as that
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
@@ -62,8 +64,9 @@ def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     intervals, or by its own states; NaN where these have no end), `slowest` and how many `times` as
     long it takes, `more`: the launches that are estimated to decide between guess and nearest
     undecided rival, beyond those that there are; 0 where all is decided, and of the guess `slow`
-    (ns), its slower state, and `busy`, whether it needs a CPU that is otherwise idle. `contests`
-    are rows that `frames.states.heeded` gives.
+    (ns), its slower state, `busy`, whether it needs a CPU that is otherwise idle, and `by_level`,
+    whether it is the level of their contest that leaves guess and second undecided. `contests` are
+    rows that `frames.states.heeded` gives.
     """
     rows = []
     rivals = contests.astype({"low": float, "high": float})
@@ -81,7 +84,9 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     second = rivals.iloc[0]
     losses = [*(1 / undecided.low - 1), *(unsteady.slow / unsteady.value - 1)]
     slowest = rivals.sort_values("ratio", kind="stable").iloc[-1]
-    more = _more(undecided.iloc[0], bound) if len(undecided) else 0
+    more = 0.0
+    if len(undecided):
+        more = launches_more(comparison_of(undecided.iloc[0]), bound)
     return {
         "guess": str(second.fastest),
         "best": float(second.best),
@@ -100,6 +105,7 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
         "more": more,
         "slow": float(second.slow),
         "busy": bool(second.busy),
+        "by_level": bool(second.by_level),
     }
 
 
@@ -114,12 +120,6 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
     if decided.any():
         return PART
     return NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
-
-
-def _more(rival: Any, bound: float) -> float:
-    """Return how many launches more will likely decide a rival; infinite where none will."""
-    known = comparison_of(rival)
-    return launches_that_decide(known, bound) - min(known.launches)
 
 
 def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
@@ -167,6 +167,7 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
         factor = Quantity(max(row.high, 1 / row.low))
         far = factor.value > MOST_WITHIN
         ratio = lab.say(N_("undecided") if far else N_("within {within:x}"), within=factor)
+        ratio = lab.say(BY_LEVEL, why=ratio) if row.by_level else ratio
     else:
         ends = (row.low, row.high) if bounded else ()
         ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")

@@ -11,7 +11,7 @@ from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.words.catalogue import N_
 from ipclab_report.appendix import states
-from ipclab_report.appendix.advice import named_entrant
+from ipclab_report.appendix.advice import BY_LEVEL, named_entrant
 from ipclab_report.prose.questions import MOST_WITHIN, within
 
 TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
@@ -116,9 +116,9 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
         return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)
     if not factor:
         return lab.say(N_("too few launches to tell"))
-    if not _is_alike(factor):
-        return lab.say(N_("not told apart in this run"))
-    return lab.say(N_("alike within {factor:x}"), factor=factor)
+    alike = N_("alike within {factor:x}")
+    why = lab.say(alike if _is_alike(factor) else N_("not told apart in this run"), factor=factor)
+    return lab.say(BY_LEVEL, why=why) if equal.by_level.any() else why
 
 
 def _is_alike(factor: Quantity) -> bool:

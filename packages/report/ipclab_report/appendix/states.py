@@ -19,7 +19,8 @@ from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
-from ipclab.stats.compare import FASTER, SLOWER
+from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
+from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder, read
 from ipclab_measure.bounds import limits
 from ipclab_measure.bounds.suspects import LIMITS
@@ -102,9 +103,19 @@ def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
-    bounds = derived.read(run, LIMITS, "launches")
-    below = limits.beaten(limits.with_limits(medians, bounds, run.questions)).lowest
-    return medians.join(states(medians, run.questions.of(study).again, below.to_dict()))
+    return joined(medians, derived.read(run, LIMITS, "launches"), run.questions)
+
+
+def joined(medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions) -> pd.DataFrame:
+    """Return p50 rows of a study's point frame, of times, with their `states`.
+
+    `bounds` is the launch frame of the limits, if they were measured.
+    """
+    below = dict[Hashable, float]()
+    if len(bounds):
+        below = limits.beaten(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
+    again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
+    return medians.join(states(medians, again, below))
 
 
 def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
@@ -112,7 +123,8 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
 
     A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
     `UNSTEADY`. Columns beside the contest's: `slow` (ns), the slower state of the fastest, `busy`
-    and `other_busy`, whether both need a CPU that is otherwise idle.
+    and `other_busy`, whether both need a CPU that is otherwise idle, and `by_level`, whether they
+    are undecided at the level of the contest though the intervals of their medians lie apart.
     """
     rivals = compared[compared.other != ""]
     known = of_study(run, study)
@@ -122,6 +134,8 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
     others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
     slow = pd.Series([row["slow"] for row in best], rivals.index, dtype=float)
     shaken = (rivals.verdict == SLOWER) & (rivals.value < slow)
+    pairs = zip(best, others, strict=True)
+    lie_apart = [apart(of_row(one), of_row(other)) for one, other in pairs]
     return rivals.assign(
         verdict=rivals.verdict.mask(shaken, UNSTEADY),
         slow=slow,
@@ -129,7 +143,18 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
         other_busy=pd.Series(
             [needs_idle_cpu(run, row) for row in others], rivals.index, dtype=bool
         ),
+        by_level=(rivals.verdict == UNDECIDED) & pd.Series(lie_apart, rivals.index, dtype=bool),
     )
+
+
+def of_row(row: Mapping[Any, Any]) -> Ends:
+    """Return the interval of a row of a point frame."""
+    return row["low"], row["high"]
+
+
+def apart(one: Ends, other: Ends) -> bool:
+    """Tell whether two intervals have nothing in common."""
+    return one[1] < other[0] or other[1] < one[0]
 
 
 def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:

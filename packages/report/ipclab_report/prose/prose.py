@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from markdown_it.token import Token
-
 from ipclab.stats import judge
 from ipclab.words.filling import PLACEHOLDER, Variables
 from ipclab.words.words import DASH
-from ipclab_report.prose.markdown import parser
 from ipclab_report.prose.questions import (
     EDGE,
     Question,
@@ -25,12 +22,15 @@ from ipclab_report.prose.questions import (
 )
 
 if TYPE_CHECKING:
+    from markdown_it.token import Token
+
     from ipclab_report.prose.teller import Teller
 
 # Before an answer, whether the judge decided; neither stays in what is rendered
 _DECIDED, _OPEN = "\ue001", "\ue002"
 _MARKS = re.compile("[\ue001\ue002]")
 WHY = "why"  # of an answer's values: the msgid of a sentence that says why nothing was decided
+_CELL = re.compile(r"(?<!\\)\|")  # between two cells of a table's row
 _ITEM = re.compile(r"\A\d+\. ")
 DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 # Chinese sentences stand side by side, those that values bring too
@@ -115,7 +115,8 @@ def render(source: str, teller: "Teller") -> str:
         if not text.strip(EDGE):
             return None
         if WHY in more:
-            text += edged(more[WHY], said)
+            why = edged(more[WHY], said)
+            text = _in_last_cell(text, why) if question.is_row else text + why
         return (_DECIDED if decides else _OPEN) + text
 
     def pieces(text: str, say: TextChange) -> str:
@@ -128,6 +129,16 @@ def render(source: str, teller: "Teller") -> str:
     answers = decided_first(answered(source, answer))
     shown = rewrite(answers, lambda text: pieces(text, said), lambda text: pieces(text, in_cell))
     return without_empty_tables(shown)
+
+
+def _in_last_cell(row: str, why: str) -> str:
+    """Return a table's row with `why` at the end of its last cell that says something."""
+    cells = _CELL.split(row)
+    place = max(
+        place for place, cell in enumerate(cells) if cell.strip(f"{EDGE} ") not in ("", DASH)
+    )
+    cells[place] = f"{cells[place].rstrip()} {why} "
+    return "|".join(cells)
 
 
 def decided_first(source: str) -> str:
@@ -148,7 +159,7 @@ def decided_first(source: str) -> str:
 
 
 def _edits(
-    tokens: list[Token],
+    tokens: "list[Token]",
     lines: list[str],
     change: TextChange,
     change_cell: TextChange,
@@ -184,8 +195,10 @@ def _edits(
                 yield place, 1 + len(more), None if gone else before + text
 
 
-def parse(source: str) -> list[Token]:
+def parse(source: str) -> "list[Token]":
     """Return Markdown's block tokens; a footnote is `footnote_open`, `inline`, `footnote_close`."""
+    from ipclab_report.prose.markdown import parser  # which takes long to load
+
     return parser().parse(source)
 
 

@@ -30,6 +30,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.stats import judge
+from ipclab.stats.form import ONE, pair_of
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.words.filling import Lookup, Variables
 from ipclab.words.numbers import shown_decimals
@@ -119,6 +120,21 @@ def within(value: Quantity, bound: float) -> Quantity:
     if factor > 1:
         hundredths = max(hundredths, LEAST_FACTOR)
     return Quantity(hundredths, "1", kind="computed")
+
+
+def by_level(ratio: Quantity, bound: float) -> bool:
+    """Tell whether a ratio is of two medians whose own intervals lie apart, as `bound` puts it.
+
+    Where it is undecided none the less, that is the level of the contest.
+    """
+    terms = [(pair_of(term), factor) for term, factor in ratio.form.items() if term != ONE]
+    if len(terms) != 1 or terms[0][0] is None:
+        return False
+    (over, under), factor = terms[0]
+    other = bound - ratio.form.get(ONE, 0.0)
+    one_low, one_high = sorted(factor * end for end in over.ends[1:])
+    low, high = sorted(other * end for end in under.ends[1:])
+    return one_high < low or high < one_low
 
 
 def parts(source: str) -> Iterator[str | Question]:

@@ -10,7 +10,13 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import Variables
 from ipclab_report.prose import prose, sentences
-from ipclab_report.prose.questions import MOST_WITHIN, Question, within, without_factor
+from ipclab_report.prose.questions import (
+    MOST_WITHIN,
+    Question,
+    by_level,
+    within,
+    without_factor,
+)
 
 if TYPE_CHECKING:
     from ipclab_report.lab import ReportLab
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
 # Korean writes intervals of ratios as in "15.0배(구간 10.3~16.5배)"
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = r"배(구간 \1~\2배)"
+LEVEL, LEVEL_IN_CELL = N_("Reason: level of the contest."), N_("(level of the contest)")
 FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
 
@@ -48,7 +55,8 @@ class Teller:
     def answer(self, question: Question) -> tuple[str | None, Variables]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell.
 
-        What was not tested is undecided, with why; what is missing is None, if no words are for it.
+        What was not tested is undecided, with why, and so is what the level of its contest leaves
+        undecided beside intervals that lie apart; what is missing is None, if no words are for it.
         """
         lab = self.lab
         names = self.lab._names()
@@ -61,8 +69,11 @@ class Teller:
         alternative = question.alternatives.get(judge.UNDECIDED if untested else side)
         if alternative and (untested or (side == judge.UNDECIDED and not _tells(factor))):
             alternative = without_factor(alternative)
-        if untested and alternative and sentences.ends(alternative):
-            more[prose.WHY] = FEW
+        why = FEW if untested else ""
+        if side == judge.UNDECIDED and by_level(asked, bound):
+            why = LEVEL_IN_CELL if question.is_row else LEVEL
+        if why and alternative and (question.is_row or sentences.ends(alternative)):
+            more[prose.WHY] = why
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = self._sentence(alternative or "", more)
         return alternative, more
