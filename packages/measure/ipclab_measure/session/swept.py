@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ipclab.paths import checkout
+from ipclab.plugins import offered
 from ipclab.store.point import Level
 from ipclab.store.run import RunFolder
 from ipclab_measure.session.progress import Progress
@@ -21,7 +22,11 @@ def sweep(
     seed: int,
     run: str,
 ) -> RunFolder:
-    """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any."""
+    """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any.
+
+    Raises `UsageError` when papermill gave the notebook that calls a parameter it does not have.
+    """
+    offered("refuse_unknown", tuple)()
     request = Request(
         tuple(studies),
         profile,
