@@ -42,11 +42,15 @@ class Prose:
 
 @dataclass(frozen=True)
 class Unread:
-    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it."""
+    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
+
+    What `is_open` is prose of which the judge decided nothing.
+    """
 
     kind: str
     source: str
     attached: Mapping[str, Any]
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         return
     elif MARKDOWN in data or LATEX in data:
         kind = MARKDOWN if MARKDOWN in data else LATEX
-        yield Unread(kind, metadata.get(magic.WRITTEN, data[kind]), {})
+        written = metadata.get(magic.WRITTEN, data[kind])
+        yield Unread(kind, written, {}, bool(metadata.get(magic.OPEN)))
         return
     elif pictures:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
