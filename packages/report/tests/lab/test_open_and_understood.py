@@ -17,7 +17,7 @@ from tests.support.commands import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 NAMED = re.compile(r"\{([A-Za-z_]\w*)")  # in prose, and in what figures and tables say
 ASKED = re.compile(r"^\s*\? (.+?)(?: as (\w+))?$", re.MULTILINE)
-MODELS = [ROOT / f"notebooks/{name}.ipynb" for name in ("04_round_trip",)]
+MODELS = [ROOT / f"notebooks/{name}.ipynb" for name in ("04_round_trip", "05_file_io")]
 FIRST, LINES = 3, 15  # cells of code to the first picture, lines of a cell
 KEPT = 6  # names that live longer: the study's frame and five more
 TOLD = {"it", "within"}  # by the judge
@@ -52,7 +52,9 @@ def names(source: str) -> tuple[set[str], set[str]]:
         loaded, stored = of_statement(statement)
         used |= loaded - made
         made |= stored
-    return used, made
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    said = [call for call in calls if ast.unparse(call.func) == "lab.say"]
+    return used - {keyword.arg for call in said for keyword in call.keywords}, made
 
 
 def of_statement(statement: ast.stmt) -> tuple[set[str], set[str]]:
@@ -68,6 +70,8 @@ def of_statement(statement: ast.stmt) -> tuple[set[str], set[str]]:
                 loaded |= set(NAMED.findall(text))
             case ast.comprehension(target=target):
                 within |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.arg(arg=name):
+                within.add(name)
             case ast.Call() if ast.unparse(node.func) == "lab.keep":
                 told = [each for each in ast.walk(node) if isinstance(each, ast.Constant)]
                 loaded |= {each.value for each in told}
