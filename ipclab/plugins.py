@@ -1,6 +1,7 @@
 """What the packages around this one add by entry point."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from ipclab.errors import UsageError, hint
@@ -15,18 +16,21 @@ LACKING = {  # what cannot be done without one, and the package
 }
 
 
-def names(group: str) -> list[str]:
-    """Return the names of the entry points of `group`, sorted; none of them is loaded."""
+@cache
+def _entries(group: str) -> Any:
     from importlib.metadata import entry_points  # takes as long as the rest of the command line
 
-    return sorted(entry_points(group=group).names)
+    return entry_points(group=group)  # it reads what every installed package says
+
+
+def names(group: str) -> list[str]:
+    """Return the names of the entry points of `group`, sorted; none of them is loaded."""
+    return sorted(_entries(group).names)
 
 
 def offered(name: str, usual: T, group: str = PARTS) -> T:
     """Return what another package offers under `name` in `group`, else the `usual`."""
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=group, name=name):
+    for entry in _entries(group).select(name=name):
         found: T = entry.load()
         return found
     return usual

@@ -43,7 +43,7 @@ class Figure:
         """Show the title, which a report sets itself, and below it the drawing."""
         from IPython.display import display
 
-        title = f"<strong>{escape(self.caption)}</strong>"
+        title = f'<strong id="{self.name}">{escape(self.caption)}</strong>'
         data, metadata = self._repr_mimebundle_()
         display({"text/html": title}, metadata={TITLE: True}, raw=True)  # type: ignore[no-untyped-call]
         display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

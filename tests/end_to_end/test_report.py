@@ -17,6 +17,9 @@ import pytest
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
 from ipclab.store.bundle import opened
+from ipclab_report.appendix import signing
+from ipclab_report.notebooks import quotes
+from ipclab_report.pages.outputs import HTML, MARKDOWN, SVG
 from ipclab_report.pages.report import held_by, notebooks_of
 from tests.support import reading
 from tests.support.commands import ROOT, without_answers
@@ -29,6 +32,7 @@ PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
 NAMES = [path.stem for path in PAGES]
 PICTURE = "payload-then-now"
 MOST_PAGES = 12
+SHOWN = {HTML, SVG, MARKDOWN, quotes.MIME, signing.MIME}  # the last two are nothing to look at
 # One that quotes another, one with many figures, one that judges: made once more.
 AGAIN = ("00_appendix", "01_payload", "claims")
 
@@ -143,6 +147,24 @@ def test_check_knows_current_reports_and_names_what_changed(
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "cannot be read: make report" in done.stdout
     manifest.write_text(told)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_jupyter_shows_figures_tables_and_where_they_are(made: Path, name: str) -> None:
+    told = json.loads((made / "en" / f"{name}.ipynb").read_text())
+    shown = [output for cell in told["cells"] for output in cell.get("outputs", [])]
+    forms = [output["data"] for output in shown if "data" in output]
+    assert all(form.keys() & SHOWN for form in forms)
+    written = ["".join(form[kind]) for form in forms for kind in form if kind in (HTML, MARKDOWN)]
+    written += ["".join(cell["source"]) for cell in told["cells"] if "outputs" not in cell]
+    text = "\n".join(written)
+    links = re.findall(r"\[([^\]]*)\]\(#([\w-]+)\)", text)
+    targets = set(re.findall(r'id="([\w-]+)"', text))
+    assert all(words for words, _ in links)
+    assert {target for _, target in links} <= targets
+    assert "{#" not in text
+    drawn = [output["metadata"][SVG]["name"] for output in shown if SVG in output.get("data", {})]
+    assert set(drawn) <= targets
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

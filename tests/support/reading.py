@@ -11,6 +11,7 @@ from typing import Any
 from ipclab.lab import canvas
 from ipclab.tables import table
 from ipclab_measure.backends.installed import backends
+from ipclab_report.prose.magic import MARKDOWN, WRITTEN
 
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"
@@ -58,8 +59,9 @@ def paragraphs(executed: Path) -> list[str]:
         if cell["cell_type"] == "markdown" and "lab" not in cell["metadata"].get("tags", []):
             written.append("".join(cell["source"]))
         for output in cell.get("outputs", []):
-            if "text/markdown" in output.get("data", {}):
-                written.append("".join(output["data"]["text/markdown"]))
+            if MARKDOWN in output.get("data", {}):
+                shown = output["metadata"].get(WRITTEN, output["data"][MARKDOWN])
+                written.append("".join(shown))
     return written
 
 

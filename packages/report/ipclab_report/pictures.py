@@ -7,10 +7,10 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-import matplotlib as mpl
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_svg import RendererSVG, XMLWriter
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
@@ -66,21 +66,28 @@ def print_fonts() -> Any:
 
 
 def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
-    """Return a canvas as SVG and fix its layout; equal drawings give equal text.
+    """Return a canvas as SVG; equal drawings give equal text.
 
     Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
     unseen, as text that can be searched and selected.
     """
-    text = io.StringIO()
-    drawn.savefig(text, format="svg", metadata=NO_DATE)
-    shapes = text.getvalue()
-    # what is drawn next keeps this layout, which takes as long as the drawing
-    drawn.set_layout_engine("none")
-    with mpl.rc_context({"svg.fonttype": "none"}):
-        texts = "\n".join(_TEXT.findall(_saved(drawn)))
+    text, unseen = io.StringIO(), io.StringIO()
+    letters = XMLWriter(unseen)
+    as_shapes = RendererSVG._draw_text_as_path
+
+    def twice(renderer: Any, *words: Any) -> None:
+        as_shapes(renderer, *words)
+        seen, renderer.writer = renderer.writer, letters
+        renderer._draw_text_as_text(*words)
+        renderer.writer = seen
+
+    with patch.object(RendererSVG, "_draw_text_as_path", twice):
+        drawn.savefig(text, format="svg", metadata=NO_DATE)
+    letters.flush()
+    texts = "\n".join(_TEXT.findall(unseen.getvalue()))
     hovered = "".join(map(_hovered, hover))
-    unseen = f'<g fill-opacity="0">{texts}{hovered}</g>'
-    return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
+    over = f'<g fill-opacity="0">{texts}{hovered}</g>'
+    return text.getvalue().removesuffix("</svg>\n") + f"{over}\n</svg>\n"
 
 
 def _hovered(mark: Mark) -> str:
@@ -89,13 +96,6 @@ def _hovered(mark: Mark) -> str:
     right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
     down = ax.figure.get_figheight() * 72 - up
     return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
-
-
-def _saved(drawn: Canvas) -> str:
-    """Return as SVG what has its layout; `savefig` would draw it once more to lay it out."""
-    text = io.StringIO()
-    FigureCanvasSVG(drawn).print_svg(text, metadata=NO_DATE)  # type: ignore[no-untyped-call]
-    return text.getvalue()
 
 
 def _space(canvas: Any) -> None:

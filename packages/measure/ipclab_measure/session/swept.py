@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
+from ipclab.plugins import offered
 from ipclab.store.point import Level
 from ipclab.store.run import RunFolder
 from ipclab_measure.session.progress import Progress
@@ -24,8 +25,10 @@ def sweep(
 ) -> RunFolder:
     """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any.
 
-    Raises `UsageError` for what cannot be measured, in the words of a notebook.
+    Raises `UsageError` for what cannot be measured, in the words of a notebook, and when papermill
+    gave the notebook that calls a parameter it does not have.
     """
+    offered("refuse_unknown", tuple)()
     for name in levels:
         if name in PARAMETERS:
             raise UsageError(f"{name} is no factor", "", f"give {PARAMETERS[name]}= instead")

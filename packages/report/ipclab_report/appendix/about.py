@@ -1,11 +1,11 @@
 """What every report says of its run: how much was measured, and on what machine."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import measured, read
 from ipclab.frames.points import BY_HEAT
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
@@ -25,13 +25,11 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    studies = measured(lab.run)
-    columns = ["point", "op", "samples", "flags"]
-    medians = _together((lab.points(name, metric="p50") for name in studies), columns)
+    medians = _together(lab, "points", ("point", "op", "metric", "samples", "flags"))
+    medians = medians[medians.metric == "p50"]
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
-    columns = ["study", "point", "launch", "flags"]
-    launches = _together((lab.launches(name) for name in studies), columns).drop_duplicates()
+    launches = _together(lab, "launches", ("study", "point", "launch", "flags")).drop_duplicates()
     disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
@@ -105,11 +103,10 @@ def about_machine(lab: Data) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
-def _together(
-    frames: Iterable[pd.DataFrame],
-    columns: list[str],
-) -> pd.DataFrame:
-    return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
+def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return some columns of the frames of a kind of all studies."""
+    frames = [read(lab.run, study, kind, columns) for study in measured(lab.run)]
+    return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 
 def told(

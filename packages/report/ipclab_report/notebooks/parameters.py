@@ -4,16 +4,19 @@ import ast
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ipclab.errors import UsageError
+from ipclab.lab import shell
 from ipclab.plugins import chosen
 
 TAG = "parameters"
 KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
+INJECTED = "# Parameters\n"  # how papermill's own cell begins
 _TYPES = {
     "int": int,
     "float": float,
@@ -137,6 +140,22 @@ def from_source(source: str) -> dict[str, Parameter]:
         usual = "object" if default is None else type(default).__name__
         parameters[name] = Parameter(name, kind or usual, default)
     return parameters
+
+
+def refuse_unknown() -> None:
+    """Raise `UsageError` when papermill gave the notebook that calls a parameter it does not have.
+
+    Papermill puts its own cell behind the tagged one, and only warns.
+    """
+    cells = shell.namespace().get("In", [])
+    for before, cell in pairwise(map(str, cells)):
+        if cell.startswith(INJECTED):
+            try:
+                known, given = from_source(before), from_source(cell)
+            except UsageError:
+                continue  # cells that a person wrote, in another order
+            for name in given:
+                chosen("parameter", name, known)
 
 
 def check(

@@ -15,7 +15,8 @@ from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab_report.appendix.signing import Marks
 from ipclab_report.notebooks.parameters import KEEP_IN_LAB
-from ipclab_report.pages import narrative, outputs, pandoc
+from ipclab_report.pages import front, narrative, outputs, pandoc
+from ipclab_report.pages.extraction import title
 from ipclab_report.pages.outputs import (
     Lost,
     Markup,
@@ -26,7 +27,6 @@ from ipclab_report.pages.outputs import (
 )
 from ipclab_report.prose import prose
 
-FRONT = "front"
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 # by the tag of its cell: of a printed table; others stand in the HTML alone
 MOST_ROWS = {"long": 12, "html": 0}
@@ -49,7 +49,7 @@ class Cell:
 class Document:
     """What a report shows: `date` is ISO 8601, `cells` has for each block where it comes from.
 
-    The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those
+    The first `front` blocks (findings, and of cells tagged `front`) stand before the contents; `labels` are those
     of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
     it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
     sign. Tables at the places `unprinted` of the blocks are too long for print, which only names
@@ -108,30 +108,38 @@ def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
 
     `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
     attachments (name to path, relative to `folder`, where pictures are found, too). The first
-    heading is the title when it is of level 1, else `name`. Code inputs and cells tagged `lab` are
-    left out. Raises LabError for attachments that are not there.
+    heading is the title when it is of level 1, else that of a cell tagged `lab`, else `name`. Code
+    inputs and cells tagged `lab` are left out otherwise. Raises LabError for attachments that are not there.
     """
     metadata = notebook["metadata"]
     facts = metadata.get("ipclab") or _by_papermill(metadata.get("papermill", {}))
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
     translate = Catalogue.load(lang, locale).translate
-    title, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
-    document = Document(lang, title, date or _today(), run, translate)
+    called, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
+    document = Document(lang, called, date or _today(), run, translate)
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
     document.links = facts.get("links", ())
     document.notebook = facts.get("notebook", "")
-    front = _fill(document, notebook["cells"], folder)
-    narrative.take_title(document, Path(document.notebook).stem or name or "notebook")
-    document.front = front
+    name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
+    document.front = _fill(document, notebook["cells"], folder)
+    narrative.take_title(document, name or "notebook")
     narrative.refer(document)
     narrative.settle_headings(document)
     return document
 
 
+def _named(cells: Sequence[Any], translate: Callable[[str], str]) -> str:
+    """Return the heading of level 1 that a cell for JupyterLab begins with, or nothing."""
+    for cell in cells:
+        if KEEP_IN_LAB in cell["metadata"].get("tags", []) and (said := title(cell["source"])):
+            return translate(said.removeprefix("# "))
+    return ""
+
+
 def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
-    """Add what the cells show; return how many blocks stand in front."""
+    """Add what the cells show, what is on the first page first; return how many blocks that is."""
     found: list[tuple[Cell, list[str], outputs.Shown]] = []
     number = 0
     for cell in cells:
@@ -141,16 +149,17 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
             found += [(origin, tags, shown) for shown in _shown(cell, document)]
     prose_of = _trees([shown for _, _, shown in found], document)
-    front = 0
+    found = front.ordered(found, prose_of)
+    count = 0
     for origin, tags, shown in found:
         most = min((MOST_ROWS[tag] for tag in tags if tag in MOST_ROWS), default=math.inf)
         for block in _blocks(shown, origin, document, prose_of, folder):
             if isinstance(block, Table) and len(block.rows) > most:
                 document.unprinted.add(len(document.blocks))
             document.add(block, origin)
-        if FRONT in tags:
-            front = len(document.blocks)
-    return front
+        if front.stands(tags):
+            count = len(document.blocks)
+    return count
 
 
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:

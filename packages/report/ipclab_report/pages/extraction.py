@@ -56,12 +56,22 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
 
 
 def markdown(cell: Mapping[str, Any]) -> str | None:
-    """Return the Markdown of narrative that reports show, or of prose without its magic, or None."""
+    """Return the Markdown of narrative that reports show, or of prose without its magic, or None.
+
+    Of a cell that reports leave out it is the title.
+    """
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        return None if KEEP_IN_LAB in cell["metadata"].get("tags", []) else source
+        kept = KEEP_IN_LAB in cell["metadata"].get("tags", [])
+        return (title(source) or None) if kept else source
     magic, _, text = source.partition("\n")
     return text if magic.strip() == MAGIC else None
+
+
+def title(source: str) -> str:
+    """Return a cell's first line when it is a heading of level 1, else nothing."""
+    line, *_ = source.split("\n")
+    return line if line.startswith("# ") else ""
 
 
 def needs_words(text: str) -> bool:

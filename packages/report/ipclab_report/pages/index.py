@@ -17,6 +17,7 @@ from ipclab_report.pages.document import (
     read,
 )
 from ipclab_report.pages.exporters import ReportHTMLExporter
+from ipclab_report.pages.front import is_origin
 from ipclab_report.pages.outputs import Prose
 from ipclab_report.pages.pandoc import Tree
 
@@ -40,7 +41,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
         document = read(notebook, folder)
         target = f"{name}.html"
         if not page.blocks:
-            for tree in filter(_is_origin, document.prose[:1]):
+            for tree in filter(is_origin, document.prose[:1]):
                 page.add(Prose(tree))
         page.headings.append((1, f"s-{target}", document.title))
         page.add(Prose(_heading(document.title, target)))
@@ -71,16 +72,8 @@ def _first(document: Document, target: str) -> list[Block]:
 def _one(prose: Sequence[Tree], kind: str) -> Tree:
     """Return the first block of a `kind` in prose, the run's name apart."""
     for tree in prose:
-        for node in tree if not _is_origin(tree) else ():
+        for node in tree if not is_origin(tree) else ():
             for each in pandoc.nodes(node):
                 if each["t"] == kind:
                     return [each]
     return []
-
-
-def _is_origin(tree: Tree) -> bool:
-    """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
-    match tree:
-        case [{"t": "Para", "c": [{"t": "Strong"}]}]:
-            return True
-    return False

@@ -20,8 +20,10 @@ from ipclab.tables.table import Table
 from ipclab_report.appendix import signing
 from ipclab_report.notebooks import quotes
 from ipclab_report.pages import pandoc, svg
+from ipclab_report.prose import magic
 
-MARKDOWN, HTML, LATEX, PLAIN = "text/markdown", "text/html", "text/latex", "text/plain"
+MARKDOWN = magic.MARKDOWN
+HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
 SVG, JSON = "image/svg+xml", "application/json"
 RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
@@ -40,11 +42,15 @@ class Prose:
 
 @dataclass(frozen=True)
 class Unread:
-    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it."""
+    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
+
+    What `is_open` is prose of which the judge decided nothing.
+    """
 
     kind: str
     source: str
     attached: Mapping[str, Any]
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         return
     elif MARKDOWN in data or LATEX in data:
         kind = MARKDOWN if MARKDOWN in data else LATEX
-        yield Unread(kind, data[kind], {})
+        written = metadata.get(magic.WRITTEN, data[kind])
+        yield Unread(kind, written, {}, bool(metadata.get(magic.OPEN)))
         return
     elif pictures:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)

@@ -1,23 +1,50 @@
-"""The cell magic `%%prose`."""
+"""The cell magic `%%prose`, whose cells any Jupyter shows."""
+
+import re
+from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.lab import shell
-from ipclab_report.prose.prose import render
+from ipclab_report.notebooks.parameters import refuse_unknown
+from ipclab_report.prose.prose import asked, is_open, told
 from ipclab_report.prose.teller import Teller
+
+MARKDOWN = "text/markdown"
+WRITTEN = "ipclab-prose"  # the prose as a report reads it, where Jupyter shows another
+OPEN = "ipclab-open"  # nothing of it was decided
+_REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
+_CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
 
 
 def register(teller: Teller) -> None:
-    """Define `%%prose` in the notebook that calls, if one does: such cells are rendered."""
+    """Define `%%prose` in the notebook that calls, if one does: such cells are rendered.
+
+    Raises `UsageError` when papermill gave the notebook a parameter that it does not have.
+    """
     notebook = shell.current()
     if notebook is None:
         return
+    refuse_unknown()
 
     def show(line: str, cell: str) -> None:
-        from IPython.display import Markdown, display
+        from IPython.display import display
 
         if line.strip():
             why = f"it got {line.strip()!r}"
             raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
-        display(Markdown(render(cell, teller)))  # type: ignore[no-untyped-call]
+        answers = asked(cell, teller)
+        data, metadata = bundle(told(answers, teller), is_open(answers))
+        display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     notebook.register_magic_function(show, "cell", "prose")
+
+
+def bundle(prose: str, undecided: bool = False) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return data and metadata of prose; a reference and a table's caption are HTML of Jupyter's.
+
+    A report numbers what they name, and so reads them as they were written.
+    """
+    shown = _REFERENCE.sub(r"[→ \1](#\1)", prose)
+    shown = _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
+    written = {} if shown == prose else {WRITTEN: prose}
+    return {MARKDOWN: shown}, written | ({OPEN: True} if undecided else {})

@@ -94,14 +94,11 @@ def render(source: str, teller: "Teller") -> str:
     A sentence of which a value is missing is left out, and a cell of a table that says more than
     the value is a dash.
     """
+    return told(asked(source, teller), teller)
 
-    def said(msgid: str, more: Variables | None = None) -> str:
-        return teller.tell(join_lines(teller.translate(msgid)), more)
 
-    def in_cell(msgid: str, more: Variables | None = None) -> str:
-        text = join_lines(teller.translate(msgid))
-        alone = PLACEHOLDER.fullmatch(text)
-        return teller.fill(text, more) if alone or teller.is_measured(text, more) else DASH
+def asked(source: str, teller: "Teller") -> str:
+    """Return prose with its questions answered, each marked as decided or open."""
 
     def answer(question: Question) -> str | None:
         alternative, more = teller.answer(question)
@@ -109,25 +106,39 @@ def render(source: str, teller: "Teller") -> str:
             return alternative
         if question.is_row and not teller.is_measured(texts(alternative)[0], more):
             return None
-        say = in_cell if question.is_row else said
-        text = edged(alternative, lambda msgid: say(msgid, more))
+        say = _in_cell if question.is_row else _said
+        text = edged(alternative, lambda msgid: say(teller, msgid, more))
         decides = alternative in map(question.alternatives.get, DECIDED)
         if not text.strip(EDGE):
             return None
         if WHY in more:
-            why = edged(more[WHY], said)
+            why = edged(more[WHY], lambda msgid: _said(teller, msgid))
             text = _in_last_cell(text, why) if question.is_row else text + why
         return (_DECIDED if decides else _OPEN) + text
 
-    def pieces(text: str, say: TextChange) -> str:
+    return answered(source, answer)
+
+
+def is_open(answers: str) -> bool:
+    """Tell whether questions were asked and none was decided."""
+    return _OPEN in answers and _DECIDED not in answers
+
+
+def told(answers: str, teller: "Teller") -> str:
+    """Return prose whose questions are answered as `render` does."""
+
+    def pieces(text: str, say: Callable[["Teller", str], str]) -> str:
         parts = text.split(EDGE)  # every other one is an answer
         for place in range(0, len(parts), 2):
             own = parts[place].strip()
-            parts[place] = say(own) if own else ""
+            parts[place] = say(teller, own) if own else ""
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(parts)).strip(" "))
 
-    answers = decided_first(answered(source, answer))
-    shown = rewrite(answers, lambda text: pieces(text, said), lambda text: pieces(text, in_cell))
+    shown = rewrite(
+        decided_first(answers),
+        lambda text: pieces(text, _said),
+        lambda text: pieces(text, _in_cell),
+    )
     return without_empty_tables(shown)
 
 
@@ -141,6 +152,16 @@ def _in_last_cell(row: str, why: str) -> str:
     return "|".join(cells)
 
 
+def _said(teller: "Teller", msgid: str, more: Variables | None = None) -> str:
+    return teller.tell(join_lines(teller.translate(msgid)), more)
+
+
+def _in_cell(teller: "Teller", msgid: str, more: Variables | None = None) -> str:
+    text = join_lines(teller.translate(msgid))
+    alone = PLACEHOLDER.fullmatch(text)
+    return teller.fill(text, more) if alone or teller.is_measured(text, more) else DASH
+
+
 def decided_first(source: str) -> str:
     """Return prose whose numbered lists begin with what is decided, without the marks of that."""
     lines = list[str]()
@@ -151,7 +172,7 @@ def decided_first(source: str) -> str:
         elif items and line.startswith(" "):
             items[-1] += f"\n{line}"
         else:
-            items.sort(key=lambda item: _OPEN in item and _DECIDED not in item)
+            items.sort(key=is_open)
             lines += [_ITEM.sub(f"{place}. ", item) for place, item in enumerate(items, 1)]
             lines.append(line)
             items.clear()

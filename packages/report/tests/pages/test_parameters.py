@@ -1,11 +1,15 @@
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ipclab.errors import UsageError
+from ipclab.lab import shell
 from ipclab_report.notebooks import parameters
 from tests.pages.conftest import write_notebook
+from tests.support.commands import ROOT
 
 SOURCE = """sizes: list[int] = [84, 13_824]  # bytes
 gap_s: float = 0.5
@@ -23,6 +27,42 @@ def test_reads_name_type_and_default(notebook: Path) -> None:
     assert list(found) == ["sizes", "gap_s", "run", "measure"]
     assert found["sizes"] == parameters.Parameter("sizes", "list[int]", [84, 13824])
     assert found["measure"].type == "bool"
+
+
+@pytest.mark.parametrize(
+    ("cells", "unknown"),
+    [
+        (["", SOURCE, "# Parameters\nsizes = [1]\n"], ""),
+        (["", SOURCE, '# Parameters\nsize = 1\nrun = "r"\n'], "size"),
+        (["", "%reset -f", SOURCE, "# Parameters\ngaps_s = 1\n", "open()"], "gaps_s"),
+        (["", SOURCE, "open()", "# Parameters\nsize = 1\n"], ""),  # a person's, in another order
+        (["", SOURCE], ""),
+        ([], ""),
+    ],
+)
+def test_a_notebook_refuses_what_papermill_alone_gives_it(
+    cells: list[str], unknown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "namespace", lambda: {"In": cells})
+    if not unknown:
+        parameters.refuse_unknown()
+        return
+    with pytest.raises(UsageError, match=f"unknown parameter '{unknown}'; did you mean"):
+        parameters.refuse_unknown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["04_round_trip", "measure"])
+def test_papermill_alone_stops_at_an_unknown_parameter(name: str, tmp_path: Path) -> None:
+    notebook = ROOT / f"notebooks/{name}.ipynb"
+    words = [str(notebook), str(tmp_path / "out.ipynb"), "-p", "size", "100"]
+    given = ["-p", "run", "data/reference.ipclab"] if name != "measure" else []
+    command = [sys.executable, "-m", "papermill", "--no-progress-bar", *words, *given]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "UsageError: unknown parameter 'size'; did you mean 'sizes'?" in done.stderr
 
 
 @pytest.mark.parametrize(

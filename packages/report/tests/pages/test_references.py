@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
 from ipclab.errors import UsageError
@@ -16,6 +17,7 @@ from ipclab_report.claims.file import Control
 from ipclab_report.claims.lines import Lines
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab_report.prose import magic
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 
@@ -57,6 +59,25 @@ def test_a_reference_that_leads_nowhere_is_named() -> None:
     assert TypstPDFExporter().convert(read).startswith(b"%PDF")
 
 
+PROSE = "See [](#made).\n\n| a |\n|---|\n| 1 |\n\n: What it is {#made}"
+
+
+def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
+    data, about = magic.bundle(PROSE)
+    cell = v4.new_code_cell(outputs=[v4.new_output("display_data", data, metadata=about)])
+    told = notebook("# T\n\nIn [made](#made), [made](https://example.org).")
+    told.cells.append(cell)
+    html, _ = HTMLExporter().from_notebook_node(told)
+    assert '<a href="#made">→ made</a>' in html
+    assert '<strong id="made">What it is</strong>' in html
+    read = document.read(told, Path())
+    assert (read.lost, read.labels) == ([], {"made": "Table 1"})
+    page = ReportHTMLExporter().convert(read)
+    assert page.count('<a href="#made">Table\u00a01</a>') == 2
+    assert '<a href="https://example.org">made</a>' in page
+    assert magic.bundle("# T") == ({magic.MARKDOWN: "# T"}, {})
+
+
 def test_what_is_tagged_front_stands_before_the_contents() -> None:
     told = notebook(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
     read = document.read(told, Path())
@@ -76,7 +97,7 @@ def test_the_appendix_refers_to_all_that_it_shows() -> None:
     shown |= {name for each in captioned for name in re.findall(r'name="([\w-]+)"', each)} | {
         "payload-claims"
     }
-    referred = set(re.findall(r"\[\]\(#([\w-]+)\)", source)) | {"traceability"}
+    referred = set(re.findall(r"\[[\w-]*\]\(#([\w-]+)\)", source)) | {"traceability"}
     assert len(shown) >= 12
     assert shown - OPTIONAL <= referred, shown - referred
 

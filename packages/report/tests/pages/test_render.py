@@ -202,7 +202,7 @@ def test_plain_nbconvert_shows_all_that_papermill_executed(executed: dict[str, P
         "printed, and so shown",
         TITLES["ko"],
         "쓰기 시간",
-        "<strong>쓰기 한 번</strong>",
+        '<strong id="bar">쓰기 한 번</strong>',
     ):
         assert shown in html
     assert html.count("<tr>") + html.count("<tr ") == 2 + 61

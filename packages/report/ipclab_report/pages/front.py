@@ -1,0 +1,50 @@
+"""A report's first page: what was found, then what cells tagged `front` show."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, TypeVar
+
+from ipclab_report.pages.outputs import Shown, Unread
+from ipclab_report.pages.pandoc import Tree
+
+FRONT, FINDING = "front", "finding"
+Origin = TypeVar("Origin")
+
+
+def stands(tags: Collection[str]) -> bool:
+    """Tell whether a cell of these tags is on the first page."""
+    return FRONT in tags or FINDING in tags
+
+
+def ordered(
+    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
+) -> list[tuple[Origin, list[str], Shown]]:
+    """Return what cells show in the order of a report: where a run comes from, what is in front.
+
+    A finding stands in the notebook below its figure. Here all are one list, those decided first.
+    """
+
+    def place(each: tuple[Origin, list[str], Shown]) -> int:
+        _, tags, shown = each
+        if each is found[0] and is_origin(trees.get(id(shown), [])):
+            return 0
+        if FINDING in tags:
+            return 2 if isinstance(shown, Unread) and shown.is_open else 1
+        return 3 if FRONT in tags else 4
+
+    in_order = sorted(found, key=place)
+    lists: list[dict[str, Any]] = []
+    for _, tags, shown in in_order:
+        tree = trees.get(id(shown), [])
+        if FINDING in tags and tree and tree[0]["t"] == "OrderedList":
+            lists.append(tree.pop(0) if lists else tree[0])
+    for more in lists[1:]:
+        lists[0]["c"][1] += more["c"][1]
+    return in_order
+
+
+def is_origin(prose: Tree) -> bool:
+    """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
+    match prose:
+        case [{"t": "Para", "c": [{"t": "Strong"}]}]:
+            return True
+    return False
