@@ -101,6 +101,8 @@ def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:
     about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
     sheet = Sheet(read(v4.new_notebook(cells=cells, metadata=about), Path()), tmp_path)
     inputs = {"document": json.dumps(sheet.data)}
-    found = json.loads(typst.query(sheet.main.encode(), "selector(figure).or(heading)", sys_inputs=inputs))
+    found = json.loads(
+        typst.query(sheet.main.encode(), "selector(figure).or(heading)", sys_inputs=inputs)
+    )
     assert [each["func"] for each in found] == ["heading", "figure", "heading", "figure"]
     assert [each.get("placement") for each in found if each["func"] == "figure"] == [None, None]
