@@ -13,7 +13,7 @@ TOP_PT, HIGH_PT = 68, 714  # where its text begins, and how high that is
 CAPTIONS_PT = 70  # what stands between the first figure and the advice, with captions and air
 FIRST, SECOND = 1, 2
 MANY_PAGES = 8  # above which a document has contents
-LEAST_SCALE = 0.6  # of a figure on the first page, so that what to do stands there, too
+LEAST_SCALE = 0.68  # of a figure on the first page, so that what to do stands there, too
 BODY_SCALE = 0.88  # of other figures
 TIGHTER = 0.8, 0.72  # so that the last page is not almost empty
 
