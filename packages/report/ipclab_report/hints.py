@@ -6,6 +6,7 @@ from ipclab.lab.runs import best, full, newest_full
 from ipclab.lab.shell import current
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
+from ipclab_report import head
 
 HINT = "ipclab-hint"  # marks what is said to who works in the notebook
 
@@ -33,11 +34,14 @@ def _named(run: RunFolder) -> str:
     return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
 
 
-def hint(text: str) -> None:
-    """Tell who works in the notebook what no report shows, else print it."""
+def hint(text: str, run: RunFolder) -> None:
+    """Tell who works in the notebook what no report shows, else print it.
+
+    What the head of a page says of the run is beside it.
+    """
     if current() is None:
         print(text)
         return
     from IPython.display import display
 
-    display({"text/plain": text}, metadata={HINT: True}, raw=True)  # type: ignore[no-untyped-call]
+    display({"text/plain": text}, metadata={HINT: head.about(run)}, raw=True)  # type: ignore[no-untyped-call]

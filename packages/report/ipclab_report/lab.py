@@ -55,7 +55,7 @@ class ReportLab(Lab):
         judged, too.
         """
         lab = super().open(run, lang, study)
-        hint(f"run {run_hint(lab.paths, lab.run, run, study)}")
+        hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         if claims:
             from ipclab_report.claims.audit import with_own
 

@@ -27,7 +27,6 @@ WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
 FEW_LEVELS = 2  # of an axis, that make no line
 
 SPINS = N_("spins while it waits, at first at least")
-COLOURS = N_("colour: the mechanism, alike in all figures")
 
 
 def values_beside(
@@ -42,6 +41,8 @@ def values_beside(
 
     `rows` are those that `dots` returned.
     """
+    if not rows or frame.empty:
+        return
     edge = ax.get_yaxis_transform()
     look = {"fontsize": "small", "va": "center"}
     ax.annotate(label, (1.01, 1), xycoords="axes fraction", fontsize="small", va="bottom")
@@ -63,8 +64,7 @@ def spinning(
 ) -> None:
     """Hatch the rows of mechanisms that spin while they wait, and say so in the legend.
 
-    `rows` are those that `dots` returned, `levels` the mechanisms; the legend names the colours
-    too.
+    `rows` are those that `dots` returned, `levels` the mechanisms.
     """
     if not rows:
         return
@@ -73,7 +73,6 @@ def spinning(
         look = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////"}
         ax.axhspan(row - 0.5, row + 0.5, linewidth=0, alpha=0.5, zorder=0, label=label, **look)
         label = NAMELESS
-    ax.plot([], [], " ", label=drawn.of(ax).say(COLOURS))
 
 
 def bars(

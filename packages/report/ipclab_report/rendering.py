@@ -119,6 +119,7 @@ class Rendering:
         """
         from ipclab.store.files import write_whole
         from ipclab_measure.session.progress import Progress
+        from ipclab_report import head
         from ipclab_report.pages.jobs import (
             Job,
             Target,
@@ -130,8 +131,7 @@ class Rendering:
 
         paths = checkout()
         out = self.folder
-        date = max(run.about["begun"] for run in runs)
-        about: dict[str, Any] = {"date": date, "run": " ".join(run.id for run in runs)}
+        about: dict[str, Any] = head.about(*runs)
         tables = []
         if table:
             name, rows = table

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.lab.data import Data
-from ipclab.store.questions import PROFILES
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
+from ipclab_report import head
 from ipclab_report.claims.audit import with_own
 from ipclab_report.claims.file import Control, Revision
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ipclab_report.lab import ReportLab
 
 MIME = "application/vnd.ipclab.page+json"
-LEAST = "standard"  # the profile from which on values are not preliminary
-PRELIMINARY = N_("PRELIMINARY (profile {profile}): not to be signed")
 SIGNING = N_("Author"), N_("Reviewer"), N_("Approver")
 # The facts of a run by what reports call them; packages have their versions in the lock file, too.
 SOFTWARE = {
@@ -48,22 +46,17 @@ _PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands on every page: the document's number, if any, and a mark, if any.
-
-    Without a number there is a line to write it on.
-    """
+    """What stands on every page of a document to sign: its number, or a line to write it on."""
 
     number: str
-    mark: str
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        marks = {"number": self.number, "mark": self.mark}
-        return {MIME: marks, "text/plain": " · ".join(filter(None, marks.values()))}
+        return {MIME: {"number": self.number}, "text/plain": self.number}
 
 
 def is_preliminary(lab: Data) -> bool:
     """Tell whether the run's profile is below `standard`."""
-    return PROFILES.index(lab.run.profile) < PROFILES.index(LEAST)
+    return head.is_preliminary(lab.run.profile)
 
 
 def signed_by(lab: "ReportLab") -> Control:
@@ -73,13 +66,11 @@ def signed_by(lab: "ReportLab") -> Control:
 
 
 def page_marks(lab: "ReportLab") -> Marks:
-    """Return a signed document's number, and a mark while the run is preliminary.
+    """Return a signed document's number.
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
-    profile = lab.level("profile", lab.run.profile)
-    mark = lab.say(PRELIMINARY, profile=profile) if is_preliminary(lab) else ""
-    return Marks(signed_by(lab).number, mark)
+    return Marks(signed_by(lab).number)
 
 
 def title_block(lab: "ReportLab") -> Table:

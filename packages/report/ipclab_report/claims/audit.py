@@ -190,13 +190,14 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}
+        short = file.title.partition(",")[0]
         for correction in file.corrections:
             ids = [id_ for id_ in correction.claims if of is None or id_ in of]
             if correction.claims and not ids:
                 continue
             quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
             quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
-            place = lab.say(N_("text {seed}, {section}"), seed=file.seed, section=correction.source)
+            place = lab.say(N_("{text}, {section}"), text=short, section=correction.source)
             source = lab.words.joined(ids) or place
             own = _corrected(lab, correction.own, correction.own_values, text)
             here = _corrected(lab, correction.here, correction.here_values, run)

@@ -4,6 +4,7 @@ A derived number follows when values that round to the printed ones give one tha
 """
 
 import operator
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -35,6 +36,7 @@ NAMES = {
 EXACT_UNITS = ("count", "B")  # whole things and bytes are not rounded
 PERCENT = 0.01
 OTHER = "text"  # the op of numbers that are no operation's
+_KEY = re.compile(r"[a-z][\w-]*(?:\.[\w.+-]+)?")  # a label of ours, such as `serial.longest.5`
 
 
 def published(paths: Paths, study: str) -> pd.DataFrame:
@@ -52,6 +54,11 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
         if name in printed
     }
     return printed.assign(value=printed.value.astype(float), **whole)
+
+
+def called_in_text(label: str) -> str:
+    """Return what a text calls a number that it prints; "" where the label is a key of ours."""
+    return "" if _KEY.fullmatch(label) else label
 
 
 def texts(paths: Paths) -> dict[str, File]:

@@ -1,6 +1,5 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
-import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,8 @@ from ipclab.paths import table_beside
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab_report.appendix.signing import Marks
+from ipclab_report.head import Head
+from ipclab_report.hints import HINT
 from ipclab_report.notebooks.parameters import KEEP_IN_LAB
 from ipclab_report.pages import front, narrative, outputs, pandoc
 from ipclab_report.pages.extraction import title
@@ -28,8 +29,7 @@ from ipclab_report.pages.outputs import (
 from ipclab_report.prose import prose
 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
-# by the tag of its cell: of a printed table; others stand in the HTML alone
-MOST_ROWS = {"long": 12, "html": 0}
+LONG = "long"  # tags cells whose tables print may shorten
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
 Block = Prose | Table | Figure | Markup | Picture | Printed
@@ -52,8 +52,8 @@ class Document:
     The first `front` blocks (findings, and of cells tagged `front`) stand before the contents; `labels` are those
     of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
     it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
-    sign. Tables at the places `unprinted` of the blocks are too long for print, which only names
-    them. `lost` says what no report can show, and in which cell; `notebook` leads to the notebook.
+    sign, `head` on that of any. Of tables at the places `long` of the blocks print may have the rows that matter, and
+    attach all. `lost` says what no report can show, and in which cell; `notebook` leads to the notebook.
     """
 
     lang: str
@@ -71,7 +71,8 @@ class Document:
     links: Sequence[Mapping[str, str]] = ()
     headings: list[tuple[int, str, str]] = field(default_factory=list)
     marks: Marks | None = None
-    unprinted: set[int] = field(default_factory=set)
+    head: Head = field(default_factory=Head)
+    long: set[int] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
 
     def add(self, block: Block, cell: Cell | None = None) -> None:
@@ -112,12 +113,13 @@ def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
     inputs and cells tagged `lab` are left out otherwise. Raises LabError for attachments that are not there.
     """
     metadata = notebook["metadata"]
-    facts = metadata.get("ipclab") or _by_papermill(metadata.get("papermill", {}))
+    facts = metadata.get("ipclab") or _by_papermill(notebook)
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
     translate = Catalogue.load(lang, locale).translate
     called, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
     document = Document(lang, called, date or _today(), run, translate)
+    document.head = Head.of(facts, lang, translate)
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
     document.links = facts.get("links", ())
@@ -152,10 +154,9 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     found = front.ordered(found, prose_of)
     count = 0
     for origin, tags, shown in found:
-        most = min((MOST_ROWS[tag] for tag in tags if tag in MOST_ROWS), default=math.inf)
         for block in _blocks(shown, origin, document, prose_of, folder):
-            if isinstance(block, Table) and len(block.rows) > most:
-                document.unprinted.add(len(document.blocks))
+            if LONG in tags:
+                document.long.add(len(document.blocks))
             document.add(block, origin)
         if front.stands(tags):
             count = len(document.blocks)
@@ -256,9 +257,15 @@ def _today() -> str:
     return moment.date().isoformat()
 
 
-def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what papermill's own command noted in a notebook that no report has executed."""
+def _by_papermill(notebook: Any) -> dict[str, Any]:
+    """Return what a notebook that no report has executed says: what it opened, or papermill."""
+    tagged = notebook["metadata"].get("papermill", {})
     parameters = tagged.get("parameters", {})
     run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
     date = re.match(r"\d{4}-\d\d-\d\d", str(tagged.get("start_time", "")))
-    return {"lang": parameters.get("lang", SOURCE), "date": date and date[0], "run": run}
+    facts = {"lang": parameters.get("lang", SOURCE), "date": date and date[0], "run": run}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            told = output.get("metadata", {}).get(HINT)
+            facts |= told if isinstance(told, dict) else {}
+    return facts

@@ -8,6 +8,7 @@ from typing import Any
 from ipclab.lab.canvas import Figure
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import Catalogue
+from ipclab_report.head import Head
 from ipclab_report.notebooks.nb import nbformat
 from ipclab_report.pages import pandoc
 from ipclab_report.pages.document import (
@@ -32,6 +33,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     translate = Catalogue.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], translate)
+    page.head = Head.of(about, about["lang"], translate)
     tongues = {}
     for name, target in about["links"][0].items():
         tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"

@@ -102,7 +102,7 @@ def shown(output: Mapping[str, Any]) -> Iterator[Shown]:
 
 def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Shown]:
     if signing.MIME in data:
-        yield signing.Marks(**data[signing.MIME])
+        yield signing.Marks(data[signing.MIME]["number"])
     elif table.MIME in data:
         yield Table.from_json(data[table.MIME])
     elif canvas.MIME in metadata:

@@ -26,7 +26,6 @@ from ipclab_report.pages.outputs import (
     Prose,
 )
 from ipclab_report.pages.pandoc import Tree
-from ipclab_report.pages.typeset import printed_date
 
 TEMPLATES = Path(__file__).with_name("templates")
 TEMPLATE = "ipclab"
@@ -51,7 +50,7 @@ class Page:
         script = TEMPLATES.joinpath("report.js").read_text("utf-8")
         self.about = {
             "document": document,
-            "date": printed_date(document),
+            "head": [*document.head.parts, document.run],
             "words": {key: document.translate(word) for key, word in WORDS["page"].items()},
             "style": TEMPLATES.joinpath("report.css").read_text("utf-8").rstrip(),
             "script": script,

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
@@ -15,6 +16,7 @@ from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import LANGUAGES, Catalogue
 from ipclab_measure.session.progress import TEXT, Progress
 from ipclab_measure.spawn import ledger
+from ipclab_report import head
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import TAG, declared, fault
 from ipclab_report.pages import index, words
@@ -207,7 +209,7 @@ def _jobs(
         beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
         beside[words.title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
-        about = {"date": run.about["begun"], "run": run.id, "links": [others, beside]}
+        about: dict[str, Any] = {**head.about(run), "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
         about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
         given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook

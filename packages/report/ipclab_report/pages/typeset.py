@@ -7,39 +7,31 @@ from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unicodedata import east_asian_width
 
 import msgspec
 
 from ipclab.errors import LabError
 from ipclab.lab.canvas import Figure
 from ipclab.tables.table import Table
-from ipclab.words.numbers import Formatter
-from ipclab_report.pages import outputs, pandoc, svg
+from ipclab_report.pages import outputs, pandoc, shortened, svg
 from ipclab_report.pages.document import WORDS, Block, Document
+from ipclab_report.pages.fitting import PLAIN, Fit, Place, fitted
 from ipclab_report.pages.markup import Typesetting, quoted
 from ipclab_report.pages.outputs import (
     Lost,
     Picture,
     Printed,
-    Prose,
 )
 from ipclab_report.pages.pandoc import Tree
 from ipclab_report.pictures import print_fonts
 
 _TEXT_WIDTH_PT = 470  # of a page in print
-_WHOLE_LINES = 36  # of a table that stays on one page
-_LINE = 100  # narrow characters in a line of a table as wide as the page
+_WHOLE_LINES = 20  # of a table that stays on one page
 _SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
 _RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
     kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
 }
-
-
-def printed_date(document: Document) -> str:
-    """Return the document's date in its language; nothing where it has none."""
-    return Formatter(document.lang).date(document.date) if document.date else ""
 
 
 class Sheet:
@@ -67,16 +59,31 @@ class Sheet:
         import typst
 
         while True:
-            inputs = {"document": msgspec.json.encode(self.data).decode()}
-            fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
             try:
-                return typst.compile(
-                    self.main.encode(), root=self.folder, sys_inputs=inputs, **fonts, **options
-                )
+                if self.document.front:
+                    self.data["fit"] = fitted(self.places, self.document)
+                return self._compiler(self.data["fit"]).compile(**options)
             except typst.TypstError as error:
                 if not (missing := _missing(error.diagnostic)):
                     raise
                 self._replace(missing)
+
+    def places(self, fit: Fit) -> dict[str, Place]:
+        """Return where the named places of the document are, set as `fit` says."""
+        told = self._compiler(fit).query("<place>", field="value")
+        return {place["name"]: place for place in msgspec.json.decode(told)}
+
+    def _compiler(self, fit: Fit) -> Any:
+        import typst
+
+        inputs = {"document": msgspec.json.encode({**self.data, "fit": fit}).decode()}
+        return typst.Compiler(
+            self.main.encode(),
+            root=self.folder,
+            sys_inputs=inputs,
+            font_paths=print_fonts(),
+            ignore_system_fonts=True,
+        )
 
     def _replace(self, missing: set[str]) -> None:
         names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
@@ -116,7 +123,8 @@ class Sheet:
             "title": document.title,
             "lang": document.lang,
             "date": date,
-            "date-text": printed_date(document),
+            "head": list(document.head.parts),
+            "mark": document.head.mark,
             "run": document.run,
             "brackets": document.translate(WORDS["page"]["brackets"]) if document.run else "",
             "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
@@ -129,13 +137,15 @@ class Sheet:
                 attached[name] = path.read_text("utf-8")
             except OSError as error:
                 raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
+        attached |= shortened.attached(document)
         blocks = [self._block(place, block) for place, block in enumerate(document.blocks)]
-        in_place(document, blocks)
         pages = document.translate(WORDS["numbered"]["page"])
         return {
             "about": about,
             "attached": attached,
             "blocks": blocks,
+            "fit": PLAIN,
+            "front": document.front,
             "labels": document.labels,
             "pages": pages,
         }
@@ -143,18 +153,22 @@ class Sheet:
     def _block(self, place: int, block: Block) -> dict[str, Any]:
         match block:
             case Table():
-                shown = _named(block, self.document) if place in self.document.unprinted else block
+                shown = block
+                if shortened.is_too_long(place, self.document):
+                    shown = shortened.shortened(block, self.document)
                 parts = replace(shown, values=()).to_json()
                 return {
                     "type": "sheet",
                     "name": "",
                     **parts,
-                    "whole": _lines(shown) <= _WHOLE_LINES,
+                    "whole": shortened.lines(shown) <= _WHOLE_LINES,
                 }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
                 words = {"alt": block.alt, "caption": block.caption, "name": block.name}
-                return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
+                scale = "front" if place < self.document.front else "body"
+                sized = {"whole": whole, "scale": scale}
+                return {"type": "drawing", "svg": block.svg, **sized, **words}
             case Picture():
                 return {"type": "picture", **self._pictured(block)}
             case Printed():
@@ -177,44 +191,6 @@ def compiled(document: Document, **options: Any) -> Any:
             raise LabError(
                 "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
             ) from error
-
-
-def in_place(document: Document, blocks: list[dict[str, Any]]) -> None:
-    """Tell which tables and figures do not float.
-
-    They are those of the front, what has its section to itself, a table that is not printed, and
-    what comes before such a one, so that the numbers of figures and of tables go up.
-    """
-    body = [place for place, block in enumerate(document.blocks) if place >= document.front]
-    anchored: dict[str, int] = {}  # by type, the last place that is
-    for at, place in enumerate(body):
-        before = document.blocks[body[at - 1]] if at else None
-        tree = before.tree if isinstance(before, Prose) else []
-        later = (document.blocks[other] for other in body[at + 1 :])
-        after = next((block.tree for block in later if isinstance(block, Prose)), [])
-        heading_above = bool(tree) and tree[-1]["t"] == "Header"
-        section_ends = not after or after[0]["t"] == "Header"
-        if (heading_above and section_ends) or place in document.unprinted:
-            anchored[blocks[place]["type"]] = place
-    for place, block in enumerate(blocks):
-        block["in-place"] = place < document.front or place <= anchored.get(block["type"], -1)
-
-
-def _named(block: Table, document: Document) -> Table:
-    """Return a table too long for print as its caption and a note on where it stands."""
-    note = document.translate(WORDS["numbered"]["elsewhere"])
-    rows = str(len(block.rows))
-    return replace(block, columns=[], rows=[], notes=[note.replace("{rows}", rows)])
-
-
-def _lines(table: Table) -> int:
-    """Return the most lines a table takes: equal columns, wide characters count twice."""
-
-    def lines(cell: str) -> int:
-        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
-        return 1 + width * len(table.columns) // _LINE
-
-    return sum(max(map(lines, row), default=1) for row in table.rows)
 
 
 def _joined(trees: list[Tree]) -> Tree:

@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.paths import Paths
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.bundle import opened
 from ipclab.store.questions import Questions
 from ipclab.words.numbers import Formatter
+from ipclab_report.lab import lab_of
 from ipclab_report.prose import prose
 from ipclab_report.prose.questions import (
     Question,
@@ -25,6 +28,7 @@ from ipclab_report.prose.questions import (
 )
 from ipclab_report.prose.teller import FEW, Teller
 from tests.frames.test_ratios import DATA
+from tests.support.commands import ROOT
 from tests.support.questions import NOTEBOOKS, made_up, questions, unknown_names
 from tests.support.sentences import TABLE
 from tests.support.tellers import Plain
@@ -262,3 +266,22 @@ def test_findings_that_decide_something_stand_first() -> None:
         "",
         "End.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("lang", "value", "told"),
+    [
+        ("en", Quantity(0.0643, "1", 0.05, 0.08), "It allocates 1/15.6 [1/20.0–1/12.5]."),
+        ("zh", Quantity(0.0643, "1", 0.05, 0.08), "It allocates 1/15.6 [1/20.0–1/12.5]."),
+        ("ko", Quantity(0.0643, "1", 0.05, 0.08), "It allocates 1/15.6(구간 1/20.0~1/12.5)."),
+        ("ko", Quantity(0.643, "1", 0.5, 0.8), "It allocates 0.643배(구간 0.500~0.800배)."),
+        ("en", Quantity(0.0643, "1", 0.05, 1.8), "It allocates 0.0643× [0.0500–1.80]."),
+        ("en", Quantity(0.0643, "1"), "It allocates 1/15.6."),
+        ("en", Quantity(0.0, "1"), "It allocates 0×."),
+    ],
+)
+def test_a_ratio_far_below_one_is_told_as_a_fraction(lang: str, value: Quantity, told: str) -> None:
+    paths = Paths(ROOT)
+    teller = Teller(lab_of(opened(paths, paths.reference), paths, lang))
+    said = teller.fill("It allocates {it:x,interval}.", {"it": value})
+    assert said.replace("\\", "") == told

@@ -88,24 +88,22 @@ def test_a_run_below_standard_is_preliminary(
 ) -> None:
     lab = lab_with(tmp_path, FILLED, profile)
     assert is_preliminary(lab) is preliminary
-    marks = page_marks(lab)
-    assert (marks.number, bool(marks.mark)) == ("D-7", preliminary)
+    assert page_marks(lab) == Marks("D-7")
 
 
 @pytest.mark.parametrize("number", ["", "D-7"])
-def test_every_page_bears_number_and_mark(number: str) -> None:
-    shown = Marks(number, "PRELIMINARY")._repr_mimebundle_()
+def test_every_page_of_a_document_to_sign_bears_its_number(number: str) -> None:
+    shown = Marks(number)._repr_mimebundle_()
     cells = [
         v4.new_code_cell(outputs=[v4.new_output("display_data", told)])
         for told in ({"text/markdown": "# T"}, shown)
     ]
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
     read = document.read(told, Path())
-    assert shown[MIME] == {"number": number, "mark": "PRELIMINARY"}
-    assert read.marks == Marks(number, "PRELIMINARY")
+    assert shown[MIME] == {"number": number}
+    assert read.marks == Marks(number)
     assert typeset(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
     html = ReportHTMLExporter().convert(read)
-    assert '<p class="mark">PRELIMINARY</p>' in html
     assert f"No. {number or '________'}" in html
     assert TypstPDFExporter().convert(read).startswith(b"%PDF")
 

@@ -1,11 +1,12 @@
-"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; the long ones are only
-named in print.
+"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone, and what print has of the
+long ones.
 """
 
 import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import typst
 from nbformat import v4
 
@@ -15,38 +16,50 @@ from ipclab.store.bundle import opened
 from ipclab.tables.table import MIME, Column, Table
 from ipclab_report.lab import lab_of
 from ipclab_report.pages.document import read
-from ipclab_report.pages.exporters import ReportHTMLExporter
-from ipclab_report.pages.typeset import Sheet, compiled
+from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 
 
-def long_page(rows: int, tags: list[str]) -> object:
-    table = Table("Every point", [Column("A")], [["b"]] * rows, name="every")
+def long_page(rows: int, tags: list[str], text: str = "", name: str = "every") -> object:
+    values = [[[], [number * 1e3, 0, 0, "ns"]] for number in range(rows)]
+    cells = [[f"m{number}", f"{number}.5\u00a0µs [1–2]"] for number in range(rows)]
+    table = Table("Every point", [Column("A"), Column("B")], cells, name=name, values=values)
     output = v4.new_output("display_data", {MIME: table.to_json()})
-    cells = [
-        v4.new_markdown_cell("# T\n\n[](#every)"),
+    shown = [
+        v4.new_markdown_cell(f"# T\n\n{text}"),
         v4.new_code_cell(outputs=[output], metadata={"tags": tags}),
     ]
-    return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+    return v4.new_notebook(cells=shown, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
 
 
-def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
-    for rows, tags, printed in (
-        (12, ["long"], 12),
-        (400, ["long"], 0),
-        (400, [], 400),
-        (3, ["html"], 0),
-    ):
-        document = read(long_page(rows, tags), Path())
-        (sheet,) = (block for block in typeset(document)["blocks"] if block["type"] == "sheet")
-        assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
-        assert bool(printed) or sheet["notes"] == [
-            f"{rows} rows: in the HTML report, and from there as CSV."
-        ]
-        html = ReportHTMLExporter().convert(document)
-        assert html.count("<tr>") == 1 + rows
-    assert len(compiled(read(long_page(400, ["long"]), Path()), format="png", ppi=20)) > 1
+@pytest.mark.parametrize(
+    ("rows", "tags", "printed"),
+    [(12, ["long"], 12), (20, ["long"], 20), (400, ["long"], 10), (400, [], 400)],
+)
+def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
+    rows: int, tags: list[str], printed: int
+) -> None:
+    document = read(long_page(rows, tags, "From 42.5\u00a0µs to 399.5 µs; [](#every)."), Path())
+    data = typeset(document)
+    (sheet,) = (block for block in data["blocks"] if block["type"] == "sheet")
+    assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
+    html = ReportHTMLExporter().convert(document)
+    assert html.count("<tr>") == 1 + rows
+    if printed == rows:
+        assert data["attached"] == {} and not sheet["notes"]
+        return
+    assert [row[0] for row in sheet["rows"]] == [f"m{n}" for n in (*range(8), 42, 399)]
+    assert sheet["notes"][0].startswith("10 of 400 rows: ")
+    assert "attached to this file as table-every.csv" in sheet["notes"][0]
+    lines = data["attached"]["table-every.csv"].splitlines()
+    assert len(lines) == 401 and lines[400] == "m399,399.5\u00a0µs [1–2]"
+
+
+def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
+    pdf = TypstPDFExporter().convert(read(long_page(400, ["long"], name=""), Path()))
+    assert b"table-1.csv" in pdf
 
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
@@ -78,34 +91,18 @@ def test_a_form_is_no_table_of_data() -> None:
     assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
 
 
-def test_a_section_without_prose_holds_its_table_and_what_is_not_printed_stands_in_place(
-    tmp_path: Path,
-) -> None:
-    def cell(caption: str, rows: int, tags: list[str]) -> object:
-        table = Table(caption, [Column("A")], [["b"]] * rows, name="")
-        output = v4.new_output("display_data", {MIME: table.to_json()})
-        return v4.new_code_cell(outputs=[output], metadata={"tags": tags})
+def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:
+    def cell(caption: str) -> object:
+        table = Table(caption, [Column("A")], [["b"]] * 3, name="")
+        return v4.new_code_cell(outputs=[v4.new_output("display_data", {MIME: table.to_json()})])
 
-    cells = [
-        v4.new_markdown_cell("# T"),
-        cell("in the front", 3, ["front"]),
-        v4.new_markdown_cell("## Alone"),
-        cell("alone", 3, []),
-        v4.new_markdown_cell("## With prose"),
-        cell("before one that is not printed", 3, []),
-        v4.new_markdown_cell("Prose."),
-        cell("unprinted", 3, ["html"]),
-        v4.new_markdown_cell("## With prose, too"),
-        cell("before prose", 3, []),
-        v4.new_markdown_cell("Prose."),
-    ]
+    prose = [v4.new_markdown_cell(text) for text in ("# T", "## One", "Prose.", "## Two")]
+    cells = [prose[0], prose[1], cell("first"), prose[2], prose[3], cell("second")]
     about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
-    document = read(v4.new_notebook(cells=cells, metadata=about), Path())
-    sheet = Sheet(document, tmp_path)
+    sheet = Sheet(read(v4.new_notebook(cells=cells, metadata=about), Path()), tmp_path)
     inputs = {"document": json.dumps(sheet.data)}
-    figures = json.loads(typst.query(sheet.main.encode(), "figure", sys_inputs=inputs))
-    floating = []
-    for figure in figures:
-        if figure["placement"] == "bottom":
-            floating.append(figure["caption"]["body"]["text"])
-    assert len(figures) == 5 and floating == ["Table 5. before prose"]
+    found = json.loads(
+        typst.query(sheet.main.encode(), "selector(figure).or(heading)", sys_inputs=inputs)
+    )
+    assert [each["func"] for each in found] == ["heading", "figure", "heading", "figure"]
+    assert [each.get("placement") for each in found if each["func"] == "figure"] == [None, None]

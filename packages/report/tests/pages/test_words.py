@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 
 from ipclab.words.catalogue import Catalogue
 from ipclab_report.catalogues import catalogue_path
+from ipclab_report.claims.published import called_in_text
 from ipclab_report.pages import words
 from tests.pages.conftest import KO, write_notebook
 
@@ -87,3 +89,27 @@ with lab.figure("f", title, **layout) as ax:
     write_notebook(tmp_path / "new.ipynb", cell)
     given = words.msgids(replace(sources, notebooks=tmp_path))
     assert {"whole scenario", "one message", "the text", "What takes longer?"} <= given.keys()
+
+
+def test_no_word_of_a_report_is_a_path_a_key_or_a_number_of_ours() -> None:
+    reproduced = "Clone the repository"  # where a reader is told the place of the published loops
+    named = re.compile(r"\b(docs|packages|notebooks)/|\{seed\}|\bseed \d|\b[a-z_]+\.[a-z-]+\.\d")
+    found = []
+    for lang in ("ko", "zh"):
+        for msgid, said in Catalogue.load(lang).words.items():
+            if not msgid.startswith(reproduced) and named.search(f"{msgid} {said}"):
+                found.append((lang, msgid))
+    assert found == []
+
+
+def test_a_number_is_called_as_its_text_calls_it_never_by_a_key_of_ours() -> None:
+    keys = ["serial.longest.5", "soon.exp-small", "massive", "map.page"]
+    texts = [
+        "지연 ~10-35ms (low)",
+        "버퍼 풀링: 90% 메모리 절약",
+        "8KB 임계값",
+        "145 倍慢",
+        "Write 1 MB",
+    ]
+    assert [*map(called_in_text, keys)] == [""] * 4
+    assert [*map(called_in_text, texts)] == texts

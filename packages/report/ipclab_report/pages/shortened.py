@@ -1,0 +1,81 @@
+"""A table too long for print: its rows that matter, and all of them as CSV beside it."""
+
+import re
+from dataclasses import replace
+from unicodedata import east_asian_width
+
+from ipclab.tables.table import Table
+from ipclab_report.pages.document import WORDS, Document
+from ipclab_report.pages.pandoc import text_of
+from ipclab_report.sheet import csv
+
+ROWS = 10  # that print has of a table too long for it
+MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
+_WIDE = 100  # narrow characters in a line of a table as wide as the page
+LEAST = 3  # characters of a value that a text can be said to give
+_VALUE = re.compile(r"[^\[(]+")  # of a cell, before its interval
+
+
+def is_too_long(place: int, document: Document) -> bool:
+    """Tell whether print shortens the table at a place of the document's blocks."""
+    table = document.blocks[place]
+    if place not in document.long or not isinstance(table, Table):
+        return False
+    return len(table.rows) > MOST_ROWS and lines(table) > MOST_LINES
+
+
+def lines(table: Table) -> int:
+    """Return the most lines a table takes: equal columns, wide characters count twice."""
+
+    def of_cell(cell: str) -> int:
+        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
+        return 1 + width * len(table.columns) // _WIDE
+
+    return sum(max(map(of_cell, row), default=1) for row in table.rows)
+
+
+def shortened(table: Table, document: Document) -> Table:
+    """Return a table with the rows whose values the document's prose gives, then the first ones.
+
+    They stay in the table's order; a note says what was left out and where all of them are.
+    """
+    prose = " ".join(map(text_of, document.prose)).replace("\u00a0", " ")
+    places = range(len(table.rows))
+    given = [place for place in places if _is_given(table, place, prose)]
+    first = [place for place in places if place not in given]
+    kept = sorted([*given, *first][:ROWS])
+    note = document.translate(WORDS["numbered"]["shortened"])
+    for name, value in (
+        ("shown", len(kept)),
+        ("rows", len(table.rows)),
+        ("file", file_of(table, document)),
+    ):
+        note = note.replace(f"{{{name}}}", str(value))
+    rows = [table.rows[place] for place in kept]
+    return replace(table, rows=rows, values=(), notes=[note, *table.notes])
+
+
+def attached(document: Document) -> dict[str, str]:
+    """Return all rows of each shortened table as CSV, by file name."""
+    files = {}
+    for place, table in enumerate(document.blocks):
+        if isinstance(table, Table) and is_too_long(place, document):
+            files[file_of(table, document)] = csv(document.settled(table).to_frame())
+    return files
+
+
+def file_of(table: Table, document: Document) -> str:
+    """Return the name of the file that holds all rows of a table."""
+    places = [place for place, block in enumerate(document.blocks) if block is table]
+    return f"table-{table.name or places[0]}.csv"
+
+
+def _is_given(table: Table, place: int, prose: str) -> bool:
+    """Return whether the prose gives one of the quantities of a row."""
+    values = table.values[place] if place < len(table.values) else ()
+    for cell, value in zip(table.rows[place], values, strict=False):
+        text = match[0].strip() if (match := _VALUE.match(cell)) and value else ""
+        told = text.replace("\u00a0", " ")
+        if len(told) >= LEAST and re.search(rf"(?<![\d.,]){re.escape(told)}(?!\d)", prose):
+            return True
+    return False
