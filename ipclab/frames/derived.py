@@ -27,7 +27,7 @@ from ipclab.frames.points import (
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import decode
+from ipclab.store.samples import consistent, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
@@ -128,7 +128,7 @@ def _derived(run: RunFolder, study: str, files: list[Path]) -> Mapping[str, byte
     """
     points = list[Row]()
     launches = list[Row]()
-    for measured_point in map(decode, files):
+    for measured_point in consistent(run, map(decode, files)):
         points += point_rows(measured_point)
         launches += launch_rows(measured_point)
     of_launches = frame(launches, LAUNCH_VALUES)

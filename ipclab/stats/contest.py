@@ -12,13 +12,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from ipclab.stats import paired
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Comparison,
-    Side,
-    compare,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER

@@ -94,7 +94,7 @@ def choose(
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.measured(chosen) if name in bearing]
     beaten = suspects.checked(chosen, studies)
-    say(origins.lines(paths, [chosen]))
+    say(origins.lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
     say([*beaten, f"run {called(runs)}"])
@@ -138,8 +138,8 @@ def history(
 
     Over all its runs or the RUNS given.
     """
-    from ipclab.lab.runs import choose as run_named
     from ipclab_answers.history.runs import bless, blessed, chosen
+    from ipclab_measure.named import run_named
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
@@ -153,7 +153,7 @@ def history(
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
-    say(origins.lines(checkout(), folders))
+    say(origins.lines(folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))

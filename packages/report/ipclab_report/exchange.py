@@ -25,17 +25,15 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one
     FILE.
     """
-    from ipclab.lab.runs import choose, newest_full
     from ipclab.store.files import part_of
     from ipclab_measure.bundles import pack
+    from ipclab_measure.named import run_named
     from ipclab_measure.spawn.ledger import private
     from ipclab_report.appendix.thin import thinned
     from ipclab_report.appendix.trust import unfit
     from ipclab_report.lab import lab_of
 
-    chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
-    if chosen is None:
-        raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
+    chosen = run_named(checkout(), str(run))
     if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
         say(reasons)
         raise LabError(
