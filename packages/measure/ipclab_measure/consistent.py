@@ -27,6 +27,9 @@ SLACK_NS = 60 * 10**9  # by which a clock may be set while a run is measured
 # What lasts longer cannot have been seen in a launch: ops overlap, and a launch has but its share of
 # a heat's time. The largest seen are a tenth of each.
 LONGEST_SAMPLE, LONGEST_SUM = 2_500, 5_000  # of a launch's time
+# Launches of a point above twice its most: a heat is made again for all where one of them failed, or
+# the run was killed.
+SURPLUS = 10
 DISTINCT = 8  # different times: fewer may come twice
 
 
@@ -89,6 +92,7 @@ class _Launches:
         point, parameters = measured.point, self.run.about["parameters"]
         profile = PROFILES.get(self.run.profile)
         most = parameters.get("launches") or (profile.most_launches if profile else MOST_LAUNCHES)
+        most = 2 * most + SURPLUS
         if len(measured.launches) > most and point.study not in ALWAYS:
             yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
         for number, launch in enumerate(measured.launches):
