@@ -27,7 +27,7 @@ from ipclab.frames.points import (
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import decode
+from ipclab.store.samples import consistent, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
@@ -132,7 +132,8 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     """
     points = list[Row]()
     launches = list[Row]()
-    for measured_point in map(decode, sorted(map(run.path.joinpath, run.points(study)))):
+    files = sorted(map(run.path.joinpath, run.points(study)))
+    for measured_point in consistent(run, map(decode, files)):
         points += point_rows(measured_point)
         launches += launch_rows(measured_point)
     of_launches = frame(launches, LAUNCH_VALUES)

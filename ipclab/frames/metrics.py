@@ -8,12 +8,7 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.paths import table_beside
-from ipclab.stats.intervals import (
-    Estimate,
-    pooled,
-    rank,
-    statistic_estimate,
-)
+from ipclab.stats.intervals import Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.stats.ranktest import drift

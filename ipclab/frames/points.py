@@ -8,14 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from ipclab.frames.metrics import (
-    COUNTER_UNITS,
-    HEAT,
-    ROUND,
-    crowded,
-    metrics,
-    summary,
-)
+from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
 from ipclab.stats.intervals import VARYING, Estimate
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point

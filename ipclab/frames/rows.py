@@ -10,11 +10,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.stats.form import Run
-from ipclab.stats.quantity import (
-    FEW_SAMPLES,
-    Quantity,
-    measured,
-)
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured
 
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:

@@ -12,9 +12,7 @@ from ipclab.errors import UsageError
 from ipclab.frames.derived import measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
-from ipclab.lab.runs import (
-    choose,
-)
+from ipclab.lab.runs import choose
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import offered, part
@@ -151,7 +149,7 @@ class Lab(Data):
 
     def _say_origin(self) -> None:
         """Name machine and date of a run not measured here, before anything of it is shown."""
-        if elsewhere(self.paths, self.run):
+        if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
                 ORIGIN,

@@ -68,7 +68,7 @@ def best(
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
         place = PROFILES.index(run.profile) if run.profile in PROFILES else -1
-        ours = not elsewhere(paths, run)
+        ours = not elsewhere(run)
         count = len(run.points(study))
         return ours, run.profile != COARSE, asked(run), count, place, run.date
 

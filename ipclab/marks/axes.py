@@ -6,13 +6,7 @@ from math import isfinite
 from typing import Any
 
 import pandas as pd
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-)
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ipclab.marks import drawn
 from ipclab.stats.quantity import Quantity

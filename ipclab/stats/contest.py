@@ -13,13 +13,7 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from ipclab.stats import paired
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Comparison,
-    Side,
-    compare,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER

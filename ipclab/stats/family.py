@@ -15,12 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import ndtr
 
-from ipclab.stats.looks import (
-    HEAT_LOOKS,
-    LOOKS,
-    SHARES,
-    heat_shares,
-)
+from ipclab.stats.looks import HEAT_LOOKS, LOOKS, SHARES, heat_shares
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
 GRID = np.linspace(-8.0, 8.0, 1601)

@@ -10,13 +10,7 @@ from itertools import count
 from typing import Any, Union
 
 from ipclab.stats import form
-from ipclab.stats.form import (
-    ONE,
-    Ends,
-    Form,
-    Part,
-    Run,
-)
+from ipclab.stats.form import ONE, Ends, Form, Part, Run
 from ipclab.stats.intervals import says_nothing
 
 Number = Union[int, float, "Quantity"]

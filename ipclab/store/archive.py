@@ -18,13 +18,7 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import (
-    Count,
-    Digest,
-    FileName,
-    MachineName,
-    parse_run,
-)
+from ipclab.store.schema import Count, Digest, FileName, MachineName, parse_run
 
 CHUNK = 1 << 20
 FORMAT = 1

@@ -8,13 +8,14 @@ import glob
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths
+from ipclab.plugins import offered
 from ipclab.store import archive, validity
 from ipclab.store import run as folder
 from ipclab.store.archive import (
@@ -25,14 +26,9 @@ from ipclab.store.archive import (
     Contents,
     HostileError,
 )
-from ipclab.store.files import (
-    PART,
-    locked,
-    sha256,
-    write_whole,
-)
+from ipclab.store.files import PART, locked, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import decode, row_count
+from ipclab.store.samples import consistent, decode, row_count
 
 T = TypeVar("T")
 ANOTHER = "choose another IPCLAB_DATA"
@@ -52,6 +48,7 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     contents = archive.parse(next(members, None), file.stat().st_size)
     index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
     archive.check_run(contents, index)
+    offered("one_frame", bool)(file)
     return contents, index
 
 
@@ -77,7 +74,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points(folder.read(part).point_files())
+            check_points(folder.read(part))
             home.mkdir(exist_ok=True)
             if calibration and not (home / CALIBRATION).exists():
                 write_whole(home / CALIBRATION, bytes(calibration))
@@ -86,15 +83,16 @@ def place(file: Path, contents: Contents, home: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def check_points(files: Sequence[Path]) -> None:
+def check_points(run: RunFolder) -> None:
     """Raise `HostileError` for points that were not measured, before they take memory or time."""
+    files = run.point_files()
     count = sum(_asked(row_count, path) for path in files)
     try:
         validity.together(count, sum(path.stat().st_size for path in files))
     except ValueError as error:
         raise HostileError(str(error)) from error
-    for path in files:
-        _asked(decode, path)
+    for _ in consistent(run, (_asked(decode, path) for path in files)):
+        pass
 
 
 def _asked(reader: Callable[[Path], T], path: Path) -> T:

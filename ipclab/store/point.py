@@ -4,6 +4,9 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Meta
 
 from ipclab.store.schema import Count, StudyName, Whole
 
@@ -19,7 +22,7 @@ class Point:
     """
 
     study: StudyName
-    backend: str
+    backend: Annotated[str, Meta(min_length=1)]
     size_bytes: Count
     placement: str
     levels: dict[str, Level] = field(default_factory=dict)

@@ -9,9 +9,7 @@ from typing import Any
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
-from ipclab.store.files import (
-    sha256,
-)
+from ipclab.store.files import sha256
 from ipclab.store.point import Point
 from ipclab.store.questions import Questions, told
 from ipclab.store.schema import parse_run

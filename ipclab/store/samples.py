@@ -3,7 +3,7 @@
 All else in the schema's metadata.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 from msgspec import Meta
 
 from ipclab.errors import LabError
+from ipclab.plugins import offered
 from ipclab.store import validity
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
 from ipclab.store.schema import POINT_STEPS, parse
 
 METADATA = b"ipclab"
@@ -47,6 +49,11 @@ def decode(path: Path) -> Measured:
     """
     with _opened(path) as file:
         return decode_opened(file, f"{path.parent.name}/{path.stem}")
+
+
+def consistent(run: RunFolder, points: Iterable[Measured]) -> Iterable[Measured]:
+    """Give the points of `run` on; `LabError` where what it tells contradicts itself."""
+    return offered("consistent", lambda _run, points: points)(run, points)
 
 
 def row_count(path: Path) -> int:

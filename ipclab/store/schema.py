@@ -37,6 +37,7 @@ FileName = Annotated[
     str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")
 ]
 Time = Annotated[datetime, Meta(tz=True)]
+Conditions = dict[str, Annotated[float, Meta(ge=0)] | None]
 
 
 Kind = TypeVar("Kind")
@@ -60,9 +61,9 @@ class _Machine(Struct):
 
 class _Session(Struct):
     begun: Time
-    conditions: dict[str, float | None]
+    conditions: Conditions
     ended: Time | None = None
-    conditions_end: dict[str, float | None] = {}
+    conditions_end: Conditions = {}
 
 
 class About(Struct):
@@ -116,8 +117,6 @@ POINT_STEPS: Mapping[int, Step] = {
         **about,
         "launches": [{"per": {}, **each} for each in about["launches"]],
     },
-    2: lambda about: about,
-    3: lambda about: about,
 }
 
 
@@ -130,7 +129,7 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise ValueError(f"its schema is {schema}, this ipclab knows 1 to {SCHEMA}")
     for number in range(schema, SCHEMA):
-        about = {**steps[number](about), "schema": number + 1}
+        about = {**steps.get(number, dict)(about), "schema": number + 1}
     return about
 
 
@@ -143,6 +142,7 @@ def parse(
     """
     try:
         about = msgspec.json.decode(text, type=dict[str, Any])
+        json.loads(text, object_pairs_hook=_once)
         if steps is RUN_STEPS and about["schema"] >= SEALED:
             about = unsealed(about)
         return kind(_plain(migrated(about, steps)))
@@ -151,6 +151,12 @@ def parse(
         raise LabError(
             f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew"
         ) from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    """Raise `ValueError` for a name that an object has twice: readers differ in which they take."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"a name is there twice among {', '.join(dict(pairs))}"[:200])
 
 
 def _plain(told: Any) -> Any:

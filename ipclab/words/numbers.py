@@ -11,18 +11,8 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.stats.quantity import (
-    FEW_SAMPLES,
-    Quantity,
-    missing,
-    of,
-)
-from ipclab.stats.units import (
-    BINARY,
-    BYTES,
-    NANOSECONDS,
-    SPEEDS,
-)
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
+from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 from ipclab.words.catalogue import LANGUAGES, N_
 
 NBSP = "\u00a0"

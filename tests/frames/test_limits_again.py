@@ -58,10 +58,11 @@ def made(path: Path, **times: list[int]) -> Record:
         "questions": support.ASKED,
     }
     run = create(path, "0123456789ab", about, NOW)
+    places = count(1)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):
         launches = [launch_of(ns) for ns in times[name]]
         for order, each in enumerate(launches):
-            each.order = order
+            each.order = next(places)
             each.facts[ROUND] = order
         run.place([(point, encode(Measured(point, launches, "budget")))])
     return run
@@ -111,7 +112,7 @@ def test_a_limit_that_a_mechanism_beat_is_measured_again_once_it_is_lower_all_la
     assert [int(each.samples[OP][0]) for each in held] == [715, 720, *[53] * LAUNCHES]
     # another point has a third round
     assert [each.facts[ROUND] for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]
-    assert [each.order for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]
+    assert [each.order for each in held] == [1, 2, *range(8, 8 + LAUNCHES)]
     assert list(run.checked("points/limits/"))  # the digests are those of the new files
 
 

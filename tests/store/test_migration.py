@@ -42,7 +42,7 @@ def content(top: Path) -> dict[str, bytes]:
 
 
 def test_there_is_a_step_and_a_stored_run_for_every_old_schema() -> None:
-    assert set(RUN_STEPS) == set(POINT_STEPS) == set(range(1, SCHEMA))
+    assert set(RUN_STEPS) == set(range(1, SCHEMA)) > set(POINT_STEPS)
     for schema in range(1, SCHEMA):
         runs = list((ROOT / f"tests/data/schema-{schema}").glob("*/run.json"))
         assert [json.loads(run.read_text())["schema"] for run in runs] == [schema]

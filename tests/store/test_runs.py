@@ -380,7 +380,7 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     other.save()
     monkeypatch.setattr(here, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
-    (line,) = origins.lines(paths, [mine, other])
+    (line,) = origins.lines([mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
 
 

@@ -2,19 +2,28 @@
 
 import datetime as dt
 import hashlib
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab_measure.record import Record, create, encode
 from tests.support.made import ASKED
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
+LAUNCH_NS = 50_000_000  # how long each launch takes
 CALIBRATION = b'{"made": "2026-11-21"}\n'
+
+
+def launched(samples: dict[str, Samples], order: int) -> Launch:
+    """Return the launch that took `samples` as the `order`-th of its run, one after the other."""
+    return Launch(
+        samples, {}, order, order * LAUNCH_NS, LAUNCH_NS, facts={"relation": "l3"}
+    )
 
 
 def make_run(
@@ -42,6 +51,7 @@ def make_run(
         "questions": ASKED,
     }
     run = create(runs, machine, about, NOW)
+    orders = count(1)
     random = np.random.default_rng(int(factor * 1000))
     levels: dict[str, Any] = {
         "arm": "main",
@@ -57,9 +67,9 @@ def make_run(
     ):
         point = Point(study, backend, 100, "cross", made, "", ("round-trip",))
         launches = []
-        for order in range(6):
+        for _ in range(6):
             times = (1e4 * factor * np.exp(random.normal(0, 0.02, 30))).astype(np.int64)
-            launches.append(Launch({"round-trip": times}, {}, order, facts={"relation": "l3"}))
+            launches.append(launched({"round-trip": times}, next(orders)))
         run.place([(point, encode(Measured(point, launches, "budget")))])
     run.keep("engine/trace.json", b"{}")
     (run.path / "machine").mkdir()
@@ -74,10 +84,7 @@ def make_run(
 def too_fast(run: Record) -> None:
     """Give `run` a memcpy that takes longer than its round trips, which copy more than once."""
     point = Point("limits", "memcpy", 100, "cross", {}, "", ("copy",))
-    launches = [
-        Launch({"copy": np.full(30, 1_000_000)}, {}, order, facts={"relation": "l3"})
-        for order in range(6)
-    ]
+    launches = [launched({"copy": np.full(30, 1_000_000)}, order) for order in range(101, 107)]
     run.place([(point, encode(Measured(point, launches, "budget")))])
 
 

@@ -1,5 +1,6 @@
 """Made-up launches."""
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from ipclab_measure.studies.profile import PROFILES
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = asked(PROFILES["quick"]).plain()
 
+ORDERS = count(1)  # no two launches of a run have one
+LAUNCH_NS = 1_000_000
+
 
 def make_launch(
     flags: tuple[str, ...] = (), counters: dict[str, float] | None = None, /, **samples: list[int]
@@ -20,4 +24,5 @@ def make_launch(
     """
     arrays = {op.replace("__", "."): np.array(values, np.int64) for op, values in samples.items()}
     first = next(iter(arrays))
-    return Launch(arrays, {first: counters} if counters else {}, flags=list(flags))
+    counted = {first: counters} if counters else {}
+    return Launch(arrays, counted, next(ORDERS), 0, LAUNCH_NS, flags=list(flags))

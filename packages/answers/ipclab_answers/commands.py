@@ -95,7 +95,7 @@ def choose(
     studies = [name for name in derived.measured(chosen) if name in bearing]
     suspects.check(chosen, studies)  # and that what is read is what was measured
     beaten = suspects.beaten(chosen, studies)
-    say(origins.lines(paths, [chosen]))
+    say(origins.lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
     say([*beaten, f"run {called(runs)}"])
@@ -139,8 +139,8 @@ def history(
 
     Over all its runs or the RUNS given.
     """
-    from ipclab.lab.runs import choose as run_named
     from ipclab_answers.history.runs import bless, blessed, chosen
+    from ipclab_measure.named import run_named
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
@@ -154,7 +154,7 @@ def history(
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
-    say(origins.lines(checkout(), folders))
+    say(origins.lines(folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))

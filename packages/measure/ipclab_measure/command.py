@@ -28,6 +28,7 @@ from ipclab_measure.session.progress import Progress
 @click.option(
     "--backend", "backends", multiple=True, help="Mechanism, instead of all that are here."
 )
+@click.option("--placement", "placements", multiple=True, help="same, cross, free ...")
 @click.option(
     "--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100."
 )
@@ -72,7 +73,8 @@ def measure(
         if run and not (studies or profile or launches or any(swept.values())):
             request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
-            levels = levels_of(swept["levels"])
+            placed = [f"placement={','.join(swept['placements'])}"] if swept["placements"] else []
+            levels = levels_of((*swept["levels"], *placed))
             request = Request(
                 studies,
                 profile or "quick",

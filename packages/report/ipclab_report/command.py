@@ -37,7 +37,8 @@ def report(
     claims: Path | None,
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
-    from ipclab.lab.runs import choose, newest_full
+    from ipclab.lab.runs import newest_full
+    from ipclab_measure.named import run_named
     from ipclab_report import origins
 
     if run is not None and profile is not None:
@@ -46,7 +47,7 @@ def report(
     paths = checkout()
     target = (out or paths.reports).resolve()
     check_out(target)
-    chosen = choose(paths, str(run)) if run else newest_full(paths, profile or "")
+    chosen = run_named(paths, str(run)) if run else newest_full(paths, profile or "")
     if chosen is None and not measuring:
         raise UsageError("there is no such run", "", f"measure one: {typed('measure')}")
     from ipclab_report.pages import report as reports
@@ -55,7 +56,7 @@ def report(
     if measuring and not run and (chosen is None or not chosen.complete):
         chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
-    say(origins.lines(paths, [chosen]))
+    say(origins.lines([chosen]))
     progress = Progress(shown=True)
     say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
     say_wrong(chosen)

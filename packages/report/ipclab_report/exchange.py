@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from ipclab.errors import LabError, UsageError
-from ipclab.paths import checkout, typed
+from ipclab.errors import LabError
+from ipclab.paths import checkout
 from ipclab_measure.console import PATH, say, shown
 
 
@@ -21,21 +21,24 @@ from ipclab_measure.console import PATH, say, shown
     type=click.IntRange(1),
     help="Keep at most so many of each launch, sorted: a small FILE.",
 )
-def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
-    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one
-    FILE.
+@click.option("--sign", "key", type=PATH, help="Sign it with this SSH key, as FILE.sig.")
+def bundle(
+    run: Path, file: Path, replace: bool, strict: bool, samples: int | None, key: Path | None
+) -> None:
+    """Write a finished RUN with its raw samples as one FILE.
+
+    RUN is a folder, a bundle, an id or part of one, or 'newest'.
     """
-    from ipclab.lab.runs import choose, newest_full
     from ipclab.store.files import part_of
     from ipclab_measure.bundles import pack
+    from ipclab_measure.named import run_named
+    from ipclab_measure.signature import sign
     from ipclab_measure.spawn.ledger import private
     from ipclab_report.appendix.thin import thinned
     from ipclab_report.appendix.trust import unfit
     from ipclab_report.lab import lab_of
 
-    chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
-    if chosen is None:
-        raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
+    chosen = run_named(checkout(), str(run))
     if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
         say(reasons)
         raise LabError(
@@ -48,12 +51,20 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     size = file.stat().st_size
     count = len(packed.files)
     say([f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])
+    if key:
+        say([f"signed: {shown(sign(file, key).resolve())}"])
 
 
 @click.command(name="import")
 @click.argument("file", type=PATH)
-def import_(file: Path) -> None:
+@click.option(
+    "--signers", type=PATH, help="SSH's allowed_signers: refuse what none of them signed."
+)
+def import_(file: Path, signers: Path | None) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
     from ipclab_measure.bundles import unpack
+    from ipclab_measure.signature import signed_by
 
+    signer = signed_by(file, signers)
+    say([f"signed by {signer}"] if signer else [], err=True)
     say([shown(unpack(checkout(), file).path)])

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 
-from ipclab.paths import Paths
 from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 
 
-def lines(paths: Paths, runs: Iterable[RunFolder]) -> list[str]:
+def lines(runs: Iterable[RunFolder]) -> list[str]:
     """Return a line for each run that was not measured here: its machine, its date, its name."""
-    return [_line(run) for run in runs if elsewhere(paths, run)]
+    return [_line(run) for run in runs if elsewhere(run)]
 
 
 def _line(run: RunFolder) -> str:

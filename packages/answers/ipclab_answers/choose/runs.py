@@ -4,11 +4,12 @@ import re
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.runs import best, choose
+from ipclab.lab.runs import best
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 from ipclab_answers.choose.need import STATE, Need
 from ipclab_measure.backends.codecs import encoded_bytes
+from ipclab_measure.named import run_named
 
 
 def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
@@ -21,7 +22,7 @@ def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
     here = [] if name else _here(paths, need)
     if here:
         return here
-    named = choose(paths, name, need.study)
+    named = run_named(paths, name, need.study)
     if need.study not in derived.measured(named):
         what = f"{named.id} holds nothing of {need.study}"
         raise UsageError(what, "", "measure it: ipclab choose --measure")

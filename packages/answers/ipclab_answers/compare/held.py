@@ -9,7 +9,6 @@ import pandas as pd
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import KEY, TURNS
-from ipclab.lab.runs import choose
 from ipclab.paths import Paths
 from ipclab.store.questions import Questions, told
 from ipclab.store.run import RunFolder
@@ -19,6 +18,7 @@ from ipclab_answers.quantile import MEDIAN, check
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.limits import with_limits
 from ipclab_report.appendix.twins import STUDY
+from ipclab_measure.named import run_named
 
 LEAST = 2
 OTHER = "data/compared.ipclab"  # a run of another machine, to compare in a fresh clone
@@ -90,7 +90,7 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
 
     Raises `UsageError` unless they are two or more, each once.
     """
-    asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.root / OTHER)]
+    asked = [run_named(paths, str(run)) for run in runs or (paths.reference, paths.root / OTHER)]
     if len(asked) < LEAST:
         why = f"there are {len(asked)}"
         raise UsageError("a comparison needs two runs", why, "give the folders of two or more")

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.runs import choose
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 from ipclab_measure.machine.here import same_machine
+from ipclab_measure.named import run_named
 
 BLESSED = "blessed.toml"  # beside the runs of a machine
 LEAST = 2
@@ -26,7 +26,7 @@ def chosen(paths: Paths, names: Sequence[str] = ()) -> list[RunFolder]:
     When empty the finished ones of the machine of the newest run here. Raises `UsageError` unless
     they are two or more and of one machine.
     """
-    named = [choose(paths, name) for name in names] if names else _here(paths)
+    named = [run_named(paths, name) for name in names] if names else _here(paths)
     by_id = {run.id: run for run in named}
     runs = sorted(by_id.values(), key=_age)
     if len(runs) < LEAST:

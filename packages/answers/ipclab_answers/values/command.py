@@ -37,9 +37,9 @@ def values(
 
     One row for each op and metric of each point.
     """
-    from ipclab.lab.runs import choose
     from ipclab_answers.values import rows
     from ipclab_measure.bounds import suspects
+    from ipclab_measure.named import run_named
     from ipclab_measure.session.request import levels as levels_of
 
     if quantile is not None:
@@ -47,7 +47,7 @@ def values(
         if asked["metric"]:
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
-    run = choose(checkout(), str(name))
+    run = run_named(checkout(), str(name))
     for line in suspects.checked(run, studies):
         say([line], err=True)
     wanted = {column: words for column, words in asked.items() if words}

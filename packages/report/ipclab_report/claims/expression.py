@@ -8,6 +8,8 @@ from math import floor, inf, isfinite, log, sqrt
 from operator import add, mul, sub, truediv
 from typing import Any
 
+import pandas as pd
+
 from ipclab.stats.quantity import Quantity, of
 from ipclab_report.address import Address, Axes, MissingError
 from ipclab_report.claims.values import Operator, Source, Values
@@ -97,7 +99,13 @@ def constant(amount: Quantity) -> Term:
 def applied(name: str, *parts: Term | float, along: Sequence[str] = ()) -> Term:
     """Return one of `FUNCTIONS` of terms; `along` is the factor of those that take steps."""
     terms = [part if isinstance(part, Term) else constant(of(part)) for part in parts]
-    return Term(partial(call, name, terms, along), terms)
+    term = Term(partial(call, name, terms, along), terms)
+    if name in LEAST and not term.addresses:
+        try:
+            term(Source(lambda study: pd.DataFrame()))
+        except MissingError as error:
+            raise RuleError(str(error), "take what is above 0") from error
+    return term
 
 
 def _each(*parts: Values) -> Values:
@@ -150,12 +158,21 @@ def _log(x: float) -> float:
     return log(x) if isfinite(x) else x
 
 
-def _mapped(change: Callable[[float], float], values: Values) -> Values:
-    """Return plain numbers and the ends of their intervals by a rising function of them."""
+# below, or at, which a function has no value; an end of an interval may lie there
+LEAST = {"log": 0.0, "sqrt": -5e-324}
+
+
+def _mapped(name: str, change: Callable[[float], float], values: Values) -> Values:
+    """Return plain numbers and the ends of their intervals by a rising function of them.
+
+    Raises `MissingError` where a value has none.
+    """
     if values.dimension != PLAIN:
         raise RuleError(f"it takes a plain number, not {values.named}")
     cells = {}
     for axes, value in values.cells.items():
+        if value.value <= LEAST.get(name, -inf):
+            raise MissingError(f"{name} has no value at {value.value:g}")
         changed = replace(value, value=change(value.value), low=None, high=None)
         if value.low is not None:
             low, high = map(change, value.ends)
@@ -179,9 +196,9 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
     "change": partial(_steps, sub),
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
-    "log": partial(_mapped, _log),
-    "floor": partial(_mapped, _floor),
-    "sqrt": partial(_mapped, lambda x: sqrt(max(x, 0.0))),
+    "log": partial(_mapped, "log", _log),
+    "floor": partial(_mapped, "floor", _floor),
+    "sqrt": partial(_mapped, "sqrt", lambda x: sqrt(max(x, 0.0))),
 }
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 

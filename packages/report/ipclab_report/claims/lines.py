@@ -42,6 +42,7 @@ PLAIN = {
     "requirement": ("id", "source"),
 }
 FORMS: dict[str, type[Claim | Requirement]] = {"claim": Claim, "requirement": Requirement}
+MAY_BE_BELOW_0 = ("1", "share", "points")  # units of what a text may print below 0
 STATISTICS = "take max, p99.9, coverage or median"
 Place = tuple[str, int]  # a kind of table, and which of these
 
@@ -224,7 +225,9 @@ def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
     amounts = kind()
     for name, value in dict(written).items():
         try:
-            amounts[_address(name) if kind is Table else name] = amount(str(value))
+            amounts[_address(name) if kind is Table else name] = printed = amount(str(value))
+            if kind is Table and printed.value < 0 and printed.unit not in MAY_BE_BELOW_0:
+                raise RuleError(f"{value!r} is below 0", "no time, size or rate is")
         except RuleError as error:
             error.name = name
             raise

@@ -14,6 +14,7 @@ from ipclab.errors import UsageError
 from ipclab.lab import shell
 from ipclab.plugins import chosen
 
+FORMAT = 4  # of notebooks
 TAG = "parameters"
 KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
 INJECTED = "# Parameters\n"  # how papermill's own cell begins
@@ -67,6 +68,12 @@ def read_notebook(path: Path) -> dict[str, Any]:
     """
     try:
         notebook = json.loads(path.read_text("utf-8"))
+        if "worksheets" in notebook:  # where formats before 4 have their cells
+            raise UsageError(
+                f"{path.name} is a notebook of format {notebook.get('nbformat')}",
+                f"format {FORMAT} is read",
+                f"jupyter nbconvert --to notebook --inplace {path.name}",
+            )
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
             for output in cell.get("outputs", []):

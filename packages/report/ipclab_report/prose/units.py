@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ipclab.stats.units import BYTES, NANOSECONDS, SPEEDS
+from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 
 Dimension = tuple[int, int]  # powers of seconds and bytes
 PLAIN: Dimension = (0, 0)
@@ -21,12 +21,17 @@ class Kind(NamedTuple):
 
 
 _SECONDS = {unit: ns / 1e9 for unit, ns in NANOSECONDS.items()}
+_SECONDS |= dict.fromkeys(("\u00b5s", "\u03bcs"), 1e-6)  # as we print it, with either letter
+_SPEEDS = SPEEDS | {f"{unit}/s": size for unit, size in BINARY.items()}
+_RATES = {"1/s": 1.0, "msg/s": 1.0}
+for _prefix, _factor in {"k": 1e3, "M": 1e6, "G": 1e9}.items():  # 1.2M msg/s
+    _RATES |= dict.fromkeys((f"{_prefix} msg/s", f"{_prefix}msg/s"), _factor)
 _NUMBERS = {"%": 0.01, "share": 1.0, "%p": 0.01, "points": 1.0, "1": 1.0, "count": 1.0}
 KINDS = {
     (1, 0): Kind("ns", "a time", _SECONDS),
     (0, 1): Kind("B", "bytes", BYTES),
-    (-1, 1): Kind("B/s", "bytes/s", SPEEDS),
-    (-1, 0): Kind("1/s", "a rate", {"1/s": 1.0}),
+    (-1, 1): Kind("B/s", "bytes/s", _SPEEDS),
+    (-1, 0): Kind("1/s", "a rate", _RATES),
     PLAIN: Kind("1", "a plain number", _NUMBERS),
 }
 # Its factor to seconds and bytes, and its dimension.

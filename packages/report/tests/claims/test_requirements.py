@@ -44,7 +44,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
     """Return a run of one point whose samples are below the bound, but so many launches' last."""
     machine = make_run(tmp_path / f"other-{launches}-{planted}").about["machine"]
     parameters: dict[str, object] = {
-        "profile": "quick",
+        "profile": "full",
         "studies": ["limits", "round_trip"],
         "sizes": None,
         "backends": None,
@@ -61,7 +61,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
         if order % 7 == 3 and planted:
             times[-1] = BOUND + 1
             planted -= 1
-        made.append(Launch({OP: times}, {}, order, facts={"lost": 0}))
+        made.append(Launch({OP: times}, {}, order, 0, 1_000_000, facts={"lost": 0}))
     point = Point("round_trip", "unix", 100, "cross", {"arm": "main"}, "", (OP,))
     run.place([(point, encode(Measured(point, made, "enough")))])
     run.about["finished"] = NOW.isoformat()

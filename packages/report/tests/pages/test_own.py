@@ -44,6 +44,13 @@ def test_an_own_notebook_needs_no_parameters_and_is_no_page_of_several_runs(tmp_
     assert [*map(str, errors)] == ["broken.ipynb is no notebook: it is not JSON with cells"]
 
 
+def test_a_notebook_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
+    old = tmp_path / "old.ipynb"
+    old.write_text('{"nbformat": 3, "metadata": {}, "worksheets": [{"cells": []}]}')
+    _, (error,) = _readable([old])
+    assert str(error).startswith("old.ipynb is a notebook of format 3: format 4 is read; jupyter")
+
+
 @pytest.mark.slow
 def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> None:
     notebooks = [written(tmp_path / "a.ipynb", "1 / 0"), written(tmp_path / "b.ipynb", PLAIN)]
