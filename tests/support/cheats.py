@@ -1,9 +1,10 @@
 """Mechanisms that lie, each in one way, over the Unix socket, and how an end is run over one."""
 
+import importlib
 from collections import deque
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import Backend, Channel, Data
+from ipclab_measure.backends.interface import Backend, Channel, Data, Place, variant
 from ipclab_measure.backends.shm_mmap import MmapSegment
 from ipclab_measure.backends.sockets import _UnixChannel as Base
 from ipclab_measure.spawn.worker import Worker, called
@@ -14,20 +15,22 @@ from ipclab_more.studies.stream import consumer, ways
 from ipclab_more.studies.stream import ends as streams
 
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
-EVERY, LATE, LONG = 20, 25, 1000
+EVERY, LATE, LONG, SHORT = 20, 25, 400, 8
 
 
-class Lie(Base):
-    """Every message that is received is one that `lie` returns, which gets it and how many came."""
+class Lie:
+    """What arrives is what `lie` makes of it; `received` is how many came to the end so far."""
 
     received = 0
+    makes = False  # whether it is the end that made what the ends share
 
-    def recv(self, timeout_ns: int) -> Any:
-        self.received += 1
-        return self.lie(bytes(super().recv(timeout_ns)))
-
-    def lie(self, data: bytes) -> Data:
+    def lie(self, data: bytes) -> bytes:
         raise NotImplementedError
+
+    def told(self, data: bytes) -> bytes:
+        """Return what is told of `data`; what ends a stream is shorter than a number, and true."""
+        self.received += 1
+        return self.lie(data) if len(data) > SHORT else data
 
 
 class Rot(Lie):
@@ -35,9 +38,9 @@ class Rot(Lie):
 
     where: ClassVar[float] = 0.0
 
-    def lie(self, data: bytes) -> Data:
+    def lie(self, data: bytes) -> bytes:
         wrong = bytearray(data)
-        if len(data) > 8 and self.hits(data):  # what ends a stream is shorter
+        if self.hits(data):
             wrong[min(len(data) - 1, int(len(data) * self.where))] ^= 1
         return bytes(wrong)
 
@@ -69,25 +72,25 @@ class RotLong(RotMiddle):
 
 
 class Cut(Lie):
-    def lie(self, data: bytes) -> Data:
-        return data[: max(8, len(data) // 2)]
+    def lie(self, data: bytes) -> bytes:
+        return data[: len(data) // 2]
 
 
 class Longer(Lie):
-    def lie(self, data: bytes) -> Data:
-        return data + b"\0" if len(data) > 8 else data
+    def lie(self, data: bytes) -> bytes:
+        return data + b"\0"
 
 
 class Padded(Lie):
     """The second half is nothing but padding."""
 
-    def lie(self, data: bytes) -> Data:
-        return data[: len(data) // 2].ljust(len(data), b"\0") if len(data) > 8 else data
+    def lie(self, data: bytes) -> bytes:
+        return data[: len(data) // 2].ljust(len(data), b"\0")
 
 
 class Zeros(Lie):
-    def lie(self, data: bytes) -> Data:
-        return bytes(len(data)) if len(data) > 8 else data
+    def lie(self, data: bytes) -> bytes:
+        return bytes(len(data))
 
 
 class Past(Lie):
@@ -95,24 +98,46 @@ class Past(Lie):
 
     back = 1
 
-    def lie(self, data: bytes) -> Data:
-        if len(data) <= 8:
-            return data
+    def lie(self, data: bytes) -> bytes:
         self.old = [*getattr(self, "old", []), data][-1 - self.back :]
         return self.old[0] if self.received % EVERY == 0 else data
 
 
 class OtherTurn(Past):
-    back = 15
+    """It is as many messages older as there are different buffers, or contents."""
+
+    back = 16
+
+
+class OtherRound(Past):
+    back = 10
 
 
 class Repeated(Lie):
     """From one message on it is that message, at the asking or the receiving end."""
 
-    def lie(self, data: bytes) -> Data:
-        if self.received <= LATE or self.create:
+    def lie(self, data: bytes) -> bytes:
+        if self.received <= LATE or self.makes:
             self.kept = data
-        return self.kept if len(data) > 8 else data
+        return self.kept
+
+
+LIES = Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past
+LIES = *LIES, OtherTurn, OtherRound, Repeated
+
+
+class Lying(Base):
+    """A channel at which everything that is received is told by `liar`."""
+
+    liar: ClassVar[type[Lie]]
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.lies = self.liar()
+        self.lies.makes = create
+
+    def recv(self, timeout_ns: int) -> Any:
+        return self.lies.told(bytes(super().recv(timeout_ns)))
 
 
 class Twice(Base):
@@ -264,54 +289,132 @@ class Early(Base):
         return super().recv(timeout_ns)
 
 
-CHEATS: dict[str, type[Channel]] = {
-    kind.__name__: kind
-    for kind in (
-        Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past,
-        OtherTurn, Repeated, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early,
-    )
-} | {"Base": Base}  # fmt: skip
+CHEATS: dict[str, type[Channel]] = (
+    {"Base": Base}
+    | {
+        kind.__name__: kind
+        for kind in (Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early)
+    }
+    | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}
+)
 
 
-class Private(MmapSegment):
-    """Shared memory of which the reading end has a copy, taken once."""
+class View:
+    """A segment's memory as its ends see it: `put` and `get` are how slices go in and out."""
 
-    def __init__(self, name: str, size: int, create: bool) -> None:
-        super().__init__(name, size, create)
-        if not create:
-            own = bytearray(self.buffer)
-            self.shared, self.own, self.buffer = self.buffer, own, memoryview(own)
-
-    def close(self) -> None:
-        if hasattr(self, "own"):
-            self.shared.release()
-        super().close()
-
-
-class HalfWritten(MmapSegment):
-    """The writing end writes the second half of a message where nobody reads it."""
-
-    def __init__(self, name: str, size: int, create: bool) -> None:
-        super().__init__(name, size, create)
-        self.whole = self.buffer
-        self.buffer = HalfView(self.whole, size) if create else self.whole  # type: ignore[assignment]
-
-    def close(self) -> None:
-        self.whole.release()
-        self.buffer = memoryview(b"")
-        super().close()
-
-
-class HalfView:
-    def __init__(self, whole: memoryview, size: int) -> None:
-        self.whole, self.size = whole, size
+    def __init__(self, memory: memoryview) -> None:
+        self.memory, self.count = memory, 0
 
     def __setitem__(self, place: slice, data: Data) -> None:
-        half = self.size // 2
-        self.whole[:half] = data[:half]
+        self.count += 1
+        self.put(place, bytes(data))
+
+    def __getitem__(self, place: slice) -> bytes:
+        return self.get(bytes(self.memory[place]))
+
+    def put(self, place: slice, data: bytes) -> None:
+        self.memory[place] = data
+
+    def get(self, data: bytes) -> bytes:
+        return data
+
+    def release(self) -> None:
+        self.memory.release()
 
 
-SEGMENTS = {"Private": Private, "HalfWritten": HalfWritten}
+class LyingView(View):
+    liar: ClassVar[type[Lie]]
+
+    def __init__(self, memory: memoryview) -> None:
+        super().__init__(memory)
+        self.lies = self.liar()
+
+    def get(self, data: bytes) -> bytes:
+        return self.lies.told(data)
+
+
+class LostView(View):
+    """Some message is not written, and comes in the place of the next one."""
+
+    later = b""
+
+    def put(self, place: slice, data: bytes) -> None:
+        if self.count == LATE:
+            self.later = data
+        else:
+            self.memory[place] = self.later or data
+            self.later = b""
+
+
+class SwappedView(View):
+    """Some message and the next one change places."""
+
+    later = b""
+
+    def get(self, data: bytes) -> bytes:
+        self.count += 1
+        if self.count == LATE:
+            self.later, data = data, self.later or bytes(len(data))
+        elif self.later:
+            self.later, data = b"", self.later
+        return data
+
+
+class LocalView(View):
+    """The reading end makes what it reads of what it read first."""
+
+    def get(self, data: bytes) -> bytes:
+        self.kept = getattr(self, "kept", data)
+        return self.kept
+
+
+class PrivateView(View):
+    """Each end has memory of its own."""
+
+    def __getitem__(self, place: slice) -> bytes:
+        return bytes(len(self.memory[place]))
+
+
+class HalfView(View):
+    def put(self, place: slice, data: bytes) -> None:
+        self.memory[: len(data) // 2] = data[: len(data) // 2]
+
+
+class EqualView(View):
+    """Where only a message's beginning is new, only that is moved."""
+
+    def put(self, place: slice, data: bytes) -> None:
+        whole = len(data) if self.count == 1 else 64
+        self.memory[:whole] = data[:whole]
+
+
+class EarlyView(View):
+    """A write counts as done before it is copied: the next one copies it."""
+
+    owed = b""
+
+    def put(self, place: slice, data: bytes) -> None:
+        self.owed, data = data, self.owed or data
+        self.memory[place] = data
+
+
+VIEWS: dict[str, type[View]] = {
+    "Lost": LostView, "Swapped": SwappedView, "Local": LocalView, "OneProcess": PrivateView,
+    "Half": HalfView, "Equal": EqualView, "Early": EarlyView, "Base": View,
+} | {lie.__name__: variant(LyingView, liar=lie) for lie in LIES}  # fmt: skip
+
+
+class Lied(MmapSegment):
+    """Shared memory of which each end has the view of a cheat."""
+
+    view: ClassVar[type[View]]
+
+    def __init__(self, name: str, size: int, create: bool) -> None:
+        super().__init__(name, size, create)
+        self.buffer = self.view(self.buffer)  # type: ignore[assignment]
+
+
+SEGMENTS = {name: variant(Lied, view=view) for name, view in VIEWS.items()}
 
 
 def run(worker: Worker, target: str, cheat: str, **arguments: Any) -> Any:
@@ -319,6 +422,8 @@ def run(worker: Worker, target: str, cheat: str, **arguments: Any) -> Any:
     fake = Backend("cheat", channel=CHEATS.get(cheat), segment=SEGMENTS.get(cheat))
     for module in (trips, ways, handover):
         vars(module)["find"] = lambda name: fake
-    for module in (trips, streams, consumer, ways, calibration):
+    own = importlib.import_module(target.partition(":")[0])
+    for module in (own, trips, streams, consumer, ways, calibration):
         vars(module)["WAIT_NS"] = WAIT_NS
+    handover.WAIT_SECONDS = WAIT_NS / 1e9 if cheat == "Base" else 0.3
     return called(worker, target, arguments)

@@ -30,7 +30,7 @@ def hand(worker: Worker, backend: str, size: int, way: str) -> None:
     """Hand a small array over, which no one counts, and then one between two marks of the giving
     end.
     """
-    with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room):
+    with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room, _):
         for number, length in enumerate((ends.FIRST_BYTES, size)):
             content: Any = contents.made(contents.ARRAY, length, 1, number)
             if worker.role == "server":

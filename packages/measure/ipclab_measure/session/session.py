@@ -280,7 +280,7 @@ def _room_in_shared_memory(largest: int) -> None:
         raise LabError(
             "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"
         )
-    free = where.f_bavail * where.f_frsize
+    free = ledger.free_shared_memory()
     need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, free_shared_memory
 
 PR_SET_PDEATHSIG = 1
 STDERR_TAIL = 400
@@ -51,8 +51,7 @@ def ending(code: int) -> str:
 
 def full(need: int) -> str:
     """Return words that name a full /dev/shm when fewer than `need` bytes are free there."""
-    where = os.statvfs(SHARED_MEMORY)
-    free = where.f_bavail * where.f_frsize
+    free = free_shared_memory()
     return (
         f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)"
         if free < need

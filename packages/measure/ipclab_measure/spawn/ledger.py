@@ -123,6 +123,11 @@ def read_session(file: Path) -> Session | None:
         return None
 
 
+def free_shared_memory() -> int:
+    """Return how many bytes are free in /dev/shm."""
+    return shutil.disk_usage(SHARED_MEMORY).free
+
+
 def remove_names(start: str, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     """Unlink the shared names that begin with `start` and a hyphen, and return them."""
     starts = tuple(f"{kind}{start}-" for kind in NAME_KINDS)

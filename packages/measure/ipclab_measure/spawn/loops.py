@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.store.launch import Samples
+from ipclab_measure.spawn.proof import recorded
 from ipclab_measure.spawn.worker import Worker, usage, zeros
 
 AWAKE_NS = 200_000
@@ -75,22 +76,30 @@ def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
 
 
 def record(
-    worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0
+    worker: Worker,
+    op: str,
+    phases: Sequence[str],
+    step: Step,
+    count: int,
+    discarded: int = 0,
+    plan: Sequence[bool] = (),
 ) -> float:
     """Run `step` `count` times; keep samples of `op` and of each `op.phase`; return the median.
 
     `step` returns the clock (ns) at its start and after each of its phases: one stamp more than
-    `phases`. With one phase, only `op` itself is kept. `discarded` further steps come first.
+    `phases`. With one phase, only `op` itself is kept. The first `discarded` steps are not kept, nor
+    those that `plan` looks at and what follows these.
     """
-    width, total = len(phases) + 1, discarded + count
-    stamps = zeros(total * width)
-    with worker.counting(op, total):
+    width = len(phases) + 1
+    stamps = zeros(count * width)
+    with worker.counting(op, count):
         place = 0
-        for _ in range(total):
+        for _ in range(count):
             for stamp in step():
                 stamps[place] = stamp
                 place += 1
-    rows = np.frombuffer(stamps, dtype=np.int64).reshape(total, width)[discarded:]
+    kept = recorded(plan or [False] * count, discarded)
+    rows = np.frombuffer(stamps, dtype=np.int64).reshape(count, width)[kept]
     keep_phases(worker, op, phases, rows)
     return float(np.median(rows[:, -1] - rows[:, 0]))
 

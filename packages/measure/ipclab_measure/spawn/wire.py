@@ -68,10 +68,10 @@ class Wire:
 
     def ended(self) -> bool:
         """Tell whether the other end is gone and has said nothing that is not received yet."""
+        # asked first, since Python waits in a socket with a timeout, whatever the flags say
+        said, _, _ = select.select([self.sock], [], [], 0)
         try:
-            return not self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
+            return bool(said) and not self.sock.recv(1, socket.MSG_PEEK)
         except OSError:
             return True
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -12,10 +13,11 @@ import (
 type part struct{ first, count int }
 
 // streams writes a cell's messages, all in turn, from as many goroutines as the cell has streams; between two writes
-// these are blocked.
+// these are blocked. Each has a number that no other one of the launch has, and buffers of its own.
 type streams struct {
 	node     Node
 	messages [][]byte
+	base     uint64 // the number of the first message
 	next     int
 	parts    []chan part     // one for each stream, none where there is one stream
 	times    []time.Duration // for each, from the start of a write until it had written its last
@@ -24,7 +26,7 @@ type streams struct {
 }
 
 func newStreams(node Node, c cell) *streams {
-	s := &streams{node: node, messages: c.messages(), written: make(chan error)}
+	s := &streams{node: node, messages: c.numbered(), base: uint64(rand.Int64()), written: make(chan error)}
 	if c.streams == 1 {
 		return s
 	}
@@ -34,7 +36,7 @@ func newStreams(node Node, c cell) *streams {
 		s.parts = append(s.parts, parts)
 		go func() {
 			for p := range parts {
-				err := guarded(func() error { return s.share(p) })
+				err := guarded(func() error { return s.share(p, i, c.streams) })
 				s.times[i] = time.Since(s.began)
 				s.written <- err
 			}
@@ -48,7 +50,7 @@ func (s *streams) write(n int) (err error) {
 	all, count := part{s.next, n}, len(s.parts)
 	s.next += n
 	if count == 0 {
-		return s.share(all)
+		return s.share(all, 0, 1)
 	}
 	s.began = time.Now()
 	for i, parts := range s.parts {
@@ -61,14 +63,21 @@ func (s *streams) write(n int) (err error) {
 	return err
 }
 
-func (s *streams) share(p part) error {
+// share writes a part from one of several streams: it has every so many-th of the buffers.
+func (s *streams) share(p part, stream, of int) error {
+	own := len(s.messages) / of
 	for i := range p.count {
-		if err := s.node.WriteMessage(context.Background(), s.messages[(p.first+i)%len(s.messages)]); err != nil {
+		data := s.messages[stream+(p.first+i)%own*of]
+		stamp(data, s.base+uint64(p.first+i))
+		if err := s.node.WriteMessage(context.Background(), data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// number is that of the next message.
+func (s *streams) number() uint64 { return s.base + uint64(s.next) }
 
 // fairness is the slowest stream's time over the mean: 1 when all are served alike, 0 where there is one stream.
 func (s *streams) fairness() float64 {

@@ -53,6 +53,7 @@ type line struct {
 	ReceiverAllocations *uint64  `json:"receiver_allocations,omitempty"`
 	ReceiverAllocated   *uint64  `json:"receiver_bytes_allocated,omitempty"`
 	Fairness            *float64 `json:"fairness,omitempty"`
+	Compared            *uint64  `json:"compared,omitempty"` // messages that were looked at whole
 }
 
 // failure is printed instead for a cell that takes no further part.
@@ -225,6 +226,7 @@ func (h *heat) turn(r *racer) (line, error) {
 	end, err := r.other()
 	if err == nil && end != nil {
 		l.ReceiverAllocations, l.ReceiverAllocated = &end.Allocations, &end.Allocated
+		l.Compared = &end.Compared
 		if end.fairness > 0 {
 			l.Fairness = &end.fairness
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 )
 
 // idle sends nothing: an operation on it is the call, and what is done before it.
@@ -88,8 +89,11 @@ func (w *writing) write(n int) error {
 	return nil
 }
 
+// other compares the last message of a turn whole, when its time is over.
+func (w *writing) other() (*otherEnd, error) { return nil, w.prove() }
+
 func (w *writing) prove() error {
-	for message, err := range NewOriginal(&w.memory, io.Discard).ReadMessages(context.Background()) {
+	for message, err := range NewOriginal(bytes.NewReader(w.memory.Bytes()), io.Discard).ReadMessages(context.Background()) {
 		if err != nil || !bytes.Equal(message.Data, w.messages[(w.next-1)%w.cell.sinks]) {
 			return fmt.Errorf("what was written is not the message: %v", err)
 		}
@@ -111,6 +115,8 @@ type receiving struct {
 	node     Node
 	messages [][]byte
 	next     int
+	chosen   int    // a message of the turn, by its number
+	kept     []byte // what it was received as
 }
 
 func newReceiving(c cell) (*receiving, error) {
@@ -128,6 +134,7 @@ func newReceiving(c cell) (*receiving, error) {
 }
 
 func (r *receiving) run(before, n int, begin func()) error {
+	r.chosen = r.next + rand.IntN(before+n)
 	return r.receive(before, n, begin, func(a, b []byte) bool {
 		return len(a) == len(b) && a[0] == b[0] && a[len(a)-1] == b[len(b)-1]
 	})
@@ -142,6 +149,9 @@ func (r *receiving) receive(before, n int, begin func(), same func(a, b []byte) 
 		if err != nil || !same(message.Data, r.messages[i%r.sinks]) {
 			return fmt.Errorf("what was received is not the message: %v", err)
 		}
+		if i == r.chosen {
+			r.kept = message.Data
+		}
 		i++
 		if i == last {
 			r.next = i
@@ -152,6 +162,14 @@ func (r *receiving) receive(before, n int, begin func(), same func(a, b []byte) 
 		}
 	}
 	return errors.New("the stream ended")
+}
+
+// other compares a message of a turn whole, when its time is over.
+func (r *receiving) other() (*otherEnd, error) {
+	if at := differs(r.messages[r.chosen%r.sinks], r.kept); at >= 0 {
+		return nil, fmt.Errorf("message %d arrived with other bytes at %d", r.chosen, at)
+	}
+	return nil, nil
 }
 
 func (r *receiving) prove() error { return r.receive(0, 1, func() {}, bytes.Equal) }

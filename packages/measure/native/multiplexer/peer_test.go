@@ -19,12 +19,12 @@ import (
 // peerVariable is set to the cell in the environment of the receiving process.
 const peerVariable = "IPCLAB_PEER"
 
-// order asks the receiving process for messages: Before ones, at which it is ready, and so many more. With Sums set it
-// adds up the checksum of each.
-type order struct{ Before, Messages, Sums uint64 }
+// order asks the receiving process for messages numbered from First: Before ones, at which it is ready, and so many
+// more. With Sums set they have no numbers, and it adds up the checksum of each.
+type order struct{ First, Before, Messages, Sums uint64 }
 
 // account is what the receiving process answers after the last message.
-type account struct{ Allocations, Allocated, Sum uint64 }
+type account struct{ Allocations, Allocated, Sum, Compared uint64 }
 
 // peer is the receiving process as its parent sees it: a cell's messages go there from one process to another.
 type peer struct {
@@ -122,7 +122,7 @@ func (p *peer) account() (a account, err error) {
 
 // run sends messages to the other process; the last counts when the other has it.
 func (p *peer) run(before, n int, begin func()) error {
-	err := p.order(order{Before: uint64(before), Messages: uint64(n)})
+	err := p.order(order{First: p.number(), Before: uint64(before), Messages: uint64(n)})
 	if err == nil {
 		begin()
 		err = p.write(n)

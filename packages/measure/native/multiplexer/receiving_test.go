@@ -62,21 +62,21 @@ func fill(c cell, node Node, o order) error {
 		_, err := os.Stdout.Write([]byte{'r'})
 		return err
 	}
+	left := o.Before + o.Messages
+	came := newArrivals(c, o.First, int(left))
 	if o.Before == 0 {
 		if err := ready(); err != nil {
 			return err
 		}
 	}
-	left := o.Before + o.Messages
 	for message, err := range node.ReadMessages(context.Background()) {
 		if err != nil {
 			return err
 		}
-		if len(message.Data) != c.size {
-			return fmt.Errorf("%d bytes instead of %d", len(message.Data), c.size)
-		}
 		if o.Sums != 0 {
 			a.Sum += uint64(crc32.ChecksumIEEE(message.Data))
+		} else if err := came.take(int(o.Before+o.Messages-left), message.Data); err != nil {
+			return err
 		}
 		if left--; left == 0 {
 			break
@@ -94,6 +94,11 @@ func fill(c cell, node Node, o order) error {
 		return err
 	}
 	runtime.ReadMemStats(&after)
+	compared, err := came.prove()
+	if err != nil {
+		return err
+	}
+	a.Compared = compared
 	a.Allocations, a.Allocated = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	return binary.Write(os.Stdout, binary.LittleEndian, a)
 }

@@ -50,6 +50,9 @@ func TestHeat(t *testing.T) {
 		if (l.ReceiverAllocated != nil) != two || (two && *l.ReceiverAllocated < uint64(l.Operations)*8192) {
 			t.Error(text)
 		}
+		if (l.Compared != nil) != two || (two && (*l.Compared < 1 || int(*l.Compared) > l.Operations)) {
+			t.Error(text)
+		}
 		if !raced && l.Cell == 0 && l.Allocations/uint64(l.Operations) != 3 {
 			t.Error(text)
 		}

@@ -43,6 +43,12 @@ def test_phases_are_the_differences_of_the_stamps(worker: Worker) -> None:
     assert set(worker.outcome.counters) == {"write", "read"}
 
 
+def test_what_is_looked_at_and_what_follows_is_not_kept(worker: Worker) -> None:
+    step = stamps(*((100 * n, 100 * n + n) for n in range(6)))
+    record(worker, "read", ("all",), step, 6, 1, [False, False, False, True, False, False])
+    assert worker.outcome.samples["read"].tolist() == [1, 2, 5]
+
+
 def test_a_turn_has_as_many_operations_as_fit_into_it() -> None:
     assert operations(2, 10**9, 3, 20) == 20
     assert operations(1_000_000, 8_000_000, 3, 20) == 8

@@ -1,6 +1,7 @@
 """The wire between a launch and its workers: torn messages and deadlines."""
 
 import socket
+import threading
 import time
 from array import array
 
@@ -36,3 +37,18 @@ def test_the_wire_keeps_its_deadline_in_the_midst_of_a_message() -> None:
     for late in (0.05, -1):
         with pytest.raises(TimeoutError):
             Wire(right).receive(Said, time.monotonic() + late)
+
+
+def test_whether_an_end_is_gone_is_told_without_waiting() -> None:
+    ours, theirs = socket.socketpair()
+    wire = Wire(ours)
+    with pytest.raises(TimeoutError):
+        wire.receive(Meeting, time.monotonic() + 0.01)
+    ours.settimeout(60)  # as after a wait with a late deadline
+    asked: list[bool] = []
+    thread = threading.Thread(target=lambda: asked.append(wire.ended()), daemon=True)
+    thread.start()
+    thread.join(5)
+    assert asked == [False]
+    theirs.close()
+    assert wire.ended()

@@ -21,6 +21,7 @@ from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.loops import FAULT_REPEATS
 from ipclab_measure.spawn.names import KEY
+from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.interface import Sweep
@@ -194,6 +195,7 @@ def test_phases_add_up_and_a_kept_mapping_faults_no_more(launcher: Launcher, kin
         phases = [values for name, values in done.samples.items() if name.startswith(f"{op}.")]
         assert len(phases) == len(mapping.PHASES[kind][op])
         assert np.array_equal(np.sum(phases, axis=0), done.samples[op])
+    assert 0 < done.facts["compared"] < done.facts["numbered"]  # type: ignore[operator]
     writes = 0 if kind == "kept" else -(-13_824 // PAGE)
     assert done.counters["write"]["minor_faults"] == writes
     assert (done.counters["read"]["minor_faults"] == 0) == (kind == "kept")
@@ -275,6 +277,32 @@ def test_a_sender_that_lies_is_caught(launcher: Launcher, receive: str, fault: s
     point = points(84, arm="tcp", **levels)[0]
     roles = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
     assert f"message 4 {TOLD[fault]}" in told(launcher, "send_planted", fault, *roles)
+
+
+@pytest.mark.parametrize("kind", mapping.PHASES)
+@pytest.mark.parametrize("lie", ["altered", "stale"])
+def test_what_is_read_back_otherwise_than_written_is_refused(
+    kind: str, lie: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = Worker(socket.socketpair()[0], "program", "ipclab-1-2-aa-1", str(tmp_path))
+    monkeypatch.setattr(published, "SHARED_MEMORY", tmp_path)
+    passed = mapping.Passed.check
+    before: list[bytes] = []
+
+    def lied(self: mapping.Passed, content: bytes) -> None:
+        before.append(content)
+        passed(self, before[0] if lie == "stale" else content[:-1] + bytes([content[-1] ^ 1]))
+
+    monkeypatch.setattr(mapping.Passed, "check", lied)
+    turns = mapping.run(worker, 4000, SEED, {"budget_ns": 10**5, "least": 3, "most": 20}, kind)
+    next(turns)
+    how = (
+        "did not arrive: message .* came in its place" if lie == "stale" else "other bytes at 3999"
+    )
+    with pytest.raises(PayloadError, match=how):
+        for _ in range(3):
+            turns.send({"program": {}})
+    assert not list(tmp_path.glob("*payload*"))
 
 
 # Strangers.

@@ -38,10 +38,9 @@ from ipclab_more.studies.faults.seen import (
     HALF,
     SILENCE,
     WELL,
+    Content,
     left,
     losses,
-    message,
-    number_of,
     outcome,
 )
 from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
@@ -52,6 +51,7 @@ from tests.support.commands import ROOT, kernel_objects
 
 NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"
 SIZE = 64
+CONTENT = Content("test", SIZE)
 KILLED = 1_000
 STUDIED = ("unix", "posix-mq", "posix-shm", "lmdb")
 
@@ -95,7 +95,7 @@ def survivor(given: list[bytes], raised: list[Exception], done: int) -> tuple[Ma
         channel,
     )
     plan = Plan("made", SIZE, "killed-writing", 1, 1_000_000)
-    return channel, Survivor(cast(Worker, Told(done)), plan, way)
+    return channel, Survivor(cast(Worker, Told(done)), plan, way, CONTENT)
 
 
 def kinds(one: Survivor, op: str) -> list[str]:
@@ -104,7 +104,7 @@ def kinds(one: Survivor, op: str) -> list[str]:
 
 def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
     channel, one = survivor(
-        [message(0, SIZE), message(2, SIZE)], [TimeoutError(), BrokenPipeError()], done=3
+        [CONTENT.message(0), CONTENT.message(2)], [TimeoutError(), BrokenPipeError()], done=3
     )
     _beside_writing(one)
     assert (kinds(one, NOTICED), kinds(one, WATCHED)) == ([SILENCE], [END])
@@ -142,9 +142,18 @@ def test_what_is_seen_has_a_name(error: Exception, inside: bool, kind: str) -> N
 
 
 def test_messages_are_accounted_for() -> None:
-    assert number_of(message(7, SIZE), SIZE) == 7
-    assert number_of(message(7, SIZE)[:-1], SIZE) is None
-    assert number_of(message(7, SIZE)[:8] + message(8, SIZE)[8:], SIZE) is None
+    whole = CONTENT.message(7)
+    assert [CONTENT.number_of(CONTENT.message(number)) for number in (0, 7, 40, -1)] == [
+        0,
+        7,
+        40,
+        -1,
+    ]
+    altered = whole[:30] + bytes([whole[30] ^ 1]) + whole[31:]
+    halves = whole[:32] + CONTENT.message(8)[32:]
+    for wrong in (whole[:-1], whole + b"\0", altered, halves, bytes(SIZE)):
+        assert CONTENT.number_of(wrong) is None
+    assert Content("other", SIZE).number_of(whole) is None  # of another launch
     assert losses(5, [0, 2, 1, 1, None]) == {"lost": 2, "doubled": 1, "reordered": 1, "torn": 1}
     # the last one was on its way when its writer was killed
     assert not any(losses(3, [0, 1, 2, 3]).values())

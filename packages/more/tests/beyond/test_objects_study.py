@@ -18,8 +18,6 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.heats import heats
 from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.asked import questions
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits.floors import limits_of
@@ -128,6 +126,7 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
             HANDLE
         ].min() > 0
         facts: dict[str, Any] = dict(launch.facts)
+        assert 0 < facts["compared"] < facts["numbered"]
         # not what the first object of a process sets up once
         assert 0 <= facts["held_bytes"] < 10_000_000
         assert facts["own_bytes"] == pytest.approx(20_000, rel=0.3)
@@ -170,25 +169,12 @@ def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
     outcome: Any = Heat(launcher, schedule).run({point.id: Contestant(point, roles)})[point.id]
     assert isinstance(outcome, dict), outcome
     launch = STUDY.collect(point, outcome, 3)
-    assert launch.turns[SUMMED] == [LEAST["quick"]] * TURNS
+    # where what is looked at is not recorded anyway, one is left over
+    assert len(launch.turns[SUMMED]) == TURNS
+    assert {*launch.turns[SUMMED]} <= {LEAST["quick"], LEAST["quick"] + 1}
     facts: dict[str, Any] = dict(launch.facts)
     assert facts["allocated_bytes"] > 2 * facts["own_bytes"]
     assert facts["reader_ns"] > 0
-
-
-def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
-    (point, *_), giver = (
-        small("frame"),
-        Outcome(facts={"own_bytes": 1, "message_bytes": 1, "placed_bytes": 0}),
-    )
-    wrong = Outcome(proof=["an object arrived wrong: column share differs"])
-    with pytest.raises(PayloadError, match="object 0 of 1"):
-        STUDY.collect(point, {"server": wrong, "client": giver}, 1)
-    with pytest.raises(PayloadError, match="0 of 1 objects"):
-        STUDY.collect(point, {"server": Outcome(proof=[]), "client": giver}, 1)
-    whole = Outcome(proof=[""], facts={"anew_bytes": 0})
-    facts = STUDY.collect(point, {"server": whole, "client": giver}, 1).facts
-    assert (facts["own_bytes"], facts["copies"]) == (1, 4)
 
 
 @pytest.mark.slow

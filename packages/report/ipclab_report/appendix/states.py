@@ -3,6 +3,7 @@
 What is measured again under the same conditions must agree, the launches of one point must lie
 together, and nothing beats what the hardware allows: else a median is of one state, the next
 program may meet another, and nothing follows from it that the slower state would not show, too.
+What is faster than the mechanism that it rests on heads nothing.
 """
 
 from collections import defaultdict
@@ -122,9 +123,11 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
     """Return the contest rows of `study` that compare two, with verdicts that hold in all states.
 
     A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
-    `UNSTEADY`. Columns beside the contest's: `slow` (ns), the slower state of the fastest, `busy`
-    and `other_busy`, whether both need a CPU that is otherwise idle, and `by_level`, whether they
-    are undecided at the level of the contest though the intervals of their medians lie apart.
+    `UNSTEADY`, and so is each of one that beats its limit: how slow its other state is, if it did
+    the work at all, nobody knows. Columns beside the contest's: `slow` (ns), the slower state of
+    the fastest, `busy` and `other_busy`, whether both need a CPU that is otherwise idle, and
+    `by_level`, whether they are undecided at the level of the contest though the intervals of
+    their medians lie apart.
     """
     rivals = compared[compared.other != ""]
     known = of_study(run, study)
@@ -133,7 +136,8 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
     best = [of_point[place] for place in zip(rivals.point, rivals.op, strict=True)]
     others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
     slow = pd.Series([row["slow"] for row in best], rivals.index, dtype=float)
-    shaken = (rivals.verdict == SLOWER) & (rivals.value < slow)
+    beats = pd.Series([_beats(row) for row in best], rivals.index, dtype=bool)
+    shaken = (rivals.verdict == SLOWER) & (beats | (rivals.value < slow))
     pairs = zip(best, others, strict=True)
     lie_apart = [apart(of_row(one), of_row(other)) for one, other in pairs]
     return rivals.assign(
@@ -157,6 +161,11 @@ def apart(one: Ends, other: Ends) -> bool:
     return one[1] < other[0] or other[1] < one[0]
 
 
+def _beats(row: Mapping[Any, Any]) -> bool:
+    """Tell whether a row of `states` is faster than its limit, what it rests on."""
+    return LIMIT in str(row["why"]).split()
+
+
 def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
     """Tell whether the time of a point and op with `levels` needs a CPU that is otherwise idle.
 
@@ -174,15 +183,17 @@ def held(orders: pd.DataFrame, medians: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return rows of `contests.pairs` (by `by`) with verdicts that hold in all states.
 
     `medians` are the points that were compared, with their `states`: of a pair the one shown to be
-    faster must be so in its slower state, too, or else the verdict is `UNSTEADY`.
+    faster must be so in its slower state, too, and not beat its limit, or else the verdict is
+    `UNSTEADY`.
     """
-    ends = medians.set_index([by, "backend"])[["value", "slow"]].to_dict("index")
+    ends = medians.set_index([by, "backend"])[["value", "slow", "why"]].to_dict("index")
     verdicts = []
     for level, first, other, verdict in orders[[by, "first", "other", "verdict"]].itertuples(
         index=False
     ):
         fast, rival = (first, other) if verdict == SLOWER else (other, first)
         decided = verdict in (SLOWER, FASTER)
-        shaken = decided and ends[level, rival]["value"] < ends[level, fast]["slow"]
+        known, value = ends[level, fast], ends[level, rival]["value"]
+        shaken = decided and (_beats(known) or value < known["slow"])
         verdicts.append(UNSTEADY if shaken else verdict)
     return orders.assign(verdict=pd.Series(verdicts, orders.index, dtype=object))

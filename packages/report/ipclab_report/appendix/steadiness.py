@@ -19,7 +19,7 @@ NAMING = ("backend", "size_bytes", "placement")  # what they are called by
 SAID = N_(
     "{count} of {all} medians that the first figure shows are one state of several, as shown by"
     " {why}: {which}. None of them is called the fastest unless its slower state still is;"
-    " what is faster than its limit is taken to be as slow as that."
+    " what is faster than its limit never is."
 )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from ipclab_measure.spawn.heat import Schedule
+from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.multiplexer.output import LENGTH, PER, wrong
@@ -24,7 +25,10 @@ FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRN
 
 
 class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
-    """One turn of cell number `cell` of a heat: its operations, and those of its receiver."""
+    """One turn of cell number `cell` of a heat: its operations, and those of its receiver.
+
+    Where there is a receiver every message is numbered, and so many were `compared` whole.
+    """
 
     cell: Whole
     turn: Some
@@ -35,6 +39,7 @@ class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=T
     receiver_allocations: Whole | None = None
     receiver_bytes_allocated: Whole | None = None
     fairness: Annotated[float, Meta(ge=1)] | None = None
+    compared: Whole | None = None
 
 
 class Failure(msgspec.Struct, tag_field="kind", tag="failure", forbid_unknown_fields=True):
@@ -121,4 +126,8 @@ def _joined(taken: Sequence[Turn], op: str) -> Outcome:
         counted[name] += counted.get(f"receiver_{name}", 0.0)
     samples = array("q", [round(turn.ns * PER / turn.operations) for turn in taken])
     turns = {op: [1] * len(taken)}
-    return Outcome({op: samples}, {op: counted}, facts={"operations": operations}, turns=turns)
+    facts = {"operations": operations}
+    compared = [turn.compared for turn in taken if turn.compared is not None]
+    if compared:
+        facts |= dict(zip(PROVED, (operations, sum(compared)), strict=True))
+    return Outcome({op: samples}, {op: counted}, facts=facts, turns=turns)

@@ -1,7 +1,11 @@
-"""The same write and read with phases timed apart: for each mapping, and through a file."""
+"""The same write and read with phases timed apart: for each mapping, and through a file.
+
+Every write has a content of its own with its number; every read is of the last one's, and checked.
+"""
 
 import mmap
 import os
+import secrets
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter_ns as clock
@@ -17,8 +21,10 @@ from ipclab_measure.spawn.loops import (
     operations,
     record,
 )
+from ipclab_measure.spawn.proof import LOOKED, Data, Numbered
 from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_measure.studies.payload.published import Floats, checked, floats
+from ipclab_measure.studies.payload.published import Floats, room
+from ipclab_measure.studies.payload.tcp import TOKEN_BYTES, numbered
 
 # The phases of a write and of a read, in the order of the stamps below.
 OPENED = {
@@ -38,6 +44,32 @@ WRITE_PHASES = OPENED["write"]
 Steps = dict[str, Step]  # by op
 
 
+class Passed:
+    """What one process writes and reads back: the next content, and the check of the last one."""
+
+    def __init__(self, proof: Numbered) -> None:
+        self.proof = proof
+        self.looks = iter([False])
+
+    def next(self) -> Floats:
+        """Return the content of the next write."""
+        return np.frombuffer(self.proof.next(), np.float32)
+
+    def plan(self, count: int) -> list[bool]:
+        """Return which of the next `count` reads are compared whole."""
+        plan = self.proof.plan(count)
+        self.looks = iter(plan)
+        return plan
+
+    def check(self, content: Data) -> None:
+        """Raise `PayloadError` unless `content` is what was written last."""
+        self.proof.check(content, next(self.looks, False))
+
+    def end_turn(self, path: Path) -> None:
+        """Compare what any process finds at `path` with what was written last."""
+        self.proof.look(self.proof.made - 1, path.read_bytes())
+
+
 def run(
     worker: Worker,
     size: int,
@@ -52,27 +84,30 @@ def run(
     writer does; `reopened` maps existing pages again, as published; `kept` maps once. `file` is the
     real Python writer: no mapping, but `open("wb")` and fsync, read back by a plain read.
     """
-    data = floats(size, seed)
-    with checked(worker, data, size) as path, ExitStack() as held:
+    passed = Passed(numbered(worker, secrets.token_bytes(TOKEN_BYTES), size, seed))
+    with room(worker, size) as path, ExitStack() as held:
         if mapping == "kept":
-            steps = _kept(path, data, held)
+            steps = _kept(path, size, passed, held)
         elif mapping == "file":
-            steps = _file(path, data)
+            steps = _file(path, passed)
         else:
-            steps = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
+            steps = _opened(path, size, passed, os.O_TRUNC if mapping == "truncated" else 0)
         counts = dict.fromkeys(steps, LEAST_LONG)
         while (yield {}):
             for op, step in steps.items():
-                median_ns = record(worker, op, PHASES[mapping][op], step, counts[op], DISCARDED)
+                total = DISCARDED + counts[op]
+                plan = passed.plan(total := total + LOOKED) if op == "read" else ()
+                median_ns = record(worker, op, PHASES[mapping][op], step, total, DISCARDED, plan)
                 counts[op] = operations(median_ns, **sampling)
+            passed.end_turn(path)
         for op, step in steps.items():
             count_faults(worker, op, step)
+        worker.outcome.facts |= passed.proof.told()
 
 
-def _opened(path: Path, data: Floats, flags: int) -> Steps:
-    size = data.nbytes
-
+def _opened(path: Path, size: int, passed: Passed, flags: int) -> Steps:
     def write() -> tuple[int, ...]:
+        data = passed.next()
         start = clock()
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | flags)
         opened = clock()
@@ -104,13 +139,14 @@ def _opened(path: Path, data: Floats, flags: int) -> Steps:
         region.close()
         unmapped = clock()
         os.close(descriptor)
-        return start, opened, mapped, copied, deserialised, unmapped, clock()
+        stamps = start, opened, mapped, copied, deserialised, unmapped, clock()
+        passed.check(content)
+        return stamps
 
     return {"write": write, "read": read}
 
 
-def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
-    size = data.nbytes
+def _kept(path: Path, size: int, passed: Passed, held: ExitStack) -> Steps:
     descriptor = names.find(path)
     os.ftruncate(descriptor, size)
     target = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_WRITE))
@@ -118,6 +154,7 @@ def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
     os.close(descriptor)
 
     def write() -> tuple[int, ...]:
+        data = passed.next()
         start = clock()
         content = data.tobytes()
         serialised = clock()
@@ -133,13 +170,16 @@ def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
         content = source.read(size)
         copied = clock()
         _ = np.frombuffer(content, dtype=np.float32)[0]
-        return start, copied, clock()
+        stamps = start, copied, clock()
+        passed.check(content)
+        return stamps
 
     return {"write": write, "read": read}
 
 
-def _file(path: Path, data: Floats) -> Steps:
+def _file(path: Path, passed: Passed) -> Steps:
     def write() -> tuple[int, ...]:
+        data = passed.next()
         start = clock()
         file = path.open("wb")
         opened = clock()
@@ -162,6 +202,8 @@ def _file(path: Path, data: Floats) -> Steps:
         _ = np.frombuffer(content, dtype=np.float32)[0]
         deserialised = clock()
         file.close()
-        return start, opened, copied, deserialised, clock()
+        stamps = start, opened, copied, deserialised, clock()
+        passed.check(content)
+        return stamps
 
     return {"write": write, "read": read}

@@ -2,7 +2,6 @@
 
 import mmap
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +11,9 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab_measure.spawn import names
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, free_shared_memory
 from ipclab_measure.spawn.loops import Step, count_faults, record
+from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.payload import MOVED
 
@@ -34,11 +34,11 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
     data = floats(size, seed)
     for earlier in (moved for moved in MOVED.values() if moved < size):
         smaller = floats(earlier, seed)
-        with checked(worker, smaller, earlier) as path:
+        with room(worker, earlier) as path:
             for step in steps(path, smaller).values():
                 for _ in range(ITERATIONS):
                     step()
-    with checked(worker, data, size) as path:
+    with room(worker, size) as path:
         # No warm-up and no removal between iterations: the first write alone allocates the pages,
         # as published.
         both = steps(path, data)
@@ -46,27 +46,25 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
             record(worker, op, ("all",), step, ITERATIONS)
         for op, step in both.items():
             count_faults(worker, op, step)
+        if path.read_bytes() != data.tobytes():
+            why = "the payload changed in /dev/shm"
+            raise PayloadError("what was read is not what was written", why)
 
 
 @contextmanager
-def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
-    """Give a new, empty file in /dev/shm that holds `data` at the end, and remove it.
+def room(worker: Worker, size: int) -> Iterator[Path]:
+    """Give a new, empty file in /dev/shm for `size` bytes, and remove it.
 
     It is there before anybody's calls open it, which may create it as published: what they find is
-    ours. Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write
-    into a full tmpfs is SIGBUS.
+    ours. Raises `LabError` unless `size` bytes are free: a mapped write into a full tmpfs is SIGBUS.
     """
-    path = SHARED_MEMORY / worker.name(f"payload-{room}")
-    free = shutil.disk_usage(SHARED_MEMORY).free
-    if free < room:
-        why = f"{free} bytes are free and {room} are needed"
+    path = SHARED_MEMORY / worker.name(f"payload-{size}")
+    if (free := free_shared_memory()) < size:
+        why = f"{free} bytes are free and {size} are needed"
         raise LabError("/dev/shm is full", why, ENLARGE)
     os.close(names.make(path))
     try:
         yield path
-        if path.read_bytes() != data.tobytes():
-            why = "the payload changed in /dev/shm"
-            raise LabError("what was read is not what was written", why)
     finally:
         path.unlink(missing_ok=True)
 

@@ -2,6 +2,7 @@
 
 import gc
 import random
+import secrets
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,6 +27,7 @@ from ipclab_measure.studies.shared_dict.loops import (
     Writing,
 )
 from ipclab_measure.studies.shared_dict.published import STORES
+from ipclab_measure.studies.shared_dict.versions import FIRST_BITS
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept
@@ -44,7 +46,7 @@ def _write_published(writing: Writing) -> None:
     worker = writing.worker
     task = writing.task
     task.coder.encode(dictionary(1, 0))
-    writing.contents = [dictionary(task.entries, 0)]
+    writing.versions.renew()
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
     writing.write_all(max(messages, task.writes))
@@ -71,7 +73,7 @@ def _read_published(reading: Reading) -> None:
 def _write_many(writing: Writing) -> Turns:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
     task = writing.task
-    writes = task.fitting(partial(task.coder.encode, writing.contents[0]), task.writes)
+    writes = task.fitting(partial(task.coder.encode, writing.versions.content(0)), task.writes)
     reads = writing.fitting_reads()
     first = True
     while (yield {"writes": writes}):
@@ -231,12 +233,14 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
         host=worker.address,
         comm=worker.comm,
     )
+    own = {} if reads else {"first": secrets.randbits(FIRST_BITS)}
+    first = int(worker.meet(**own)[worker.roles[0]]["first"])
     published = task.arm == "published"
     store = joined(worker, STORES[task.backend] if published else store_of(task.backend), place)
     gc.collect()
     (gc.enable if published else gc.disable)()  # in the timed loops only where it was as published
     try:
-        body = (Reading if reads else Writing)(worker, task, store)
+        body = (Reading if reads else Writing)(worker, task, store, first)
         worker.meet()
         yield from SCENARIOS[task.arm][reads](body) or ()
         body.finish()

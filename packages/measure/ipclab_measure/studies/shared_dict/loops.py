@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
@@ -12,15 +12,14 @@ import numpy as np
 from ipclab_measure.backends.codecs import (
     CODECS,
     Codec,
-    Dictionary,
-    dictionary,
     rotations,
 )
 from ipclab_measure.backends.interface import Store
 from ipclab_measure.spawn.loops import await_due, keep_phases, operations
 from ipclab_measure.spawn.mpi_worker import RankWorker
-from ipclab_measure.spawn.proof import PayloadError, digest
+from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.studies.joining import WAIT_NS
+from ipclab_measure.studies.shared_dict.versions import Versions
 
 READY_NS = 3_000_000  # until all ranks have come from a meeting, where they sleep
 
@@ -61,16 +60,25 @@ class Task:
 
 @dataclass
 class Body:
-    """What the loop bodies of both ends share: the times of each turn, and how many they are."""
+    """What the loop bodies of both ends share: the times of each turn, and how many they are.
+
+    Contents are numbered from `first`, but as published they are all the same.
+    """
 
     op: ClassVar[str]
     phases: ClassVar[tuple[str, str]]
     worker: RankWorker
     task: Task
     store: Store
+    first: int
     version: int = 0
     stamps: list[tuple[int, int, int]] = field(default_factory=list)  # of this turn
     count: int = 0  # of all turns
+
+    def __post_init__(self) -> None:
+        task = self.task
+        first = None if task.arm == "published" else self.first
+        self.versions = Versions(task.codec, task.entries, task.contents, first)
 
     def end_turn(self) -> None:
         """Keep the samples of this turn."""
@@ -86,13 +94,13 @@ class Writing(Body):
     op, phases = "write", ("encode", "transport")
 
     def __post_init__(self) -> None:
-        self.contents = _contents(self.task.entries, self.task.contents)
+        super().__post_init__()
         self.copies = 1 if self.store.fans_out else len(self.worker.peers)
 
     def write(self, copies: int = 1) -> int:
         """Encode and write the next version `copies` times; return the clock before that."""
         self.version += 1
-        content = self.contents[self.version % len(self.contents)]
+        content = self.versions.content(self.version)
         encode = self.task.coder.encode
         write = self.store.write
         start = clock()
@@ -117,7 +125,7 @@ class Writing(Body):
     def fitting_reads(self) -> int:
         """Return how many reads fit into a turn, by how long one decoding takes the writer."""
         coder = self.task.coder
-        decode = partial(coder.decode, coder.encode(self.contents[0]))
+        decode = partial(coder.decode, coder.encode(self.versions.content(0)))
         return self.task.fitting(decode, self.task.least)
 
     def ask(self, reads: int) -> None:
@@ -133,17 +141,6 @@ class Writing(Body):
         self.worker.outcome.facts |= {"writes": self.count, "messages": messages}
 
 
-@lru_cache(maxsize=2)
-def _contents(entries: int, count: int) -> list[Dictionary]:
-    """Return `count` contents, that of version v at v modulo `count`."""
-    return [dictionary(entries, rotation) for rotation in range(count)]
-
-
-@lru_cache(maxsize=4)
-def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
-    return [CODECS[codec].encode(content) for content in _contents(entries, count)]
-
-
 @dataclass
 class Reading(Body):
     """A reader's loop body: read, decode, keep the times, check every byte by its own encoding."""
@@ -151,10 +148,9 @@ class Reading(Body):
     op, phases = "read", ("transport", "decode")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.decode = self.task.coder.decode
-        self.expected = _encoded(self.task.codec, self.task.entries, self.task.contents)
         self.torn = 0
-        self.data = b""
         self.decoded: Any = None
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
@@ -166,32 +162,23 @@ class Reading(Body):
             # what was decoded before goes meanwhile, as in a program that keeps one
             self.decoded = self.decode(data)
         except Exception as error:
-            if data == self._expected():
+            if data == self.versions.encoded(self.version):
                 raise
-            why = "its bytes are none that were written"
+            why = self.versions.fault(self.version, data)
             raise PayloadError(f"a read of version {self.version} was torn", why) from error
         done = clock()
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
         self.check(self.version, data)  # outside of any timed region
-        self.data = data
         return self.version
 
     def check(self, version: int, data: bytes) -> None:
         """Note what is wrong with `data`, the content of `version`, if anything is."""
-        wanted = self.expected[version % len(self.expected)]
-        if data == wanted:
-            return
-        self.torn += 1
-        if data in self.expected:
-            how = "had the content of another version"
-        elif len(data) != len(wanted):
-            how = f"had {len(data):,} of {len(wanted):,} bytes"
-        else:
-            differ = np.frombuffer(data, np.uint8) != np.frombuffer(wanted, np.uint8)
-            how = f"had other bytes at {np.flatnonzero(differ)[0]}"
-        self.worker.outcome.facts.setdefault("fault", f"version {version} {how}")
+        if data != self.versions.encoded(version):
+            self.torn += 1
+            fault = self.versions.fault(version, data)
+            self.worker.outcome.facts.setdefault("fault", fault)
 
     def read_all(self, count: int, once: bool) -> None:
         """Read `count` times, each version `once` or whatever there is, and count what it takes."""
@@ -209,16 +196,8 @@ class Reading(Body):
         await_due(asked["at"])
         return int(asked["reads"])
 
-    def _expected(self) -> bytes:
-        return self.expected[self.version % len(self.expected)]
-
     def finish(self) -> None:
-        """Note how much was read in all, and the proof: what was decoded last.
-
-        It is compared with the dictionary itself.
-        """
-        content = dictionary(self.task.entries, self.version % len(self.expected))
-        whole = self.task.coder.restore(self.decoded) == content
-        self.worker.outcome.proof = [digest(self.data)]
+        """Note how much was read in all; what was decoded last is compared with the dictionary."""
+        whole = self.task.coder.restore(self.decoded) == self.versions.content(self.version)
         torn = self.torn or int(not whole)
         self.worker.outcome.facts |= {"reads": self.count, "torn": torn}

@@ -8,6 +8,7 @@ is as published. Nobody looks at the versions, since all is written before anyth
 import os
 import shutil
 import struct
+from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
@@ -59,7 +60,6 @@ class _SharedMemory(Store):
         names.check_owner(name, os.fstat(self.memory._fd).st_uid)  # type: ignore[attr-defined]
         self.buffer: memoryview = self.memory.buf  # type: ignore[assignment]
         if create:
-            os.fchmod(self.memory._fd, 0o600)  # type: ignore[attr-defined]
             self._describe(0, 0)
 
     def _describe(self, size: int, version: int) -> None:
@@ -80,10 +80,9 @@ class _SharedMemory(Store):
         return version, bytes(self.buffer[HEADER.size : HEADER.size + size])
 
     def close(self) -> None:
-        self.buffer.release()
         self.memory.close()
         if self.create:
-            with untracked():
+            with untracked(), suppress(FileNotFoundError):
                 self.memory.unlink()
 
 

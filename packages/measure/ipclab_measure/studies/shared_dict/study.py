@@ -193,7 +193,9 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     reads = [reader["reads"] for reader in read]
     asked = wanted * len(read)
     made = sum(reads)
-    torn = sum(reader["torn"] for reader in read)
+    torn = min(
+        made, sum(reader["torn"] for reader in read)
+    )  # what is taken before is looked at, too
     lost = sum(max(0, wanted - number) for number in reads)
     if torn:
         faults = [str(reader["fault"]) for reader in read if "fault" in reader]

@@ -7,6 +7,7 @@ from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
+from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.forked import (
     DONE,
@@ -18,6 +19,7 @@ from ipclab_measure.studies.forked import (
 )
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
+    ANEW,
     FIRST,
     LAST,
     LEFT,
@@ -28,9 +30,9 @@ from ipclab_more.studies.faults.plan import (
 )
 from ipclab_more.studies.faults.seen import (
     WELL,
+    Content,
+    agreed,
     left,
-    message,
-    number_of,
     outcome,
 )
 from ipclab_more.studies.faults.survivors import LIVING, Survivor
@@ -42,22 +44,25 @@ def run(worker: Worker, **levels: Any) -> None:
     """Be one process of a launch in which the fault of the plan is planted."""
     plan = Plan(**levels)
     worker.outcome.facts["deadline_ns"] = plan.deadline_ns
+    content = agreed(worker, plan.size)
     hit = PRODUCER if plan.writes else FIRST
     if worker.role == hit:
-        _plant(worker, plan)
+        _plant(worker, plan, content)
     else:
         with closing(plan.joined(worker)) as way:
-            LIVING[plan.fault, worker.role](Survivor(worker, plan, way))
+            survivor = Survivor(worker, plan, way, content)
+            LIVING[plan.fault, worker.role](survivor)
+            survivor.finish()
     worker.meet()
     if worker.role == hit:
         worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
     if plan.kills:
-        again(worker, plan)
+        again(worker, plan, content)
 
 
-def _plant(worker: Worker, plan: Plan) -> None:
+def _plant(worker: Worker, plan: Plan, content: Content) -> None:
     """Hit the victim as planned; say when that was, and how many messages it has done."""
-    victim = Forked(partial(_work, worker, plan))
+    victim = Forked(partial(_work, worker, plan, content))
     chance = plan.chance(worker)
     if plan.kills:
         at = victim.hit(signal.SIGKILL, chance)
@@ -72,12 +77,12 @@ def _plant(worker: Worker, plan: Plan) -> None:
     worker.meet(at=at, done=victim.tally[DONE])
 
 
-def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
+def _work(worker: Worker, plan: Plan, content: Content, tally: memoryview) -> None:
     """Be the victim: hand over or take message after message, to the last where that comes."""
 
     def send() -> None:
         over = tally[OVER]
-        way.tell(message(LAST if over else tally[DONE], plan.size))
+        way.tell(content.message(LAST if over else tally[DONE]))
         if over:
             raise StopIteration
         tally[DONE] += 1
@@ -85,7 +90,7 @@ def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
             time.sleep(PACE)
 
     def receive() -> None:
-        if number_of(way.recv(WAIT_NS), plan.size) == LAST:
+        if content.number_of(way.recv(WAIT_NS)) == LAST:
             raise StopIteration
         tally[DONE] += 1
         if plan.fault == "slow-reading" and not tally[OVER]:
@@ -104,14 +109,14 @@ def _work(worker: Worker, plan: Plan, tally: memoryview) -> None:
         worker.meet()
 
 
-def again(worker: Worker, plan: Plan) -> None:
+def again(worker: Worker, plan: Plan, content: Content) -> None:
     """Begin anew with a new peer, which runs already; keep the time to its first message."""
     begun = clock()
     with closing(plan.joined(worker, "again-")) as way:
         if worker.role == PRODUCER:
-            way.tell(message(0, plan.size))
-        elif number_of(way.recv(WAIT_NS), plan.size) != 0:
-            raise ValueError("the first message of the new peer is torn")
+            way.tell(content.message(ANEW))
+        elif content.number_of(way.recv(WAIT_NS)) != ANEW:
+            raise PayloadError("the first message of the new peer arrived wrong")
         meeting = worker.meet(at=clock())
     if worker.role == FIRST:
         keep_times(worker, RECOVERED, meeting[FIRST]["at"] - begun)

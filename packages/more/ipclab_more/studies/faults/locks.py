@@ -25,9 +25,9 @@ from ipclab_more.studies.faults.seen import (
     HALF,
     OLD,
     WELL,
+    Content,
+    agreed,
     left,
-    message,
-    number_of,
     outcome,
     shares,
 )
@@ -48,37 +48,42 @@ def run(worker: Worker, **levels: Any) -> None:
     place = Place(worker.prefix, worker.folder, plan.size)
     if kind is None:
         raise TypeError(f"{plan.backend} has no store")
-    (_inherit if worker.role == PRODUCER else _read)(worker, plan, kind, place)
+    content = agreed(worker, plan.size)
+    (_inherit if worker.role == PRODUCER else _read)(worker, plan, content, kind, place)
 
 
-def _inherit(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
-    victim = Forked(partial(_hold, worker, plan, kind, place))
+def _inherit(worker: Worker, plan: Plan, content: Content, kind: type[Store], place: Place) -> None:
+    victim = Forked(partial(_hold, worker, content, kind, place))
     at = victim.hit(signal.SIGKILL, plan.chance(worker))
     victim.end()
     worker.meet(at=at)
     worker.meet()
     begun = clock()
-    _write_after(kind, place, message(1, plan.size))
+    _write_after(kind, place, content.message(1))
     worker.meet(begun=begun)
     worker.meet()
     worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
 
 
-def _hold(worker: Worker, plan: Plan, kind: type[Store], place: Place, tally: memoryview) -> None:
+def _hold(
+    worker: Worker, content: Content, kind: type[Store], place: Place, tally: memoryview
+) -> None:
     """Write once; begin to write again, and stay halfway."""
     store = kind(place, True)
     worker.meet(address=store.address)
     store.accept(WAIT_NS)
-    store.write(message(0, plan.size), WAIT_NS)
+    store.write(content.message(0), WAIT_NS)
     for _ in ("written", "read"):
         worker.meet()
+    data = content.message(1)
+    half = len(data) // 2
     if isinstance(store, LmdbStore):
         begun = store.environment.begin(write=True)
-        begun.put(KEY, message(1, plan.size))
+        begun.put(KEY, data)
         begun.put(VERSION, (2).to_bytes(8, "little"))
     elif isinstance(store, SegmentStore):
         store.words[SEQUENCE] += 1
-        store.buffer[START : START + plan.size // 2] = message(1, plan.size)[: plan.size // 2]
+        store.buffer[START : START + half] = data[:half]
     tally[READY] = 1
     while True:
         time.sleep(1)
@@ -100,7 +105,7 @@ def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
         store.write(data, WAIT_NS)
 
 
-def _read(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
+def _read(worker: Worker, plan: Plan, content: Content, kind: type[Store], place: Place) -> None:
     address = worker.meet()[PRODUCER]["address"]
     with closing(kind(place, False)) as store:
         store.address = address
@@ -109,9 +114,9 @@ def _read(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
         store.read(0, WAIT_NS)
         worker.meet()
         killed = worker.meet()[PRODUCER]["at"]
-        seen, noticed = _looked(store, plan, 0, OLD)
+        seen, noticed = _looked(store, plan, content, 0, OLD)
         worker.meet()
-        wrote, got = _looked(store, plan, 1, RECOVERED)
+        wrote, got = _looked(store, plan, content, 1, RECOVERED)
         begun = worker.meet()[PRODUCER]["begun"]
     worker.meet()
     worker.outcome.counters |= {
@@ -122,14 +127,14 @@ def _read(worker: Worker, plan: Plan, kind: type[Store], place: Place) -> None:
     keep_times(worker, RECOVERED, got - begun)
 
 
-def _looked(store: Store, plan: Plan, after: int, well: str) -> tuple[str, int]:
+def _looked(store: Store, plan: Plan, content: Content, after: int, well: str) -> tuple[str, int]:
     """Return how a read above version `after` ends, `well` for the expected content, and when."""
     state = ""
 
     def look() -> None:
         nonlocal state
         _, data = store.read(after, plan.deadline_ns + SLACK_NS)
-        state = well if number_of(data, plan.size) == after else HALF
+        state = well if content.number_of(data) == after else HALF
         raise StopIteration
 
     kind, at = outcome(look)

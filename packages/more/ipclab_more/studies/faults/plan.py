@@ -18,7 +18,8 @@ NOTICED, WATCHED, RECOVERED, LOSSES, LEFT = "noticed", "watched", "recovered", "
 PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver
 SLACK_NS = round(LATEST * 1e9)
 STOP, SLOWNESS = 1.2, 0.6  # deadlines that a stop, or a slow peer, lasts
-LAST = -1  # the number of the message after the last one
+# the numbers of the message after the last one, and of the first one of a new peer
+LAST, ANEW = -1, -2
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from time import perf_counter_ns as clock
 
 from ipclab_measure.backends.interface import Channel
+from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
@@ -23,10 +24,9 @@ from ipclab_more.studies.faults.plan import (
 )
 from ipclab_more.studies.faults.seen import (
     SILENCE,
+    Content,
     Numbers,
     losses,
-    message,
-    number_of,
     outcome,
     shares,
 )
@@ -39,22 +39,23 @@ WATCH_NS = 200_000_000  # enough for several looks whether the peer's process li
 class Survivor:
     """A process to whose peer something happens, and what it sees of that."""
 
-    def __init__(self, worker: Worker, plan: Plan, way: Way) -> None:
+    def __init__(self, worker: Worker, plan: Plan, way: Way, content: Content) -> None:
         self.worker = worker
         self.plan = plan
         self.way = way
+        self.content = content
         self.seen: Numbers = []
         self.sent, self.until = 0, 0
         self.end = way.ends[0]
 
     def receive(self, timeout_ns: int) -> None:
         """Receive the next message."""
-        self.seen.append(number_of(self.way.recv(timeout_ns), self.plan.size))
+        self.seen.append(self.content.number_of(self.way.recv(timeout_ns)))
 
     def send(self) -> None:
         """Hand the next message over; at `until` the time ends in which a fault can show."""
         left_ns = self.until - clock()
-        data = message(self.sent, self.plan.size)
+        data = self.content.message(self.sent)
         if left_ns <= 0:
             raise TimeoutError if self.plan.kills else StopIteration
         self.way.offer(data, left_ns) if self.plan.kills else self.way.tell(data)
@@ -82,6 +83,11 @@ class Survivor:
             noticed_ns = at - begun
         keep_times(self.worker, WATCHED, noticed_ns)
         self.worker.outcome.counters[WATCHED] = shares(kind)
+
+    def finish(self) -> None:
+        """Note that every message that came was compared whole."""
+        if self.seen:
+            self.worker.outcome.facts |= dict.fromkeys(PROVED, len(self.seen))
 
     def account(self, accepted: int, seen: Numbers) -> None:
         """Keep what became of `accepted` messages."""
@@ -136,7 +142,7 @@ def _beside_held_up(survivor: Survivor) -> None:
     """Send to both consumers steadily while one is stopped or slow, then the last message."""
     survivor.until = clock() + survivor.plan.lasts_ns + 2 * SLACK_NS
     _, at = survivor.face(survivor.send)
-    survivor.way.tell(message(LAST, survivor.plan.size))
+    survivor.way.tell(survivor.content.message(LAST))
     survivor.account(survivor.sent, [*range(_settled(survivor, at, FIRST))])
 
 

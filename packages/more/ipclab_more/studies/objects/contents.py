@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ipclab_measure.spawn.proof import PayloadError
 from ipclab_more.studies.objects import KINDS
 
 ARRAY, FRAME, DICTIONARY = KINDS
@@ -104,13 +103,8 @@ def _column(column: "pd.Series[Any]") -> float:
     return float(column.sum())
 
 
-def compare(wanted: Any, came: Any) -> None:
-    """Raise `PayloadError`, which says where, unless `came` is `wanted`: types, order, elements."""
-    for difference in _differences(wanted, came):
-        raise PayloadError("an object arrived wrong", difference)
-
-
-def _differences(wanted: Any, came: Any) -> Iterator[str]:
+def differences(wanted: Any, came: Any) -> Iterator[str]:
+    """Yield in what `came` is not `wanted`: types, order, elements."""
     if type(came) is not type(wanted):
         yield f"it is a {type(came).__name__}, no {type(wanted).__name__}"
     elif isinstance(wanted, np.ndarray):

@@ -1,16 +1,15 @@
 """The two processes of an object handed over: one gives and times, one takes and sums."""
 
 import gc
-import random
-import struct
+import secrets
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter_ns as clock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,26 +17,38 @@ from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.backends.interface import Channel, Place, Segment
 from ipclab_measure.spawn.loops import DISCARDED, keep, operations
-from ipclab_measure.spawn.proof import BUFFERS, PayloadError
+from ipclab_measure.spawn.proof import LOOKED, AwaitedError, recorded
 from ipclab_measure.spawn.worker import Turns, Worker
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_measure.studies.round_trip.ends import opened
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import allocating, anew_bytes
+from ipclab_more.studies.objects.proved import (
+    FIRST,
+    PROVED,
+    Answer,
+    Order,
+    Seal,
+    Timed,
+    compare,
+    no_object,
+)
 from ipclab_more.studies.objects.ways import Room, Way, ways
 from ipclab_more.studies.stream.memory import memory
 
-# The numbers of the objects: the one that is compared whole, a small one before all others, at which
-# libraries set themselves up, and the first of those that are timed, whose every sum is compared.
-PROVED, FIRST, TIMED = range(3)
-TIMED_BYTES = 16 << 20  # of all these together, unless two have more
 FIRST_BYTES = 1_000
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
-ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
 # what is shared with the fork server is not of the object
 MEMORY = "Private_Dirty", "Pss_Shmem"
 
-Link = tuple[Channel, Way, Room]
+
+class Link(NamedTuple):
+    """One end of the way: a channel, how objects go by it, the room beside it, and the seal."""
+
+    channel: Channel
+    way: Way
+    room: Room
+    seal: Seal
 
 
 def preload() -> None:
@@ -68,15 +79,16 @@ def room_bytes(size: int) -> int:
 
 @contextmanager
 def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iterator[Link]:
-    """Give the channel, the way, and the room, which the giving end makes and removes."""
+    """Give the link of this end; the room is made and removed by the giving one."""
     chosen, gives, region = ways(kind)[way], worker.role == "client", memoryview(b"")
     place = Place(worker.prefix, worker.folder, 0)
     with (
         opened(worker, backend, capacity(size), find(backend).waits[0]) as channel,
         ExitStack() as held,
     ):
+        secret = secrets.token_hex(16)
         if not gives:
-            worker.meet()  # what the giving end makes is there
+            worker.meet(secret=secret)  # what the giving end makes is there
         if chosen.segment:
             make: Any = find(chosen.segment).segment
             segment = make(worker.name("room"), room_bytes(size), gives)
@@ -85,8 +97,8 @@ def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iter
                 held.callback(segment.unlink)
             region = segment.buffer
         if gives:
-            worker.meet()
-        yield channel, chosen, Room(region, place.path("object"))
+            secret = worker.meet()["server"]["secret"]
+        yield Link(channel, chosen, Room(region, place.path("object")), Seal(secret))
 
 
 def _unmap(segment: Segment) -> None:
@@ -110,6 +122,8 @@ def give(
 ) -> Turns:
     """Be the giving end: prove the way, time objects in each turn, then count bytes.
 
+    Where an object is compared whole, neither it nor the next one is recorded.
+
     At the end one message goes to further `readers`.
     """
     with linked(worker, backend, size, kind, way) as link:
@@ -122,28 +136,30 @@ def give(
         each_ns = float(_answer(link)[1] - begun)
         worker.meet()  # the other end holds the object now
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
-        timed = Timed(kind, size, seed)  # while the other end compares
+        timed = Timed(kind, size, seed, link.seal.secret)  # while the other end compares
         content = timed.objects[0]
         worker.meet()
         while True:
             long = each_ns > budget_ns
             discarded = 1 if long else DISCARDED
-            count = discarded + operations(each_ns, budget_ns, least, most)
+            count = discarded + operations(each_ns, budget_ns, least, most) + LOOKED
             # a long one fills the caches at once
             plan = {"recorded": count, "warming": 1 if long else count}
             if (yield plan) is None:
                 break
             count = _planned(worker, plan)
+            looked = timed.plan(count)
             with worker.counting(SUMMED, count):
                 times = _timed(link, timed, count)
             each_ns = float(np.median(times[:, 1]))
-            for op, column in zip((HANDLE, SUMMED), times[discarded:].T, strict=True):
+            kept = times[recorded(looked, discarded)]
+            for op, column in zip((HANDLE, SUMMED), kept.T, strict=True):
                 keep(worker, op, column)
         facts = worker.outcome.facts
-        facts |= {"numbered": timed.given, "compared": timed.given}
+        facts["numbered"] = timed.given
         message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
         _answer(link)
-        facts["placed_bytes"] = link[1].placed(message)
+        facts["placed_bytes"] = link.way.placed(message)
         # what a queue pickles by itself, or the message
         sent = ForkingPickler.dumps(content) if message is content else message
         facts["message_bytes"] = len(sent)
@@ -173,55 +189,32 @@ def _reader_ns(link: Link, message: Any, content: Any, readers: int) -> float:
 
 def _send(link: Link, content: Any) -> Any:
     """Give `content` and return what went as the message."""
-    _, way, room = link
-    message = way.give(content, room)
+    message = link.way.give(content, link.room)
     _post(link, message, content)
     return message
 
 
 def _post(link: Link, message: Any, content: Any) -> None:
     if message is content:  # the carrier pickles by itself
-        link[0].put(content)  # type: ignore[attr-defined]
+        link.channel.put(content)  # type: ignore[attr-defined]
     else:
-        link[0].send(message, WAIT_NS)
+        link.channel.send(message, WAIT_NS)
 
 
-def _answer(link: Link) -> tuple[int, int, float]:
-    handle, summed, total = ANSWER.unpack(link[0].recv(WAIT_NS))
-    return handle, summed, total
-
-
-class Timed:
-    """The objects of the timed turns, which follow one another in a random order.
-
-    No two have one sum, which the other end tells of what it got, and no one can tell beforehand.
-    """
-
-    def __init__(self, kind: str, size: int, seed: int) -> None:
-        few = max(2, min(BUFFERS, TIMED_BYTES // size))
-        self.objects = [contents.made(kind, size, seed, TIMED + number) for number in range(few)]
-        self.sums = [contents.total(each) for each in self.objects]
-        self.chance, self.given, self.place = random.Random(), 0, 0
-
-    def next(self) -> Any:
-        """Return the next object, which is another one than the one before."""
-        self.place = (self.place + self.chance.randrange(1, len(self.objects))) % len(self.objects)
-        self.given += 1
-        return self.objects[self.place]
-
-    def check(self, total: float) -> None:
-        """Raise `PayloadError` unless `total` is the sum of the last object."""
-        if total == self.sums[self.place]:
-            return
-        why = "its sum is that of another one" if total in self.sums else "its sum differs"
-        raise PayloadError(f"object {self.given - 1} arrived wrong in a timed turn", why)
+def _answer(link: Link) -> Answer:
+    try:
+        answer = link.channel.recv(WAIT_NS)
+    except TimeoutError as error:
+        said = f"no answer to object {link.seal.count} came"
+        raise AwaitedError(said, "it or its answer was lost") from error
+    return link.seal.opened(answer)
 
 
 def _timed(link: Link, timed: Timed, count: int) -> Any:
     """Hand `count` objects over; return rows of times (ns): until the handle, and until the sum."""
     times = np.empty((count, 2), np.int64)
     for number in range(count):
-        content = timed.next()
+        content = timed.give()
         begun = clock()
         _send(link, content)
         handle, summed, total = _answer(link)
@@ -233,60 +226,82 @@ def _timed(link: Link, timed: Timed, count: int) -> Any:
 def take(
     worker: Worker, backend: str, size: int, seed: int, kind: str, way: str, readers: int
 ) -> Turns:
-    """Be the taking end: compare an object whole, then sum those of each turn.
+    """Be the taking end: compare an object whole, then sum those of each turn and compare some.
 
     Then sum those of the further `readers`, and count the bytes of the last.
     """
     with linked(worker, backend, size, kind, way) as link:
-        _take(link)
+        _take(link, kind)
         wanted = contents.made(kind, size, seed, PROVED)
         before = memory(*MEMORY)
-        came = _take(link)
+        came = _take(link, kind)
         worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
         worker.meet()
-        worker.outcome.proof = [fault_of(wanted, came)]
+        compare(0, wanted, came)
         worker.meet()
         del came, wanted
+        order, compared = Order(kind, size, seed, link.seal.secret), 1
         while roles := (yield {}):
-            count = _planned(worker, roles["client"])
-            with worker.counting(SUMMED, count):
-                for _ in range(count):
-                    _take(link)
-        _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link))
+            looked = order.plan(_planned(worker, roles["client"]))
+            with worker.counting(SUMMED, len(looked)):
+                _take_all(link, order, looked)
+            compared += sum(looked)
+        worker.outcome.facts["compared"] = compared
+        _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link, kind))
         worker.meet()
         for _ in range(readers - 1):
-            _take(link)
-        worker.outcome.facts["anew_bytes"] = _take_counted(link)
+            _take(link, kind)
+        worker.outcome.facts["anew_bytes"] = _take_counted(link, kind)
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def _take(link: Link) -> Any:
+def _take_all(link: Link, order: Order, looked: Sequence[bool]) -> None:
+    """Take the objects of a turn; compare those that are `looked` at, before the next is given."""
+    for look in looked:
+        place = order.next()
+        if look:
+            came = _took(link, order.kind)
+            compare(link.seal.count, order.made(place), came)
+            _tell(link, order.kind, came)
+        else:
+            _take(link, order.kind)
+
+
+def _received(link: Link) -> Any:
+    try:
+        return link.channel.recv(WAIT_NS)
+    except TimeoutError as error:
+        raise AwaitedError(f"object {link.seal.count} did not come", "it was lost") from error
+
+
+def _took(link: Link, kind: str) -> Any:
+    """Take one object, and return it."""
+    message = _received(link)
+    try:
+        return link.way.take(message, link.room)
+    except Exception as error:
+        raise no_object(link.seal.count, kind, error) from error
+
+
+def _take(link: Link, kind: str) -> Any:
     """Take one object, sum it, and answer; return it."""
-    channel, way, room = link
-    came = way.take(channel.recv(WAIT_NS), room)
-    _tell(channel, came)
+    came = _took(link, kind)
+    _tell(link, kind, came)
     return came
 
 
-def _take_counted(link: Link) -> int:
+def _take_counted(link: Link, kind: str) -> int:
     """Take one object as `_take` does, and return how many bytes of it were made anew."""
-    channel, way, room = link
-    message = channel.recv(WAIT_NS)
-    came = way.take(message, room)
-    _tell(channel, came)
+    message = _received(link)
+    came = link.way.take(message, link.room)
+    _tell(link, kind, came)
     return anew_bytes(came, message)
 
 
-def _tell(channel: Channel, came: Any) -> None:
+def _tell(link: Link, kind: str, came: Any) -> None:
     handle = clock()
-    total = contents.total(came)
-    channel.send(ANSWER.pack(handle, clock(), total), WAIT_NS)
-
-
-def fault_of(wanted: Any, came: Any) -> str:
-    """Return how `came` differs from `wanted`, empty where it does not."""
     try:
-        contents.compare(wanted, came)
-    except PayloadError as error:
-        return str(error)
-    return ""
+        total = contents.total(came)
+    except Exception as error:
+        raise no_object(link.seal.count, kind, error) from error
+    link.channel.send(link.seal.closed(handle, clock(), total), WAIT_NS)

@@ -1,0 +1,78 @@
+"""The table of docs/cheats.md: which cheats there are in a study, and how each must be told."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ipclab.errors import LabError
+from ipclab_measure.machine.placement import Placement
+from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.proof import PayloadError
+from ipclab_measure.studies.installed import study
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import PROFILES
+from tests.spawn.test_workers import CPUS
+from tests.support.commands import ROOT
+
+SMOKE = replace(PROFILES["smoke"], turn_ns=10_000_000, least_samples=20, most_samples=400)
+FREE = Placement("free", (CPUS,), "free")
+NUMBER = r"-?[\d,]+"
+
+
+def _rows(head: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of the table whose first column is called `head`, by column."""
+    lines = iter((ROOT / "docs" / "cheats.md").read_text().splitlines())
+    names = next(_cells(line) for line in lines if line.startswith(f"| {head} "))
+    next(lines)
+    for line in lines:
+        if not line.startswith("|"):
+            return
+        yield dict(zip(names, _cells(line), strict=True))
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+TOLD = {row["word"]: row["is told as"].split("; ") for row in _rows("word")}
+
+
+def said(study: str) -> dict[str, str]:
+    """Return by cheat the pattern of what must be said of it in a `study`, as the table calls it."""
+    patterns = {}
+    for row in _rows("cheat"):
+        messages = [said for word in row[study].split(", ") if word for said in TOLD[word]]
+        if messages:
+            several = (re.escape(said).replace("N", NUMBER) for said in messages)
+            patterns[row["cheat"].strip("`")] = "|".join(several)
+    return patterns
+
+
+def refused(
+    launcher: Launcher, name: str, size: int, cheat: str, backend: str = "unix", arm: str = "main"
+) -> str:
+    """Return why a launch of the study `name` over `cheat` is refused; nothing where it is not."""
+    asked = study(name)
+    effort = asked.effort(SMOKE)
+    points = asked.points(effort, Sweep((size,), (backend,)))
+    point = next(point for point in points if point.levels["arm"] == arm)
+    lying: list[Any] = [
+        replace(
+            role,
+            target="tests.support.cheats:run",
+            arguments={**role.arguments, "target": role.target, "cheat": cheat},
+        )
+        for role in asked.roles(point, effort, FREE, 9)
+    ]
+    ended = Heat(launcher, Schedule(turns=3, warm_turns=1, seconds=30)).run(
+        {"cheat": Contestant(point, lying)}
+    )["cheat"]
+    if isinstance(ended, LabError):
+        return str(ended)
+    try:
+        asked.collect(point, ended, 9)
+    except PayloadError as error:
+        return str(error)
+    return ""
