@@ -11,7 +11,7 @@ import pytest
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment, eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 VALUES = ("values", "data/reference.ipclab")
 COMPARE = ("compare", "--format", "html")
 REPORT = ("report", "--run", "data/reference.ipclab", "--lang", "en", "--format", "html")

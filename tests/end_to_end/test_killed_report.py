@@ -13,7 +13,7 @@ import pytest
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment, eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def left(folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.browser import chromium
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 SERIOUS = ("serious", "critical")
 
 

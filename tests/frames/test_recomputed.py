@@ -29,7 +29,7 @@ from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw
 from tests.support.told import READ, Told, reference
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("0*.ipynb"))
 CLOSE = 1e-9
 CONTEST = ("op", "question", "among", "placement", "size_bytes", "point")

@@ -33,7 +33,7 @@ LONG = (*BRIEF, "--backend", "posix-shm", "--level", "placement=same", "--launch
 ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(800)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
