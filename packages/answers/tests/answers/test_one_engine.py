@@ -117,5 +117,5 @@ def test_choose_agrees_with_the_contest_that_its_need_is_about(
         # sides come in another order, and so do the sums over them
         assert found == approx((known.ratio, known.low, known.high, known.level))
         if own["verdict"] in OPEN:
-            candidate = Candidate(**row)
+            candidate = Candidate(**{str(name): value for name, value in row.items()})
             assert _launches_more(candidate, bound) == launches_more(known, bound)

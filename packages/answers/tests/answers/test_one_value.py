@@ -13,6 +13,7 @@ from itertools import permutations
 import pandas as pd
 import pytest
 
+from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.paths import checkout
 from ipclab.stats import judge
@@ -41,7 +42,11 @@ STUDIES = (
     "neighbours",
     "objects",
 )
-SIDES = dict.fromkeys((judge.ABOVE, judge.BELOW, judge.UNDECIDED), "{it:x,interval}")
+SIDES = {
+    judge.ABOVE: "More: {it:x,interval}.",
+    judge.BELOW: "Less: {it:x,interval}.",
+    judge.UNDECIDED: "Open: {it:x,interval}.",
+}
 
 
 @cache
@@ -88,10 +93,27 @@ def test_each_way_to_ask_for_a_ratio_gives_the_same(study: str) -> None:
 
 
 def printed_and_judged(ratio: Quantity) -> None:
+    """Prose prints what the variable holds, and says of it what the judge does."""
     printed = lab().words.numbers.format(ratio, "x,interval")
     teller = Teller(ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": ratio}))
     assert teller.fill("{r:x,interval}").replace("\\", "") == printed
-    assert teller.answer(Question("r", "1", SIDES))[1]["it"] is ratio
+    alternative, more = teller.answer(Question("r", "1", SIDES))
+    assert alternative == SIDES.get(judge.side(ratio, 1), SIDES[judge.UNDECIDED])
+    assert teller.fill(alternative, more).replace("\\", "").endswith(f": {printed}.")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_ratio_of_a_contest_is_that_of_the_largest_that_one_of_both_has_won(study: str) -> None:
+    contests = lab().contests(study)
+    contests = contests.assign(size=contests.groupby(list(CONTEST)).other.transform("size"))
+    for pair, rows in contests[contests.ratio.notna()].groupby(["op", "other_point", "point"]):
+        op, over, under = map(str, pair)
+        ratio = cells(study)[over, op] / cells(study)[under, op]
+        known = rows[rows["size"] == rows["size"].max()].fillna(
+            {"low": -math.inf, "high": math.inf}
+        )
+        every = [tuple(row) for row in known[["ratio", "low", "high"]].to_numpy()]
+        assert any((ratio.value, *ratio.ends) == pytest.approx(row) for row in every), (pair, every)
 
 
 def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
