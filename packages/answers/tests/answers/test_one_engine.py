@@ -50,6 +50,7 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
     advised = advice.advised(every, bound).set_index(list(CONTEST))
     chosen = choices.chosen(lab(), every).set_index(list(CONTEST))
     assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
+    contest: Any
     for contest, rivals in every.groupby(list(CONTEST)):
         guess, choice = advised.loc[contest], chosen.loc[contest]
         ordered = rivals.sort_values("value", kind="stable")
@@ -64,7 +65,8 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
         for row in undecided.to_dict("records"):
             needed = launches_more(comparison_of(row), bound)
             assert pairs[row["point"], row["other_point"]] == needed
-        more = [pairs[row.point, row.other_point] for row in undecided.itertuples()]
+        points = zip(undecided.point, undecided.other_point, strict=True)
+        more = [pairs[pair] for pair in points]
         assert guess.more == next(iter(more), 0)
 
 
@@ -77,7 +79,8 @@ def contest_of(need: Any) -> pd.DataFrame:
         question = f"arm=read-many readers=1 entries={size}"
         of_size = every.size_bytes > 0
     alike = (every.op == need.op) & (every.question == question) & (every.among == "all")
-    return every[alike & of_size & (every.placement == need.placement)]
+    rows: pd.DataFrame = every[alike & of_size & (every.placement == need.placement)]
+    return rows
 
 
 @pytest.mark.parametrize(

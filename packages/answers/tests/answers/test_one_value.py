@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab_answers.values.rows import rows as values
 from ipclab_report.claims.claim import decide
 from ipclab_report.claims.computed import compute, values_of
-from ipclab_report.claims.requirement import MEDIAN, Requirement, judge_frames
+from ipclab_report.claims.requirement import Requirement, judge_frames
 from ipclab_report.claims.rules import read_rule
 from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
@@ -58,8 +59,8 @@ def lab() -> ReportLab:
 @cache
 def cells(study: str) -> dict[tuple[str, str], Quantity]:
     """Return the medians of a study by point and op."""
-    points = lab().cells(lab().points(study, metric="p50"))
-    return {(row.point, row.op): row.cell for row in points.itertuples()}
+    rows: Any = lab().cells(lab().points(study, metric="p50")).itertuples()
+    return {(row.point, row.op): row.cell for row in rows}
 
 
 def address(study: str, point: str, op: str) -> str:
@@ -126,7 +127,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
     kept = Quoted("other", [({MIME: told}, {})], Ratios(reference()))
     rule = read_rule(f"{written} at_most 1")
-    requirement = Requirement("R", "text", MEDIAN, rule)
+    requirement = Requirement("R", "text", "median", rule)
     source = values_of(lab())[1]
     question = Question(written, "1", SIDES)
     names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
@@ -151,6 +152,7 @@ def test_every_value_is_the_same_in_frames_python_and_exports(study: str) -> Non
     exported = values(reference(), [study], {}, None)
     exported = exported[exported.metric == "p50"]
     assert len(exported) == len(cells(study)) > 0
+    row: Any
     for row in exported.itertuples():
         here = cells(study)[row.point, row.op]
         assert here.value == row.value
