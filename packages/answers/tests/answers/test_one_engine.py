@@ -12,10 +12,10 @@ from pytest import approx
 from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
-from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED
+from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab_answers.choose import asked
-from ipclab_answers.choose.answer import _launches_more
-from ipclab_answers.choose.candidates import Candidate
+from ipclab_answers.choose.answer import _judge, _launches_more
+from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
 from ipclab_answers.choose.need import of
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
@@ -122,3 +122,15 @@ def test_choose_agrees_with_the_contest_that_its_need_is_about(
         if own["verdict"] in OPEN:
             candidate = Candidate(**{str(name): value for name, value in row.items()})
             assert _launches_more(candidate, bound) == launches_more(known, bound)
+
+
+def test_what_is_slower_than_the_faster_state_of_the_fastest_alone_may_be_taken() -> None:
+    def candidate(name: str, ns: float, slow: float) -> Candidate:
+        side = Side([ns + launch / 10 for launch in range(12)])
+        return Candidate(name, None, None, None, side=side, slow=slow)
+
+    measured = [candidate("a", 100, 200), candidate("b", 150, 150), candidate("c", 300, 300)]
+    _judge(measured, 0.05)
+    assert [each.status for each in measured] == [BEST, BEST, WORSE]
+    assert [each.verdict for each in measured] == ["", states.UNSTEADY, SLOWER]
+    assert measured[1].settled and _launches_more(measured[1], 0.05) == 0

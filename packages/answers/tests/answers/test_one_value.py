@@ -1,6 +1,7 @@
 """However a ratio of two medians of the reference run is asked for, it has one value and interval.
 
-A part of its contests and pairs is drawn, with a seed; all of them with IPCLAB_EVERY_RATIO=1.
+A part of its contests and of other pairs is drawn, with a seed; with IPCLAB_EVERY_RATIO=1 it is
+every contest, and a thousand pairs of each study.
 """
 
 import math
@@ -33,6 +34,7 @@ from tests.support.told import reference
 
 EVERY = os.environ.get("IPCLAB_EVERY_RATIO") == "1"
 SAMPLED = 4  # contests of each study, and other pairs
+MANY = 1000
 STUDIES = (
     "payload",
     "shared_dict",
@@ -77,9 +79,10 @@ def pairs(study: str) -> Iterator[tuple[str, str, str]]:
         for op, points in pd.DataFrame(cells(study), columns=["point", "op"]).groupby("op").point
         for one, other in permutations(points, 2)
     ]
-    for every in (of_contests, any_two):
-        draws = random.Random(study)
-        yield from every if EVERY else draws.sample(every, min(SAMPLED, len(every)))
+    draws = random.Random(study)
+    for every, most in ((of_contests, len(of_contests)), (any_two, MANY)):
+        count = most if EVERY else SAMPLED
+        yield from draws.sample(every, min(count, len(every)))
 
 
 @pytest.mark.parametrize("study", STUDIES)
