@@ -97,7 +97,7 @@ def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame in whose cells lists are tuples, which can be compared and counted."""
     frame = pd.read_parquet(io.BytesIO(parquet), columns=list(columns) or None)
     for name in frame.columns.intersection(LISTS):
-        frame[name] = frame[name].map(_cells)
+        frame[name] = [_cells(cell) for cell in frame[name].to_numpy()]
     return frame
 
 

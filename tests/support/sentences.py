@@ -151,7 +151,9 @@ _DECODES = [
 
 
 def _read(backend: str, readers: int, codec: str) -> str:
-    return _dict("read", "read-many", backend, 1000, readers, f",placement=free,codec={codec}")
+    usual = ",sync=off,map=writemap" if backend == "lmdb" else ""
+    more = f",placement=free,codec={codec}{usual}"
+    return _dict("read", "read-many", backend, 1000, readers, more)
 
 
 CODEC = [

@@ -3,6 +3,7 @@
 An error is one line, with the exit code that belongs to it.
 """
 
+import gc
 import sys
 
 import click
@@ -18,6 +19,7 @@ PACKAGES = {  # which of ours brings a command
     "ipclab-report": ("bundle", "check", "import", "report"),
     "ipclab-answers": ("ab", "choose", "compare", "gather", "history", "runs", "values"),
 }
+OBJECTS = 100_000  # new ones before garbage is looked for: what modules make as they load is none
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
@@ -62,6 +64,7 @@ def commands() -> None:
 def main() -> None:
     """Run the command line."""
     told.spell()
+    gc.set_threshold(OBJECTS)
     try:
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:

@@ -1,5 +1,6 @@
 """What a mechanism promises, by what it is and what was measured of it, not by its manual."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -69,9 +70,10 @@ def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
 
 def _when_full(rows: pd.DataFrame) -> str | None:
     """Return what a mechanism did that nobody received from; None where that was not measured."""
-    counts = {}
-    for name in COUNTS:
-        counts[name] = rows[rows.metric == name].value.fillna(0.0).tolist()
+    counts: dict[str, list[float]] = {name: [] for name in COUNTS}
+    for metric, value in zip(rows.metric, rows.value.fillna(0.0), strict=True):
+        if metric in counts:
+            counts[metric].append(value)
     if not all(counts.values()):
         return None
     for accepted, delivered in zip(counts["accepted"], counts["delivered"], strict=True):
@@ -82,9 +84,11 @@ def _when_full(rows: pd.DataFrame) -> str | None:
 
 def _after_crash(rows: pd.DataFrame) -> str:
     """Return what readers had after the writer was killed, the worst of all launches."""
-    values: Any = rows.groupby(["op", "metric"]).value
-    least = values.min().to_dict()
-    most = values.max().to_dict()
+    values = defaultdict[tuple[str, str], list[float]](list)
+    for op, metric, value in zip(rows.op, rows.metric, rows.value, strict=True):
+        values[op, metric].append(value)
+    least = {key: min(each) for key, each in values.items()}
+    most = {key: max(each) for key, each in values.items()}
     half = RENEWED in most and most.get(("noticed", "half"))
     if half or most.get(("messages", "torn")):
         return TORN

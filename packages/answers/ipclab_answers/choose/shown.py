@@ -89,13 +89,11 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     return headed
 
 
-def _by_level(rows: pd.DataFrame) -> list[bool]:
+def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Tell of each mechanism whether it is undecided though its interval is apart from the first's."""
-    undecided = rows.verdict == NOT_TOLD_APART
-    return [
-        bool(is_open) and apart(value.ends, rows.value.iloc[0].ends)
-        for is_open, value in zip(undecided, rows.value, strict=True)
-    ]
+    values = rows["value"].tolist()
+    lie_apart = [bool(value) and apart(value.ends, values[0].ends) for value in values]
+    return (rows.verdict == NOT_TOLD_APART) & pd.Series(lie_apart, rows.index, dtype=bool)
 
 
 def text(lab: Data, answer: Answer) -> str:

@@ -12,10 +12,10 @@ from pytest import approx
 from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
-from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED
+from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab_answers.choose import asked
-from ipclab_answers.choose.answer import _launches_more
-from ipclab_answers.choose.candidates import Candidate
+from ipclab_answers.choose.answer import _judge, _launches_more
+from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
 from ipclab_answers.choose.need import of
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
@@ -50,6 +50,7 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
     advised = advice.advised(every, bound).set_index(list(CONTEST))
     chosen = choices.chosen(lab(), every).set_index(list(CONTEST))
     assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
+    contest: Any
     for contest, rivals in every.groupby(list(CONTEST)):
         guess, choice = advised.loc[contest], chosen.loc[contest]
         ordered = rivals.sort_values("value", kind="stable")
@@ -64,7 +65,8 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
         for row in undecided.to_dict("records"):
             needed = launches_more(comparison_of(row), bound)
             assert pairs[row["point"], row["other_point"]] == needed
-        more = [pairs[row.point, row.other_point] for row in undecided.itertuples()]
+        points = zip(undecided.point, undecided.other_point, strict=True)
+        more = [pairs[pair] for pair in points]
         assert guess.more == next(iter(more), 0)
 
 
@@ -77,7 +79,8 @@ def contest_of(need: Any) -> pd.DataFrame:
         question = f"arm=read-many readers=1 entries={size}"
         of_size = every.size_bytes > 0
     alike = (every.op == need.op) & (every.question == question) & (every.among == "all")
-    return every[alike & of_size & (every.placement == need.placement)]
+    rows: pd.DataFrame = every[alike & of_size & (every.placement == need.placement)]
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -117,5 +120,17 @@ def test_choose_agrees_with_the_contest_that_its_need_is_about(
         # sides come in another order, and so do the sums over them
         assert found == approx((known.ratio, known.low, known.high, known.level))
         if own["verdict"] in OPEN:
-            candidate = Candidate(**row)
+            candidate = Candidate(**{str(name): value for name, value in row.items()})
             assert _launches_more(candidate, bound) == launches_more(known, bound)
+
+
+def test_what_is_slower_than_the_faster_state_of_the_fastest_alone_may_be_taken() -> None:
+    def candidate(name: str, ns: float, slow: float) -> Candidate:
+        side = Side([ns + launch / 10 for launch in range(12)])
+        return Candidate(name, None, None, None, side=side, slow=slow)
+
+    measured = [candidate("a", 100, 200), candidate("b", 150, 150), candidate("c", 300, 300)]
+    _judge(measured, 0.05)
+    assert [each.status for each in measured] == [BEST, BEST, WORSE]
+    assert [each.verdict for each in measured] == ["", states.UNSTEADY, SLOWER]
+    assert measured[1].settled and _launches_more(measured[1], 0.05) == 0

@@ -1,6 +1,7 @@
 """However a ratio of two medians of the reference run is asked for, it has one value and interval.
 
-A part of its contests and pairs is drawn, with a seed; all of them with IPCLAB_EVERY_RATIO=1.
+A part of its contests and of other pairs is drawn, with a seed; with IPCLAB_EVERY_RATIO=1 it is
+every contest, and a thousand pairs of each study.
 """
 
 import math
@@ -9,10 +10,12 @@ import random
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.paths import checkout
 from ipclab.stats import judge
@@ -20,7 +23,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab_answers.values.rows import rows as values
 from ipclab_report.claims.claim import decide
 from ipclab_report.claims.computed import compute, values_of
-from ipclab_report.claims.requirement import MEDIAN, Requirement, judge_frames
+from ipclab_report.claims.requirement import Requirement, judge_frames
 from ipclab_report.claims.rules import read_rule
 from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
@@ -31,6 +34,7 @@ from tests.support.told import reference
 
 EVERY = os.environ.get("IPCLAB_EVERY_RATIO") == "1"
 SAMPLED = 4  # contests of each study, and other pairs
+MANY = 1000
 STUDIES = (
     "payload",
     "shared_dict",
@@ -41,7 +45,11 @@ STUDIES = (
     "neighbours",
     "objects",
 )
-SIDES = dict.fromkeys((judge.ABOVE, judge.BELOW, judge.UNDECIDED), "{it:x,interval}")
+SIDES = {
+    judge.ABOVE: "More: {it:x,interval}.",
+    judge.BELOW: "Less: {it:x,interval}.",
+    judge.UNDECIDED: "Open: {it:x,interval}.",
+}
 
 
 @cache
@@ -53,8 +61,8 @@ def lab() -> ReportLab:
 @cache
 def cells(study: str) -> dict[tuple[str, str], Quantity]:
     """Return the medians of a study by point and op."""
-    points = lab().cells(lab().points(study, metric="p50"))
-    return {(row.point, row.op): row.cell for row in points.itertuples()}
+    rows: Any = lab().cells(lab().points(study, metric="p50")).itertuples()
+    return {(row.point, row.op): row.cell for row in rows}
 
 
 def address(study: str, point: str, op: str) -> str:
@@ -71,9 +79,10 @@ def pairs(study: str) -> Iterator[tuple[str, str, str]]:
         for op, points in pd.DataFrame(cells(study), columns=["point", "op"]).groupby("op").point
         for one, other in permutations(points, 2)
     ]
-    for every in (of_contests, any_two):
-        draws = random.Random(study)
-        yield from every if EVERY else draws.sample(every, min(SAMPLED, len(every)))
+    draws = random.Random(study)
+    for every, most in ((of_contests, len(of_contests)), (any_two, MANY)):
+        count = most if EVERY else SAMPLED
+        yield from draws.sample(every, min(count, len(every)))
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -88,10 +97,27 @@ def test_each_way_to_ask_for_a_ratio_gives_the_same(study: str) -> None:
 
 
 def printed_and_judged(ratio: Quantity) -> None:
+    """Prose prints what the variable holds, and says of it what the judge does."""
     printed = lab().words.numbers.format(ratio, "x,interval")
     teller = Teller(ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": ratio}))
     assert teller.fill("{r:x,interval}").replace("\\", "") == printed
-    assert teller.answer(Question("r", "1", SIDES))[1]["it"] is ratio
+    alternative, more = teller.answer(Question("r", "1", SIDES))
+    assert alternative == SIDES.get(judge.side(ratio, 1), SIDES[judge.UNDECIDED])
+    assert teller.fill(alternative, more).replace("\\", "").endswith(f": {printed}.")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_ratio_of_a_contest_is_that_of_the_largest_that_one_of_both_has_won(study: str) -> None:
+    contests = lab().contests(study)
+    contests = contests.assign(size=contests.groupby(list(CONTEST)).other.transform("size"))
+    for pair, rows in contests[contests.ratio.notna()].groupby(["op", "other_point", "point"]):
+        op, over, under = map(str, pair)
+        ratio = cells(study)[over, op] / cells(study)[under, op]
+        known = rows[rows["size"] == rows["size"].max()].fillna(
+            {"low": -math.inf, "high": math.inf}
+        )
+        every = [tuple(row) for row in known[["ratio", "low", "high"]].to_numpy()]
+        assert any((ratio.value, *ratio.ends) == pytest.approx(row) for row in every), (pair, every)
 
 
 def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
@@ -104,7 +130,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
     kept = Quoted("other", [({MIME: told}, {})], Ratios(reference()))
     rule = read_rule(f"{written} at_most 1")
-    requirement = Requirement("R", "text", MEDIAN, rule)
+    requirement = Requirement("R", "text", "median", rule)
     source = values_of(lab())[1]
     question = Question(written, "1", SIDES)
     names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
@@ -129,6 +155,7 @@ def test_every_value_is_the_same_in_frames_python_and_exports(study: str) -> Non
     exported = values(reference(), [study], {}, None)
     exported = exported[exported.metric == "p50"]
     assert len(exported) == len(cells(study)) > 0
+    row: Any
     for row in exported.itertuples():
         here = cells(study)[row.point, row.op]
         assert here.value == row.value

@@ -86,7 +86,7 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     slowest = rivals.sort_values("ratio", kind="stable").iloc[-1]
     more = 0.0
     if len(undecided):
-        more = launches_more(comparison_of(undecided.iloc[0]), bound)
+        more = launches_more(comparison_of(undecided.iloc[0].to_dict()), bound)
     return {
         "guess": str(second.fastest),
         "best": float(second.best),

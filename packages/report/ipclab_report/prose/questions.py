@@ -128,9 +128,10 @@ def by_level(ratio: Quantity, bound: float) -> bool:
     Where it is undecided none the less, that is the level of the contest.
     """
     terms = [(pair_of(term), factor) for term, factor in ratio.form.items() if term != ONE]
-    if len(terms) != 1 or terms[0][0] is None:
+    pair, factor = terms[0] if len(terms) == 1 else (None, 0.0)
+    if pair is None:
         return False
-    (over, under), factor = terms[0]
+    over, under = pair
     other = bound - ratio.form.get(ONE, 0.0)
     one_low, one_high = sorted(factor * end for end in over.ends[1:])
     low, high = sorted(other * end for end in under.ends[1:])

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived
+from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
 from ipclab.stats import judge
 from ipclab.stats.compare import UNDECIDED
@@ -90,8 +91,10 @@ def test_each_undecided_pair_of_the_reference_says_it_where_its_intervals_lie_ap
     """In sentences, choices and advice."""
     here = lab()
     points = here.points(study, metric="p50")
-    cells = {(row.point, row.op): row.cell for row in here.cells(points).itertuples()}
+    rows: Any = here.cells(points).itertuples()
+    cells: dict[Any, Quantity] = {(row.point, row.op): row.cell for row in rows}
     every = states.heeded(here.run, study, here.contests(study))
+    row: Any
     for row in every[every.verdict == UNDECIDED].itertuples():
         pair = cells[row.other_point, row.op], cells[row.point, row.op]
         expected = states.apart(pair[0].ends, pair[1].ends)
@@ -117,5 +120,5 @@ def _told(every: pd.DataFrame) -> bool:
         rivals.by_level.any()
         and not rivals.verdict.eq(states.UNSTEADY).any()
         and rivals[rivals.verdict != "slower"][["low", "high"]].notna().all(axis=None)
-        for _, rivals in every.groupby(list(choices.CONTEST))
+        for _, rivals in every.groupby(list(CONTEST))
     )
