@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_svg import RendererSVG, XMLWriter
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG, XMLWriter
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
@@ -23,6 +23,7 @@ _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 _HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
 _HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 PNG_DPI = 150
+DPI = 72  # of SVG
 
 
 def png(svg_text: str) -> bytes:
@@ -81,6 +82,12 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
         renderer._draw_text_as_text(*words)
         renderer.writer = seen
 
+    if engine := drawn.get_layout_engine():  # `savefig` would draw all of it once more for this
+        FigureCanvasSVG(drawn)
+        usual, drawn.dpi = drawn.dpi, DPI
+        engine.execute(drawn)
+        drawn.dpi = usual
+        drawn.set_layout_engine("none")
     with patch.object(RendererSVG, "_draw_text_as_path", twice):
         drawn.savefig(text, format="svg", metadata=NO_DATE)
     letters.flush()
@@ -93,8 +100,8 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
 def _hovered(mark: Mark) -> str:
     """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
     ax, x, y, words = mark
-    right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
-    down = ax.figure.get_figheight() * 72 - up
+    right, up = ax.transData.transform((x, y)) * DPI / ax.figure.dpi
+    down = ax.figure.get_figheight() * DPI - up
     return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
 
 
