@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG, XMLWriter
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
@@ -73,7 +73,7 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
     unseen, as text that can be searched and selected.
     """
     text, unseen = io.StringIO(), io.StringIO()
-    letters = XMLWriter(unseen)
+    letters = RendererSVG(1, 1, unseen).writer
     as_shapes = RendererSVG._draw_text_as_path
 
     def twice(renderer: Any, *words: Any) -> None:
@@ -82,14 +82,15 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
         renderer._draw_text_as_text(*words)
         renderer.writer = seen
 
-    if engine := drawn.get_layout_engine():  # `savefig` would draw all of it once more for this
-        FigureCanvasSVG(drawn)
-        usual, drawn.dpi = drawn.dpi, DPI
+    canvas = FigureCanvasSVG(drawn)
+    usual, drawn.dpi = drawn.dpi, DPI
+    if engine := drawn.get_layout_engine():
         engine.execute(drawn)
-        drawn.dpi = usual
-        drawn.set_layout_engine("none")
+    drawn.dpi = usual
+    drawn.set_layout_engine("none")
     with patch.object(RendererSVG, "_draw_text_as_path", twice):
-        drawn.savefig(text, format="svg", metadata=NO_DATE)
+        # `savefig` would draw all of it once more for the layout
+        canvas.print_svg(text, metadata=NO_DATE)  # type: ignore[no-untyped-call]
     letters.flush()
     texts = "\n".join(_TEXT.findall(unseen.getvalue()))
     hovered = "".join(map(_hovered, hover))
