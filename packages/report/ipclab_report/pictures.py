@@ -73,8 +73,9 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
     unseen, as text that can be searched and selected.
     """
     text, unseen = io.StringIO(), io.StringIO()
-    letters = RendererSVG(1, 1, unseen).writer
-    as_shapes = RendererSVG._draw_text_as_path
+    renderers: Any = RendererSVG
+    letters = renderers(1, 1, unseen).writer
+    as_shapes = renderers._draw_text_as_path
 
     def twice(renderer: Any, *words: Any) -> None:
         as_shapes(renderer, *words)
@@ -82,15 +83,15 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
         renderer._draw_text_as_text(*words)
         renderer.writer = seen
 
-    canvas = FigureCanvasSVG(drawn)
+    canvas: Any = FigureCanvasSVG(drawn)
     usual, drawn.dpi = drawn.dpi, DPI
     if engine := drawn.get_layout_engine():
         engine.execute(drawn)
     drawn.dpi = usual
     drawn.set_layout_engine("none")
-    with patch.object(RendererSVG, "_draw_text_as_path", twice):
+    with patch.object(renderers, "_draw_text_as_path", twice):
         # `savefig` would draw all of it once more for the layout
-        canvas.print_svg(text, metadata=NO_DATE)  # type: ignore[no-untyped-call]
+        canvas.print_svg(text, metadata=NO_DATE)
     letters.flush()
     texts = "\n".join(_TEXT.findall(unseen.getvalue()))
     hovered = "".join(map(_hovered, hover))
