@@ -3,6 +3,7 @@
 import io
 import os
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -20,7 +21,7 @@ from ipclab.plugins import offered
 from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
-MIME = "image/svg+xml"
+MIME, PNG = "image/svg+xml", "image/png"
 TITLE = "ipclab-title"  # marks the title that is shown above a drawing
 LEGEND_COLUMNS = 6
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
@@ -31,6 +32,7 @@ class Figure:
     """An SVG drawing, translated `alt` and `caption`, file name without suffix, and its data.
 
     `drawn` names the studies and the number of rows that the helpers of `ipclab.marks.marks` drew.
+    `png` (base64) is what JupyterLab shows of a notebook that somebody else has executed.
     """
 
     svg: str = field(repr=False)
@@ -38,6 +40,7 @@ class Figure:
     caption: str
     name: str
     drawn: dict[str, int] = field(default_factory=dict)
+    png: str = field(default="", repr=False)
 
     def _ipython_display_(self) -> None:
         """Show the title, which a report sets itself, and below it the drawing."""
@@ -50,7 +53,8 @@ class Figure:
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         words = asdict(self)
-        return {MIME: words.pop("svg"), "text/plain": self.caption}, {MIME: words}
+        shown = {MIME: words.pop("svg"), PNG: words.pop("png"), "text/plain": self.caption}
+        return {kind: data for kind, data in shown.items() if data}, {MIME: words}
 
 
 @contextmanager
@@ -84,7 +88,8 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
     for suffix, content in contents.items():
         write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
-    return Figure(contents["svg"].decode(), alt_text, lab.say(title), name, sketch.rows)
+    png = b64encode(contents.get("png", b"")).decode()
+    return Figure(contents["svg"].decode(), alt_text, lab.say(title), name, sketch.rows, png)
 
 
 def complete(canvas: Any) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ explorer reacts.
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,41 @@ def tables(cells: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", [])]
+
+
+SAVE = """told => window.jupyterapp.serviceManager.contents.save(
+  "theirs.ipynb", {type: "notebook", format: "json", content: told})"""
+SHOWN = """() => {
+  const shown = document.querySelector(".jp-Notebook");
+  const links = [...shown.querySelectorAll(".jp-RenderedMarkdown a[href^='#']")];
+  const inner = links.filter(link => !link.classList.contains("jp-InternalAnchorLink"));
+  return {
+    pictures: shown.querySelectorAll("img[src^='data:image/png']").length,
+    tables: shown.querySelectorAll(".jp-RenderedHTML table").length,
+    titles: shown.querySelectorAll("h1").length,
+    links: inner.map(link => link.textContent),
+    lost: inner.map(link => link.hash.slice(1)).filter(
+      name => !shown.querySelector(`[data-jupyter-id="${name}"]`)),
+  };
+}"""
+
+
+def test_what_others_executed_is_shown_whole(lab: tuple[Any, str], made: Path) -> None:
+    page, address = lab
+    executed = json.loads((made / "en/04_round_trip.ipynb").read_text())
+    cells = executed["cells"]
+    page.goto(address.format(name="index.ipynb"))
+    page.wait_for_function(READY)
+    page.evaluate(SAVE, executed)
+    page.goto(address.format(name="theirs.ipynb"))
+    page.wait_for_function(f"() => {CELLS.replace('.content', '?.content')}?.length > 1")
+    wanted = {"pictures": len(figures(cells)), "tables": len(tables(cells))}
+    has = f"wanted => {{ const is = ({SHOWN})(); return is.pictures + is.tables >= wanted; }}"
+    page.wait_for_function(has, arg=sum(wanted.values()))  # it shows them one after the other
+    shown = page.evaluate(SHOWN)
+    assert {name: shown[name] for name in wanted} == wanted
+    assert shown["links"] and all(shown["links"])
+    assert (shown["titles"], shown["lost"]) == (1, [])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,6 @@
 """The environment's files say the same, and nothing of this machine or of a registry is in them."""
 
+import json
 import re
 import subprocess
 import tomllib
@@ -54,6 +55,19 @@ def test_conda_names_what_users_need_with_the_bounds_of_our_packages() -> None:
 
 def test_binder_builds_from_the_same_file() -> None:
     assert (ROOT / ".binder/environment.yml").resolve() == ROOT / "environment.yml"
+
+
+def test_binder_and_the_container_are_set_up_by_what_is_here() -> None:
+    build = ROOT / ".binder/postBuild"
+    (script,) = re.findall(r"^exec (\S+)", build.read_text(), re.M)
+    assert build.stat().st_mode & 0o111 and (ROOT / script).stat().st_mode & 0o111
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    make, target = container["postCreateCommand"].split()
+    assert make == "make" and re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
+    image, _, version = container["image"].partition(":")
+    lowest = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    has, least = (tuple(map(int, each.split("."))) for each in (version, lowest.strip(">=")))
+    assert image == "python" and has >= least
 
 
 def test_the_locks_pin_every_package_with_hashes_and_no_address() -> None:

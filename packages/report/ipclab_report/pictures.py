@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_svg import RendererSVG, XMLWriter
+from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
@@ -23,6 +23,7 @@ _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 _HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
 _HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 PNG_DPI = 150
+DPI = 72  # of SVG
 
 
 def png(svg_text: str) -> bytes:
@@ -72,8 +73,9 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
     unseen, as text that can be searched and selected.
     """
     text, unseen = io.StringIO(), io.StringIO()
-    letters = XMLWriter(unseen)
-    as_shapes = RendererSVG._draw_text_as_path
+    renderers: Any = RendererSVG
+    letters = renderers(1, 1, unseen).writer
+    as_shapes = renderers._draw_text_as_path
 
     def twice(renderer: Any, *words: Any) -> None:
         as_shapes(renderer, *words)
@@ -81,8 +83,15 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
         renderer._draw_text_as_text(*words)
         renderer.writer = seen
 
-    with patch.object(RendererSVG, "_draw_text_as_path", twice):
-        drawn.savefig(text, format="svg", metadata=NO_DATE)
+    canvas: Any = FigureCanvasSVG(drawn)
+    usual, drawn.dpi = drawn.dpi, DPI
+    if engine := drawn.get_layout_engine():
+        engine.execute(drawn)
+    drawn.dpi = usual
+    drawn.set_layout_engine("none")
+    with patch.object(renderers, "_draw_text_as_path", twice):
+        # `savefig` would draw all of it once more for the layout
+        canvas.print_svg(text, metadata=NO_DATE)
     letters.flush()
     texts = "\n".join(_TEXT.findall(unseen.getvalue()))
     hovered = "".join(map(_hovered, hover))
@@ -93,8 +102,8 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
 def _hovered(mark: Mark) -> str:
     """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
     ax, x, y, words = mark
-    right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
-    down = ax.figure.get_figheight() * 72 - up
+    right, up = ax.transData.transform((x, y)) * DPI / ax.figure.dpi
+    down = ax.figure.get_figheight() * DPI - up
     return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
 
 

@@ -4,7 +4,7 @@ without the answers.
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -13,6 +13,7 @@ from subprocess import CompletedProcess
 import click
 import pytest
 
+from ipclab import plugins
 from ipclab.paths import Paths
 from ipclab_measure.cli import GROUP
 from ipclab_report.notebooks.parameters import read_notebook
@@ -94,12 +95,13 @@ no_command = "a word"
 
 
 @pytest.fixture
-def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Return what adds an entry point of the group to those that are installed."""
+def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
+    """Give what adds an entry point of the group to those that are installed."""
 
     usual = metadata.entry_points
 
     def add(name: str, value: str) -> None:
+        plugins._entries.cache_clear()
         entries = EntryPoints([EntryPoint(name, value, GROUP)])
         monkeypatch.setattr(
             metadata,
@@ -107,7 +109,8 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
             lambda **wanted: entries if wanted == {"group": GROUP} else usual(**wanted),
         )
 
-    return add
+    yield add
+    plugins._entries.cache_clear()
 
 
 def test_a_command_of_our_name_stands_before_ours_when_it_can_be_loaded(

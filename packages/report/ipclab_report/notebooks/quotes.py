@@ -66,7 +66,9 @@ class Quoted:
                 self._tables[made.name or made.caption] = made
             if canvas.MIME in data:
                 words = metadata[canvas.MIME]
-                self._figures[words["name"]] = canvas.Figure(data[canvas.MIME], **words)
+                self._figures[words["name"]] = canvas.Figure(
+                    data[canvas.MIME], **words, png=data.get(canvas.PNG, "")
+                )
 
     def figure(self, name: str) -> canvas.Figure:
         """Return the figure `name`; `UsageError` with the nearest name when there is none."""

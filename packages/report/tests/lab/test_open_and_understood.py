@@ -74,7 +74,7 @@ def of_statement(statement: ast.stmt) -> tuple[set[str], set[str]]:
                 within.add(name)
             case ast.Call() if ast.unparse(node.func) == "lab.keep":
                 told = [each for each in ast.walk(node) if isinstance(each, ast.Constant)]
-                loaded |= {each.value for each in told}
+                loaded |= {str(each.value) for each in told}
     is_block = isinstance(statement, ast.With | ast.For | ast.If)
     return loaded - within - (stored if is_block else set()), stored - within
 

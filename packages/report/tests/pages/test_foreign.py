@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typst
+from nbconvert.exporters import HTMLExporter as Plain
 from nbformat import v4
 from pypdf import PdfReader
 
@@ -24,6 +25,9 @@ from ipclab_report.pages.typeset import Sheet
 from ipclab_report.pictures import print_fonts
 from tests.support.foreign import GIF, KINDS, PIXEL, SVG, displayed, notebook, printed
 
+# What JupyterLab shows and plain nbconvert does not
+ELSEWHERE = {"json": ["{", '"key":', "1", "}"], "raw": ["dark", "fine"], "math": ["∗"]}
+NO_PICTURE = "gif"
 HIDDEN = ("style", "script", "annotation", "title", "nav", "header")
 
 # Letters of formulas, which stand as mathematical ones in print.
@@ -92,6 +96,16 @@ def test_a_page_shows_what_jupyter_shows(kind: str) -> None:
     assert page.pictures == pictures
     assert document.lost == []
     assert document.title == ("A title" if kind == "narrative" else "file")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_expected_of_a_report_is_what_plain_nbconvert_shows(kind: str) -> None:
+    cells, words, pictures = KINDS[kind]
+    html, _ = Plain(exclude_input=True).from_notebook_node(notebook(*cells))
+    page = Shown(html)
+    assert page.pictures == (0 if kind == NO_PICTURE else pictures)
+    said = squeezed("".join(page.texts))
+    assert [word for word in words.split() if squeezed(word) not in said] == ELSEWHERE.get(kind, [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
