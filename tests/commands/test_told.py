@@ -165,7 +165,8 @@ def test_a_session_that_was_killed_is_not_waited_for(monkeypatch: pytest.MonkeyP
     name = f"\0ipclab-killed-{os.getpid()}"
     monkeypatch.setattr(session_alone, "NAME", name)
     monkeypatch.delenv(BESIDE, raising=False)
-    code = f"import socket, time; s = socket.socket(socket.AF_UNIX); s.bind({name!r}); print(1, flush=True); time.sleep(60)"
+    code = f"import socket, time; s = socket.socket(socket.AF_UNIX); s.bind({name!r})"
+    code += "; print(1, flush=True); time.sleep(60)"
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert holder.stdout is not None and holder.stdout.readline()
     holder.kill()
