@@ -1,11 +1,7 @@
 """Backends in Python that do one thing wrong, each told by `ipclab conform`."""
 
-from typing import Any
-
-from ipclab_measure.backends.installed import backend
-from ipclab_measure.backends.interface import Backend
-
-Right: Any = backend("unix").channel
+from ipclab_measure.backends.interface import Backend, Data
+from ipclab_measure.backends.sockets import _UnixChannel as Right
 
 
 class Cut(Right):
@@ -21,7 +17,7 @@ class Hasty(Right):
 
 
 class Endless(Right):
-    def send(self, data: bytes, timeout_ns: int) -> None:
+    def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) <= self.capacity:
             super().send(data, timeout_ns)
 

@@ -21,9 +21,7 @@ CALIBRATION = b'{"made": "2026-11-21"}\n'
 
 def launched(samples: dict[str, Samples], order: int) -> Launch:
     """Return the launch that took `samples` as the `order`-th of its run, one after the other."""
-    return Launch(
-        samples, {}, order, order * LAUNCH_NS, LAUNCH_NS, facts={"relation": "l3"}
-    )
+    return Launch(samples, {}, order, order * LAUNCH_NS, LAUNCH_NS, facts={"relation": "l3"})
 
 
 def make_run(

@@ -155,15 +155,11 @@ def as_table(run: RunFolder, table: pd.DataFrame) -> str:
     lines = [(*KEY[2:], "levels", "op", "metric", "value")]
     for row in table.to_dict("records"):
         levels = ", ".join(f"{name}={level}" for name, level in row["levels"].items())
-        ends = (row["low"], row["high"]) if math.isfinite(row["low"]) else (None, None)
-        none = pd.isna(row["value"])
-        value = Quantity(
-            None if none else row["value"],
-            row["unit"],
-            *ends,
-            kind=FEW_SAMPLES if none else "measured",
-        )
-        shown = data.say("{value:interval}" if ends[0] is not None else "{value}", value=value)
+        ends = (row["low"], row["high"]) if math.isfinite(row["low"]) else ()
+        value = Quantity(row["value"], row["unit"], *ends)
+        if pd.isna(row["value"]):
+            value = Quantity(None, row["unit"], kind=FEW_SAMPLES)
+        shown = data.say("{value:interval}" if ends else "{value}", value=value)
         where = (str(row[name]) for name in KEY[2:])
         lines.append((*where, levels, row["op"], row["metric"], shown))
     return "\n".join(aligned(lines))
