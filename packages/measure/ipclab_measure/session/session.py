@@ -149,8 +149,6 @@ class _Measuring:
                 if not points:
                     continue
                 effort = self.request.effort(study)
-                if study.name not in ALWAYS:
-                    say(f"{study.name} is being prepared: {len(points)} points")
                 try:
                     bench = benches.enter_context(study.open(site, points, effort, self.seed))
                     self.opened[study.name] = OpenStudy(study, bench, points)
