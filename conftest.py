@@ -17,6 +17,7 @@ from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab_measure.bundles import pack
+from ipclab_measure.session.alone import BESIDE
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
 from tests.support.bundled import make_run
@@ -24,6 +25,8 @@ from tests.support.commands import ROOT, environment
 from tests.support.made import make_launch
 from tests.support.rendered import DATA, report, share_opened
 
+# Tests measure beside each other.
+os.environ[BESIDE] = "1"
 # A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

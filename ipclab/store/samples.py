@@ -53,7 +53,8 @@ def decode(path: Path) -> Measured:
 
 def consistent(run: RunFolder, points: Iterable[Measured]) -> Iterable[Measured]:
     """Give the points of `run` on; `LabError` where what it tells contradicts itself."""
-    return offered("consistent", lambda _run, points: points)(run, points)
+    checked: Iterable[Measured] = offered("consistent", lambda _run, points: points)(run, points)
+    return checked
 
 
 def row_count(path: Path) -> int:

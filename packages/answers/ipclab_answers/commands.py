@@ -83,11 +83,14 @@ def choose(
     if reporting:
         to.check()  # before anything is measured
     if measuring:
+        from ipclab_measure.session.alone import alone
         from ipclab_measure.session.progress import Progress
         from ipclab_measure.session.session import measure
 
         request = asked.request(need, profile or "quick")
-        runs: list[RunFolder] = [measure(paths, request, Progress(shown=True))]
+        progress = Progress(shown=True)
+        with alone(progress.say):
+            runs: list[RunFolder] = [measure(paths, request, progress)]
     else:
         runs = runs_for(paths, need, str(run or ""))
     chosen = runs[0]

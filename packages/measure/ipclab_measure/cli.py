@@ -20,6 +20,8 @@ PACKAGES = {  # which of ours brings a command
     "ipclab-answers": ("ab", "choose", "compare", "gather", "history", "runs", "values"),
 }
 OBJECTS = 100_000  # new ones before garbage is looked for: what modules make as they load is none
+FIRST = """Begin with 'ipclab measure --study round_trip --size 100', which takes some minutes and ends
+with its table. 'ipclab measure --help' names the studies and the levels of each."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
@@ -29,6 +31,12 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all of them, sorted."""
         return names(GROUP)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command with its whole summary."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(one)) for name, one in found if one])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; one that cannot be loaded says why when it is called."""
@@ -45,6 +53,11 @@ class Commands(click.Group):
         raise UsageError(f"No such command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
 
 
+def _summary(command: click.Command) -> str:
+    """Return the first paragraph of a command's help."""
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
 def _broken(name: str, error: UsageError) -> click.Command:
     """Return a command that says, where it is called, why it cannot be loaded."""
 
@@ -55,7 +68,7 @@ def _broken(name: str, error: UsageError) -> click.Command:
     return click.Command(name, context_settings=taken, callback=called, help=str(error))
 
 
-@click.group(cls=Commands, context_settings=SETTINGS)
+@click.group(cls=Commands, context_settings=SETTINGS, epilog=FIRST)
 @click.version_option(__version__)
 def commands() -> None:
     """A laboratory for the cost of handing data from one process, stream or file to another."""

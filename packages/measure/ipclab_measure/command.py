@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,28 @@ from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress
 
+if TYPE_CHECKING:
+    from ipclab_measure.studies.interface import Study
 
-@click.command()
+
+class _Measure(click.Command):
+    """A command whose help ends with the studies and their levels."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write them; to know them, all studies are loaded."""
+        from ipclab_measure.studies.installed import ALWAYS, studies
+
+        with formatter.section("Studies, each with the factors of --level and their usual levels"):
+            rows = [(name, _factors(one)) for name, one in studies().items() if name not in ALWAYS]
+            formatter.write_dl(rows)
+
+
+def _factors(study: "Study") -> str:
+    levels = [f"{name}={','.join(map(str, usual))}" for name, usual in study.factors.items()]
+    return "; ".join(levels) or "none beside --size and --backend"
+
+
+@click.command(cls=_Measure)
 @study_option
 @profile_option
 @click.option("--run", type=PATH, help="Folder of a run.")
@@ -35,10 +55,11 @@ from ipclab_measure.session.progress import Progress
 @click.option(
     "--launches",
     type=click.IntRange(1, MOST_LAUNCHES),
-    help="Exactly so many of each point [what its questions need].",
+    help="Exactly so many of each point, each with its p99.9 [what its questions need].",
 )
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
+@click.option("--beside", is_flag=True, help="Do not wait for a session that measures here.")
 @click.option("--label", help="Name of this node: runs of another label are never continued.")
 @click.option("--bundle", "file", type=PATH, help="Write the finished run as this FILE, too.")
 def measure(
@@ -51,16 +72,20 @@ def measure(
     keep_scratch: bool,
     label: str | None,
     file: Path | None,
+    beside: bool,
     **swept: Any,
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.lab.runs import find
     from ipclab_measure.bundles import check_new, pack
     from ipclab_measure.session import session
-    from ipclab_measure.session.request import Request
+    from ipclab_measure.session.alone import alone
+    from ipclab_measure.session.request import Request, told_of_tails
     from ipclab_measure.session.request import levels as levels_of
     from ipclab_measure.spawn.mpi_outer import around
+    from ipclab_measure.studies.installed import ALWAYS
     from ipclab_measure.studies.interface import Sweep
+    from ipclab_measure.told_run import outcome
 
     die_with_make()
     if file:
@@ -85,9 +110,16 @@ def measure(
                 label=label or "",
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
-        done = session.measure(checkout(), request, Progress(shown=True))
+        progress = Progress(shown=True)
+        asked = ", ".join(name for name in request.names() if name not in ALWAYS)
+        progress.say(f"{asked} is being prepared")
+        if request.launches:
+            progress.say(told_of_tails(request.profile))
+        with alone(progress.say, beside):
+            done = session.measure(checkout(), request, progress)
         say([f"{len(done.points())} points in {shown(done.path)}"], err=True)
         if file:
             pack(done, file)  # also where points failed
             say([shown(file.absolute())])
+        say(outcome(checkout(), done, request.names()))
         say_wrong(done)

@@ -8,6 +8,7 @@ the profile, and the order, the time and the samples of launches.
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def _of_index(run: RunFolder) -> Iterator[str]:
     dates = [(name, dt.datetime.fromisoformat(text)) for name, text in times]
     if dates[0][1] < EARLIEST or dates[-1][1] > dt.datetime.now(dt.UTC) + CLOCKS:
         yield f"it was measured from {dates[0][1]:%Y-%m-%d} to {dates[-1][1]:%Y-%m-%d}"
-    for (before, first), (after, second) in zip(dates, dates[1:], strict=False):
+    for (before, first), (after, second) in pairwise(dates):
         if second < first:
             yield f"{after} ({second.isoformat()}) is before {before} ({first.isoformat()})"
 

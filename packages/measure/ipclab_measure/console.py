@@ -1,7 +1,7 @@
 """What all commands share: how paths, sizes and words are read, and what is told."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,14 @@ def say(lines: Iterable[object], err: bool = False) -> None:
         click.echo(plain(str(line)), err=err)
 
 
+def aligned(rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a table whose columns begin below each other."""
+    table = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+
+
 def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = False) -> Any:
     """Return what checks the words of an option when they are read, before anything else is loaded.
 
@@ -98,10 +106,10 @@ def one_of(noun: str, possible: Callable[[], Iterable[str]], needed: bool = Fals
 
 
 def say_wrong(run: "RunFolder") -> None:
-    """Name what was beaten; `LabError` for points that failed, and for impossible results."""
+    """Say how many limits were beaten; `LabError` for points that failed, impossible results."""
     from ipclab_measure.bounds import suspects
 
-    say(suspects.beaten(run))
+    say([f"{line} (the appendix lists them)" for line in suspects.beaten(run)[:1]])
     if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(

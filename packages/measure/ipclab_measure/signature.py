@@ -65,7 +65,7 @@ def _keygen(action: str, *words: str, stdin: Path | None = None) -> str:
         raise LabError("no signature can be made or checked", str(error), LACKING) from error
     except subprocess.TimeoutExpired as error:
         raise LabError(f"ssh-keygen did not end in {SECONDS:g} s", "", "try it by hand") from error
-    if done.returncode or not done.stdout.strip() and action == "find-principals":
+    if done.returncode or (not done.stdout.strip() and action == "find-principals"):
         why = (done.stderr or done.stdout).strip().splitlines()
         what = "it cannot be signed" if action == "sign" else "the signature does not hold"
         fix = "see that key and file are those that are meant"

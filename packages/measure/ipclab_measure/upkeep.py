@@ -56,13 +56,31 @@ def backends() -> None:
 @click.command()
 @click.argument("peer", nargs=-1, required=True)
 def conform(peer: tuple[str, ...]) -> None:
-    """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
-    from ipclab_measure.backends.conform import faults
+    """Say what a mechanism does wrong: PEER is an executable (docs/peers.md), or a backend in Python
+    (docs/backends.md), by its name or as module:backend.
+    """
+    page, wrong = "docs/peers.md", _backend_faults(peer)
+    if wrong is None:
+        from ipclab_measure.backends.conform import faults
 
-    if wrong := list(faults(peer)):
+        wrong = list(faults(peer))
+    else:
+        page = "docs/backends.md"
+    if wrong:
         say(f"{peer[0]}: {line}" for line in wrong)
-        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
+        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", f"see {page}")
     say([f"{peer[0]} conforms"])
+
+
+def _backend_faults(peer: tuple[str, ...]) -> list[str] | None:
+    """Return what a backend in Python does wrong; None where `peer` is an executable."""
+    from ipclab_measure.backends import conform_channel
+    from ipclab_measure.backends.installed import backends as registered
+
+    (name, *more) = peer
+    if more or "/" in name or (":" not in name and name not in registered()):
+        return None
+    return list(conform_channel.faults(name))
 
 
 @click.command()

@@ -58,9 +58,11 @@ def report(
     assert chosen is not None  # noqa: S101  for the type checker
     say(origins.lines([chosen]))
     progress = Progress(shown=True)
-    say(map(shown, reports.report(paths, chosen, langs, formats, target, progress, claims)))
+    files = reports.report(paths, chosen, langs, formats, target, progress, claims)
     say_wrong(chosen)
     reports.check_strays(paths)
+    first = next((file for file in files if file.name == "index.html"), files[0])
+    say([f"{len(files)} files in {shown(target)}; open {shown(first)}"])
 
 
 @click.command()

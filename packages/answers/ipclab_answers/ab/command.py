@@ -87,6 +87,7 @@ def ab(
         A,
         B,
     )
+    from ipclab_measure.session.alone import alone
     from ipclab_measure.session.progress import Progress
     from ipclab_measure.spawn.launcher import Launcher
 
@@ -98,8 +99,9 @@ def ab(
     placement = given["placement"] or "same"
     try:
         arms = _arms(names, given)
-        with Launcher(checkout().ledger) as launcher:
-            answer = tried(arms, launcher, placement, progress=Progress(shown=True), **effort)
+        progress = Progress(shown=True)
+        with alone(progress.say), Launcher(checkout().ledger) as launcher:
+            answer = tried(arms, launcher, placement, progress=progress, **effort)
         first, second = arms
         labels = {A: first.label, B: second.label, AGAIN: first.label}
         report = Report(answer, labels, first.unit)

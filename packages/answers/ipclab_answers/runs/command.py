@@ -1,14 +1,9 @@
 """The command `runs`: list, label and delete them."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ipclab.paths import checkout
-from ipclab_measure.console import Words, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ipclab_measure.console import Words, aligned, say
 
 
 @click.group(invoke_without_command=True)
@@ -19,7 +14,7 @@ def runs(ctx: click.Context) -> None:
         from ipclab_answers.runs.folders import COLUMNS, listed
 
         rows = [row.values() for row in listed(checkout())]
-        say(_aligned([COLUMNS, *rows]))
+        say(aligned([COLUMNS, *rows]))
 
 
 @runs.command()
@@ -51,11 +46,3 @@ def delete(names: Words, yes: bool) -> None:
     for run in chosen:
         folders.delete(checkout(), run)
         say([f"deleted {run.path}"])
-
-
-def _aligned(rows: "list[Iterable[str]]") -> "Iterable[str]":
-    columns = zip(*rows, strict=True)
-    widths = [max(map(len, column)) for column in columns]
-    for row in rows:
-        cells = map(str.ljust, row, widths)
-        yield "  ".join(cells).rstrip()

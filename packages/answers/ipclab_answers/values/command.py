@@ -11,7 +11,7 @@ from ipclab_answers.quantile import check
 from ipclab_measure.console import PATH, SIZE, Words, say
 from ipclab_measure.options import study_option
 
-FORMATS = ("csv", "json")
+FORMATS = ("csv", "json", "table")
 
 
 @click.command()
@@ -33,7 +33,7 @@ def values(
     form: str,
     **asked: Any,
 ) -> None:
-    """Print the numbers of a RUN (a folder, a bundle or an id) with units and intervals.
+    """Print the numbers of a RUN (a folder, a bundle, an id or part of one, or 'newest') with units and intervals.
 
     One row for each op and metric of each point.
     """
@@ -55,5 +55,5 @@ def values(
     few = int(table.value.isna().sum())
     if few:
         say([f"{few} of {len(table)} values have too few samples"], err=True)
-    writers = {"csv": rows.as_csv, "json": rows.as_json}
+    writers = {"csv": rows.as_csv, "json": rows.as_json, "table": rows.as_table}
     say([writers[form](run, table).removesuffix("\n")])

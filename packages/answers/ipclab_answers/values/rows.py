@@ -1,4 +1,4 @@
-"""Tidy rows of a run: what its frames hold, with units and intervals, as CSV and JSON."""
+"""Tidy rows of a run: what its frames hold, with units and intervals, as CSV, as JSON and as lines."""
 
 import json
 import math
@@ -16,11 +16,16 @@ from ipclab.frames.points import (
     frame,
     point_rows,
 )
+from ipclab.lab.data import Data
+from ipclab.paths import checkout
 from ipclab.stats.intervals import Estimate
-from ipclab.stats.quantity import FEW_SAMPLES
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
+from ipclab.words.catalogue import SOURCE
+from ipclab.words.words import Words
 from ipclab_answers import tails
+from ipclab_measure.console import aligned
 from ipclab_report.sheet import csv
 
 SCHEMA = 1  # of the JSON: docs/values.schema.json
@@ -142,6 +147,22 @@ def as_json(run: RunFolder, table: pd.DataFrame) -> str:
         row["flags"] = [flag for flag in row["flags"].split(";") if flag]
     about = {"schema": SCHEMA, **head(run), "values": values}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_table(run: RunFolder, table: pd.DataFrame) -> str:
+    """Return rows as lines for a person: numbers to three digits, with their intervals."""
+    data = Data(run, Words.load(SOURCE), checkout())
+    lines = [(*KEY[2:], "levels", "op", "metric", "value")]
+    for row in table.to_dict("records"):
+        levels = ", ".join(f"{name}={level}" for name, level in row["levels"].items())
+        ends = (row["low"], row["high"]) if math.isfinite(row["low"]) else ()
+        value = Quantity(row["value"], row["unit"], *ends)
+        if pd.isna(row["value"]):
+            value = Quantity(None, row["unit"], kind=FEW_SAMPLES)
+        shown = data.say("{value:interval}" if ends else "{value}", value=value)
+        where = (str(row[name]) for name in KEY[2:])
+        lines.append((*where, levels, row["op"], row["metric"], shown))
+    return "\n".join(aligned(lines))
 
 
 def _finite(table: pd.DataFrame) -> pd.DataFrame:

@@ -22,18 +22,19 @@ class Progress:
     shown: bool = False
     bar: Any = None
 
-    def start(self, what: str, total: int) -> None:
-        """Begin `what`, of `total` steps."""
+    def start(self, what: str, total: int, unit: str = "launch") -> None:
+        """Begin `what`, of `total` steps, each a `unit`."""
         if not self.shown:
             return
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
-        how = {"unit": "launch", "mininterval": interval, "file": sys.stderr}
+        how = {"unit": unit, "mininterval": interval, "file": sys.stderr}
         self.bar = _tqdm()(total=total, desc=what, **how)
 
-    def step(self) -> None:
-        """Say that one more step is done (or no longer needed)."""
+    def step(self, of: str = "") -> None:
+        """Say that one more step is done (or no longer needed), and `of` what it was."""
         if self.bar is not None:
+            self.bar.set_postfix_str(of, refresh=False)
             self.bar.update()
 
     def say(self, line: str) -> None:

@@ -214,6 +214,17 @@ def _no_backend(name: str, study: Study | None, rivals: list[Study]) -> UsageErr
     return UsageError(f"{whose} backend {name!r}", why, hint(name, offered))
 
 
+def told_of_tails(name: str) -> str:
+    """Return the line that says what a number of launches under a profile takes."""
+    usual = profile(name)
+    long = usual.tailed()
+    times = f"{long.turn_ns / 1e6:,.0f} ms instead of {usual.turn_ns / 1e6:,.1f} ms"
+    return (
+        f"--launches: each has up to {long.most_samples:,} samples, for its own p99.9, in turns of"
+        f" {times}; leave it out for medians in less time"
+    )
+
+
 def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
     """Return the levels of texts such as `entries=10,100`; raises `UsageError` for another form."""
     by_factor = dict[str, tuple[Level, ...]]()

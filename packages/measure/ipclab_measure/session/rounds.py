@@ -185,7 +185,7 @@ class Rounds:
                 else:
                     state.add(done)
                     state.pending.append(done)
-                    self.progress.step()
+                    self.progress.step(state.point.study)
 
     def _warm_up(self) -> None:
         """Run heats that are not recorded until the session is warm, if there is time for more."""

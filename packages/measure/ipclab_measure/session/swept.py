@@ -8,6 +8,7 @@ from ipclab.paths import checkout
 from ipclab.plugins import offered
 from ipclab.store.point import Level
 from ipclab.store.run import RunFolder
+from ipclab_measure.session.alone import alone
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import PARAMETERS, Request
 from ipclab_measure.session.session import measure
@@ -39,4 +40,6 @@ def sweep(
         None if seed < 0 else seed,
         Sweep(tuple(sizes) or None, tuple(backends) or None, levels),
     )
-    return measure(checkout(), request, Progress(shown=True))
+    progress = Progress(shown=True)
+    with alone(progress.say):
+        return measure(checkout(), request, progress)

@@ -72,10 +72,10 @@ class Told(Progress):
         self.lines: list[str] = []
         self.ended = 0
 
-    def start(self, what: str, total: int) -> None:
+    def start(self, what: str, total: int, unit: str = "launch") -> None:
         self.totals.append(total)
 
-    def step(self) -> None:
+    def step(self, of: str = "") -> None:
         self.steps += 1
 
     def say(self, line: str) -> None:

@@ -67,7 +67,7 @@ def run_jobs(
     count = sum(map(len, stages))
     made: list[Path] = []
     errors: list[LabError] = []
-    progress.start("report", count)
+    progress.start("report", count, "page")
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
         begin = partial(_begin, os.getpid(), target.figures)

@@ -1,0 +1,108 @@
+"""Forge a run with all digests made to fit, in every way of the tests and by so much as chance says.
+
+    .venv/bin/python benchmarks/forgeries.py 300 [SEED]
+
+Each forgery is imported, opened and read; one that none of these refuses is printed with what was
+changed. Scaling within what a launch had time for is no part of it (docs/limitations.md).
+"""
+
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from ipclab.errors import LabError
+from ipclab.frames import derived
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.bundle import opened
+from ipclab.store.samples import Measured
+from ipclab_measure.bundles import pack, unpack
+from ipclab_measure.record import Record
+from tests.store.test_contradictions import CONTRADICTIONS, OP, forge, launches, session, told
+from tests.support.bundled import make_run
+
+Change = Callable[[Record, list[Measured]], object]
+
+
+def made_by(chance: random.Random) -> tuple[str, Change]:
+    """Return a forgery and what it is called: one of the tests', or by how much chance says."""
+    second = chance.randint(0, 59)
+    below = f"2026-11-20T0{chance.randint(0, 9)}:{second:02}:00+00:00"
+    factor = 10 ** chance.uniform(5.5, 9)
+    span = chance.randint(121 * 10**9, 1 << 62)
+    lasting = chance.randint(11 * 10**9, 1 << 61)
+    order = chance.randint(0, 1 << 40)
+    late = f"{chance.randint(2028, 2200)}-01-01T00:00:00+00:00"
+    early = f"{chance.randint(1970, 2025)}-{chance.randint(1, 12):02}-01T00:00:00+00:00"
+    kinds: dict[str, Change] = {
+        f"times by {factor:.3g}": launches(
+            lambda each: each.samples.update({OP: (each.samples[OP] * factor).astype("int64")})
+        ),
+        f"started at {span}": launches(lambda each: setattr(each, "started_ns", span)),
+        f"lasted {lasting}": launches(lambda each: setattr(each, "elapsed_ns", lasting)),
+        f"order {order}": launches(lambda each: setattr(each, "order", order)),
+        f"begun {early}": told(begun=early),
+        f"finished {late}": told(finished=late),
+        f"session begun {below}": session(below, "2026-11-20T10:00:30+00:00"),
+        f"thinned to {second + 1}": told(thinned=second + 1),
+        "one point's samples in another": _another,
+        "launch 0 in place of another": _repeated(chance),
+    }
+    known = {name: change for name, (change, _) in CONTRADICTIONS.items()}
+    return chance.choice([*kinds.items(), *known.items()])
+
+
+def _another(_: Record, points: list[Measured]) -> None:
+    one, other = (point for point in points if point.point.study == "round_trip")
+    for into, of in zip(one.launches, other.launches, strict=True):
+        into.samples = of.samples
+
+
+def _repeated(chance: random.Random) -> Change:
+    at = chance.randint(1, 5)
+
+    def change(_: Record, points: list[Measured]) -> None:
+        points[-1].launches[at].samples = points[-1].launches[0].samples
+
+    return change
+
+
+def readings(run: Record, top: str) -> list[Callable[[], object]]:
+    """Return the ways in which a run is read: its bundle imported and opened, its frames derived."""
+    file, paths = Path(top, "x.ipclab"), Paths(Path(__file__).parents[1])
+    pack(run, file)
+    studies = "round_trip", "limits"
+    return [
+        lambda: unpack(paths, file),
+        lambda: opened(paths, file),
+        lambda: [derived.read(folder.read(run.path), study, "points") for study in studies],
+    ]
+
+
+def main(count: int, seed: int) -> int:
+    """Make `count` forgeries, print those that were taken, and return the exit code."""
+    chance, refused, taken = random.Random(seed), 0, 0
+    for number in range(count):
+        with tempfile.TemporaryDirectory(prefix="ipclab-forged-") as top:
+            os.environ |= {"IPCLAB_DATA": f"{top}/data", "XDG_CACHE_HOME": f"{top}/cache"}
+            run = make_run(Path(top, "elsewhere"), factor=1 + number)
+            name, change = made_by(chance)
+            forge(run, change)
+            for read in readings(run, top):
+                try:
+                    read()
+                except LabError:
+                    refused += 1
+                else:
+                    taken += 1
+                    print(f"taken: {name}", flush=True)
+    print(f"{count} forgeries, each read in three ways: {refused} refused, {taken} taken")
+    return 1 if taken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else 1))

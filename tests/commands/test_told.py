@@ -1,0 +1,185 @@
+"""What a person is told when it is wanted: the end of measuring, help, progress, a second session."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.paths import Paths
+from ipclab_measure.bundles import pack, unpack
+from ipclab_measure.console import aligned
+from ipclab_measure.named import run_named
+from ipclab_measure.session import alone as session_alone
+from ipclab_measure.session.alone import BESIDE, alone
+from ipclab_measure.session.progress import Progress
+from ipclab_measure.studies.installed import ALWAYS, studies
+from ipclab_measure.told_run import COLUMNS, MOST_ROWS, outcome
+from tests.support.bundled import make_run, too_fast
+
+Run = Callable[..., "CompletedProcess[str]"]
+
+
+def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:
+    run = make_run(paths.runs)
+    head, *rows, last = outcome(paths, run, ["round_trip", "limits"])
+    assert head.split() == [name for name in COLUMNS if name != "levels"]
+    assert [row.split()[1] for row in rows] == ["unix", "tcp"] or len(rows) == 2
+    for row in rows:
+        assert row.startswith("round_trip") and "µs [" in row and "100 B" in row
+    assert sum("the fastest of 2" in row for row in rows) == 1
+    assert last == f"as pages: ipclab report --run {run.id} --lang en"
+    assert outcome(paths, run, ["payload"]) == []
+
+
+def test_more_rows_than_a_person_reads_are_counted(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(paths.runs)
+    monkeypatch.setattr("ipclab_measure.told_run.MOST_ROWS", 1)
+    count, next_ = outcome(paths, run, ["round_trip"])
+    assert count == "2 medians: round_trip 2" and MOST_ROWS > 1
+    assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
+
+
+def test_values_are_a_table_for_a_person(ipclab: Run, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "data/runs")
+    done = ipclab(
+        "values", run.id[-6:], "--study", "round_trip", "--metric", "p50", "--format", "table"
+    )
+    head, *rows = done.stdout.splitlines()
+    assert head.split() == ["backend", "size_bytes", "placement", "levels", "op", "metric", "value"]
+    assert len(rows) == 2 and all(
+        "µs [" in row and row.index("arm=") == head.index("levels") for row in rows
+    )
+
+
+def test_a_run_is_named_by_a_part_of_its_id(paths: Paths, tmp_path: Path) -> None:
+    run = make_run(paths.runs)
+    for name in (run.id, run.id[-6:], str(run.path)):
+        assert run_named(paths, name).path == run.path.resolve()
+    pack(make_run(tmp_path / "other", factor=2.0), tmp_path / "x.ipclab")
+    brought = unpack(paths, tmp_path / "x.ipclab")
+    assert run_named(paths, brought.id[-6:]).path == brought.path
+    with pytest.raises(UsageError, match="'20261120T' is in the ids of 2 runs; give more of"):
+        run_named(paths, "20261120T")
+    with pytest.raises(UsageError, match="nothing-like-it is no run"):
+        run_named(paths, "nothing-like-it")
+
+
+def test_the_newest_run_is_the_newest_full_one(paths: Paths) -> None:
+    make_run(paths.runs)  # of one study
+    with pytest.raises(UsageError, match="there is no complete run"):
+        run_named(paths, "newest")
+    run = make_run(paths.runs)
+    run.about["parameters"]["studies"] = [*studies()]
+    run.save()
+    assert run_named(paths, "newest").id == run.id
+
+
+def test_a_report_and_a_run_say_in_one_line_what_beat_its_limit(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from ipclab.errors import LabError
+    from ipclab_measure.console import say_wrong
+
+    run = make_run(tmp_path)
+    too_fast(run)
+    with pytest.raises(LabError, match="physically impossible"):
+        say_wrong(run)
+    assert capsys.readouterr().out.count("\n") <= 1
+
+
+def test_help_tells_whole_summaries_a_first_command_and_what_can_be_varied(ipclab: Run) -> None:
+    told = " ".join(ipclab("--help").stdout.split())
+    listed = told.partition("Commands:")[2]
+    assert "..." not in listed.replace("RUN ...", "")
+    assert "Begin with 'ipclab measure --study round_trip --size 100'" in told
+    told = ipclab("measure", "--help").stdout
+    for name, study in studies().items():
+        if name not in ALWAYS:
+            assert f"\n  {name} " in told
+            assert all(f"{factor}=" in told for factor in study.factors)
+
+
+def test_measure_takes_a_placement_as_other_commands_do(ipclab: Run) -> None:
+    words = "measure", "--study", "payload", "--placement", "crss"
+    done = ipclab(*words)
+    assert (done.returncode, "placement=crss is not possible" in done.stderr) == (2, True)
+
+
+def test_progress_counts_what_it_says_and_names_the_study(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    progress = Progress(shown=True)
+    progress.start("report", 2, "page")
+    progress.step("payload")
+    progress.bar.refresh()
+    progress.end()
+    told = capsys.readouterr().err
+    assert "page" in told and "launch" not in told and "payload" in told
+
+
+def test_launches_say_that_they_measure_tails() -> None:
+    from ipclab_measure.session.request import told_of_tails
+
+    assert (
+        "10,000 samples, for its own p99.9, in turns of 250 ms instead of 2.0 ms"
+        in told_of_tails("quick")
+    )
+
+
+SECOND = """
+from ipclab_measure.session.alone import alone
+with alone(lambda line: print(line, flush=True)):
+    print("begun", flush=True)
+"""
+
+
+def test_a_second_session_says_so_and_waits_or_goes_on_when_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = f"\0ipclab-test-{os.getpid()}"
+    monkeypatch.setattr(session_alone, "NAME", name)
+    monkeypatch.delenv(BESIDE, raising=False)
+    code = f"from ipclab_measure.session import alone as a; a.NAME = {name!r}\n{SECOND}"
+    said: list[str] = []
+    with alone(said.append):
+        second = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert second.stdout is not None
+        assert "another session is measuring on this machine" in second.stdout.readline()
+        with alone(said.append, beside=True):
+            monkeypatch.setenv(BESIDE, "1")
+            with alone(said.append):
+                assert second.poll() is None
+    assert second.stdout.readline() == "begun\n" and second.wait(30) == 0 and said == []
+
+
+def test_a_session_that_was_killed_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"\0ipclab-killed-{os.getpid()}"
+    monkeypatch.setattr(session_alone, "NAME", name)
+    monkeypatch.delenv(BESIDE, raising=False)
+    code = f"import socket, time; s = socket.socket(socket.AF_UNIX); s.bind({name!r})"
+    code += "; print(1, flush=True); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stdout.readline()
+    holder.kill()
+    holder.wait()
+    began = time.monotonic()
+    with (
+        alone(lambda line: None),
+        pytest.raises(OSError, match="in use"),
+        socket.socket(socket.AF_UNIX) as other,
+    ):
+        other.bind(name)
+    assert time.monotonic() - began < 30
+
+
+def test_columns_of_lines_begin_below_each_other() -> None:
+    assert [*aligned([["a", "bb"], ["ccc", "d"]])] == ["a    bb", "ccc  d"]
