@@ -122,7 +122,14 @@ def test_a_contest_heeds_the_states_of_its_fastest_and_what_beats_its_limit_head
     why: str, tcp: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = pd.DataFrame(
-        {"point": name, "op": "round-trip", "backend": name, "placement": "same", "slow": slow, "why": why}
+        {
+            "point": name,
+            "op": "round-trip",
+            "backend": name,
+            "placement": "same",
+            "slow": slow,
+            "why": why,
+        }
         for name, slow in (("unix", 49.0), ("posix-shm", 35.0), ("tcp", 50.0))
     )
     monkeypatch.setattr(states, "of_study", lambda *_: known)

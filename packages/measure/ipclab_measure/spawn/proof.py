@@ -35,12 +35,6 @@ class AwaitedError(PayloadError):
     """What was waited for did not come in time: it is lost, or the machine stood still."""
 
 
-def payload(seed: int, sequence: int, size: int) -> bytes:
-    """Return message number `sequence` of `size` bytes; above 8 bytes no two are the same."""
-    words = np.random.PCG64([seed, sequence]).random_raw(size // 8 + 1)
-    return words.tobytes()[:size]
-
-
 def digest(data: Data) -> str:
     """Return the digest of every byte of `data` (BLAKE2b, 16 bytes, hex)."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
@@ -114,13 +108,17 @@ class Messages:
         if (other := self.other(number, data)) is not None:
             when = "again" if other < number else "too early"
             return arrived(number, f"did not arrive: message {other} came in its place, {when}")
-        wanted = np.frombuffer(self.windows[number % BUFFERS], np.uint8)
-        wrong = np.flatnonzero(wanted != np.frombuffer(data, np.uint8))
-        if not any(data):
-            return arrived(number, "arrived with nothing but zeros")
-        where = wrong[0] if len(wrong) else 0
-        why = f"{len(wrong):,} of {self.size:,} bytes differ"
-        return arrived(number, f"arrived with other bytes at {where}", why)
+        return altered(number, self.windows[number % BUFFERS], data)
+
+
+def altered(number: int, wanted: Data, data: Data) -> PayloadError:
+    """Return what is wrong with `data`, which arrived as message `number`, as long as `wanted`."""
+    wrong = np.flatnonzero(np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8))
+    if not any(data):
+        return arrived(number, "arrived with nothing but zeros")
+    where = wrong[0] if len(wrong) else 0
+    why = f"{len(wrong):,} of {len(wanted):,} bytes differ"
+    return arrived(number, f"arrived with other bytes at {where}", why)
 
 
 def pool_bytes(size: int) -> int:
