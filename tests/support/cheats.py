@@ -2,7 +2,7 @@
 
 import importlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ipclab_measure.backends.interface import Backend, Data, Place, variant
@@ -123,8 +123,10 @@ class Repeated(Lie):
         return self.kept
 
 
-LIES = Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past
-LIES = *LIES, OtherTurn, OtherRound, Repeated
+LIES: Sequence[type[Lie]] = (
+    Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past, OtherTurn,
+    OtherRound, Repeated,
+)  # fmt: skip
 
 
 class Lying(Base):
