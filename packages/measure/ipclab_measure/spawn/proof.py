@@ -87,6 +87,10 @@ class Messages:
         """Tell whether message `number`, which was made last, begins with `data`."""
         return self.pool.startswith(data, self.places[number % BUFFERS])
 
+    def ends(self, number: int, data: Data) -> bool:
+        """Tell whether message `number`, which was made last, ends with `data`."""
+        return self.pool.startswith(data, self.places[number % BUFFERS] + self.size - len(data))
+
     def other(self, number: int, data: Data) -> int | None:
         """Return which other message `data` is, that arrived as message `number`, made last."""
         other = self.number(data, number)
@@ -152,16 +156,20 @@ class Numbered:
     def __init__(self, key: str, size: int, content: bytes = b"") -> None:
         self.size, self.messages = size, Messages(key, size, content)
         self.chance = random.Random(key)
-        self.checked = size if size <= SMALL else min(MARK, size)  # bytes of each that arrives
+        # bytes at the beginning and at the end of each that arrives
+        self.checked = size if size <= SMALL else min(MARK, size)
         self.made = self.compared = self.planned = 0
 
     def plan(self, count: int, warm: bool = False) -> list[bool]:
         """Return which of the next `count` operations are looked at whole: of all, the first.
 
-        Half of those are that only warm up, where a look costs nothing.
+        Half of those are that only warm up, where a look costs nothing; of long ones, all, since
+        there are few of them.
         """
         plan = looks(self.chance, count, self.size)
-        if warm:
+        if warm and self.size > LARGE:
+            plan = [True] * count
+        elif warm:
             plan = [look or self.chance.random() < WARM_SHARE for look in plan]
         plan[0] |= not self.planned
         self.planned += count
@@ -178,9 +186,10 @@ class Numbered:
         if look:
             self.look(self.made - 1, data)
             return
-        begins = self.messages.begins(self.made - 1, data[: self.checked])
-        if not begins or len(data) != self.size:
-            raise self.fault(self.made - 1, data)
+        number, few = self.made - 1, self.checked
+        whole = len(data) == self.size and self.messages.begins(number, data[:few])
+        if not whole or not self.messages.ends(number, data[-few:]):
+            raise self.fault(number, data)
 
     def look(self, number: int, data: Data) -> None:
         """Raise `PayloadError` unless `data` is message `number` whole, which was made last."""
