@@ -30,8 +30,7 @@ from ipclab.paths import checkout
 from ipclab_measure.backends.installed import ready
 from ipclab_measure.backends.interface import Backend, Place
 from ipclab_measure.backends.waiting import Peer, start_ticks
-from ipclab_measure.spawn.ledger import SHARED_MEMORY, private
-from ipclab_measure.spawn.owned import FILE, remove
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, private, remove_launch
 
 FLAGS = {"ipc": 0x08000000, "network": 0x40000000, "pid": 0x20000000, "user": 0x10000000}
 MOUNTS, USERS = 0x00020000, FLAGS["user"]
@@ -185,7 +184,7 @@ def attempt(backend: Backend, parted: Sequence[str] = ()) -> Tried:
                     link.send(b"x")
                 link.close()
             _end(pids)
-            _clean(place)
+            remove_launch(place.prefix, place.folder)
 
 
 def _end(pids: Sequence[int]) -> None:
@@ -198,14 +197,6 @@ def _end(pids: Sequence[int]) -> None:
                     with suppress(ProcessLookupError):
                         os.kill(each, signal.SIGKILL)
             os.sched_yield()
-
-
-def _clean(place: Place) -> None:
-    with suppress(FileNotFoundError):
-        remove(place.path(FILE).read_bytes())
-    for path in SHARED_MEMORY.iterdir():
-        if path.name.startswith(place.prefix) or path.name.startswith(f"sem.{place.prefix}"):
-            path.unlink(missing_ok=True)
 
 
 def smallest(backend: Backend, parted: Sequence[str]) -> tuple[tuple[str, ...] | None, str]:

@@ -10,12 +10,13 @@ from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.backends.interface import Channel, Data
 from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.proof import PayloadError, digest, payload
+from ipclab_measure.spawn.proof import PayloadError, digest
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_measure.studies.round_trip import ends
 from ipclab_measure.studies.round_trip.ends import opened, taker
 from tests.support.commands import kernel_objects, left_of
+from tests.support.payloads import payload
 
 SHORT_NS = 20_000_000
 FAULTS = ("stale", "torn", "short", "duplicate")
@@ -28,6 +29,7 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
     """
     before = kernel_objects()
     worker.meet()
+    seen = worker.outcome.facts["seen"] = list[str]()
     with opened(worker, backend, max(sizes), wait) as channel:
         for receive in find(backend).receives:
             take = taker(channel, receive, max(sizes))
@@ -35,7 +37,7 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
                 if worker.role == "client":
                     channel.send(payload(1, sequence, size), WAIT_NS)
                 data = take(WAIT_NS)
-                worker.outcome.proof.append(digest(data))
+                seen.append(digest(data))
                 if worker.role == "server":
                     channel.send(data, WAIT_NS)
                 del data

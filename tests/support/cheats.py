@@ -2,9 +2,10 @@
 
 import importlib
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import Backend, Channel, Data, Place, variant
+from ipclab_measure.backends.interface import Backend, Data, Place, variant
 from ipclab_measure.backends.shm_mmap import MmapSegment
 from ipclab_measure.backends.sockets import _UnixChannel as Base
 from ipclab_measure.spawn.worker import Worker, called
@@ -122,8 +123,10 @@ class Repeated(Lie):
         return self.kept
 
 
-LIES = Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past
-LIES = *LIES, OtherTurn, OtherRound, Repeated
+LIES: Sequence[type[Lie]] = (
+    Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past, OtherTurn,
+    OtherRound, Repeated,
+)  # fmt: skip
 
 
 class Lying(Base):
@@ -289,7 +292,7 @@ class Early(Base):
         return super().recv(timeout_ns)
 
 
-CHEATS: dict[str, type[Channel]] = (
+CHEATS: Mapping[str, type[Base]] = (
     {"Base": Base}
     | {
         kind.__name__: kind

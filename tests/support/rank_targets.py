@@ -18,10 +18,11 @@ from ipclab_measure.backends.lmdb_store import LmdbStore
 from ipclab_measure.spawn import names
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.mpi_worker import RankWorker
-from ipclab_measure.spawn.proof import PayloadError, digest, payload
+from ipclab_measure.spawn.proof import PayloadError, digest
 from ipclab_measure.spawn.worker import Turns, zeros
 from ipclab_measure.studies.shared_dict import ends, loops
 from tests.support.commands import kernel_objects, left_of
+from tests.support.payloads import payload
 
 LONG = 600.0
 CAPACITY = 70_000

@@ -1,10 +1,10 @@
 """Stores that lie, each in one way, and the study's ends over them, in threads of one process."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import Data, Place, Store, variant
+from ipclab_measure.backends.interface import Data, Place, variant
 from ipclab_measure.backends.seqlock import START, SeqlockStore
 from ipclab_measure.spawn.worker import Outcome, Roles, Worker
 from ipclab_measure.studies.shared_dict import ends
@@ -59,6 +59,8 @@ class Half(Base):
 
 class Skip(Base):
     """The content of the next write is not awaited: the version before is given with its number."""
+
+    kept: bytes
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
         if after and self.reads % EVERY == EVERY - 1:
@@ -133,7 +135,7 @@ class Early(Base):
         super().write(owed or data, timeout_ns)
 
 
-CHEATS: dict[str, type[Store]] = {
+CHEATS: Mapping[str, type[Base]] = {
     kind.__name__: kind
     for kind in (Base, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Early)
 } | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}

@@ -29,7 +29,6 @@ def echo(worker: Worker, values: list[int]) -> None:
         samples[i] = value
     worker.outcome.samples["op"] = samples
     worker.outcome.counters["op"] = {"minor_faults": 2.5}
-    worker.outcome.proof = ["aa", "bb"]
     worker.outcome.facts = {"met": met, "cpus": sorted(os.sched_getaffinity(0)), "pid": os.getpid()}
 
 

@@ -5,7 +5,7 @@ The server alone has the secret when it answers, and mixes it with what arrived.
 
 import random
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ipclab_measure.spawn.proof import (
     LARGE,
+    MARK,
     AwaitedError,
     Data,
     Numbered,
@@ -70,6 +71,22 @@ class Proof(Numbered):
         """Return what arrived at the server if `answer`, which is as long, is mixed of it."""
         mixed = np.frombuffer(answer, np.uint8) ^ self.key
         return np.roll(mixed, self.shift).tobytes()
+
+    def came(self, ends: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """Check the next messages that came to the server: length, beginning and end of each.
+
+        What turns a bit on both ways is right again at the asking end, unless it is looked at.
+        """
+        for length, head, tail in ends:
+            self.next()
+            number = self.made - 1
+            if length != self.size:
+                what = f"arrived at the server with {length:,} of {self.size:,} bytes"
+                raise arrived(number, what)
+            messages = self.messages
+            if not messages.begins(number, head) or not messages.ends(number, tail):
+                why = f"the first or last {MARK} are not those that were sent"
+                raise arrived(number, "arrived at the server with other bytes", why)
 
     def look(self, number: int, answer: Data) -> None:
         """Raise `PayloadError` unless `answer` is the server's to message `number`, made last."""

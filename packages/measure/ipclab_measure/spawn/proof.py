@@ -35,12 +35,6 @@ class AwaitedError(PayloadError):
     """What was waited for did not come in time: it is lost, or the machine stood still."""
 
 
-def payload(seed: int, sequence: int, size: int) -> bytes:
-    """Return message number `sequence` of `size` bytes; above 8 bytes no two are the same."""
-    words = np.random.PCG64([seed, sequence]).random_raw(size // 8 + 1)
-    return words.tobytes()[:size]
-
-
 def digest(data: Data) -> str:
     """Return the digest of every byte of `data` (BLAKE2b, 16 bytes, hex)."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
@@ -93,6 +87,10 @@ class Messages:
         """Tell whether message `number`, which was made last, begins with `data`."""
         return self.pool.startswith(data, self.places[number % BUFFERS])
 
+    def ends(self, number: int, data: Data) -> bool:
+        """Tell whether message `number`, which was made last, ends with `data`."""
+        return self.pool.startswith(data, self.places[number % BUFFERS] + self.size - len(data))
+
     def other(self, number: int, data: Data) -> int | None:
         """Return which other message `data` is, that arrived as message `number`, made last."""
         other = self.number(data, number)
@@ -114,13 +112,17 @@ class Messages:
         if (other := self.other(number, data)) is not None:
             when = "again" if other < number else "too early"
             return arrived(number, f"did not arrive: message {other} came in its place, {when}")
-        wanted = np.frombuffer(self.windows[number % BUFFERS], np.uint8)
-        wrong = np.flatnonzero(wanted != np.frombuffer(data, np.uint8))
-        if not any(data):
-            return arrived(number, "arrived with nothing but zeros")
-        where = wrong[0] if len(wrong) else 0
-        why = f"{len(wrong):,} of {self.size:,} bytes differ"
-        return arrived(number, f"arrived with other bytes at {where}", why)
+        return altered(number, self.windows[number % BUFFERS], data)
+
+
+def altered(number: int, wanted: Data, data: Data) -> PayloadError:
+    """Return what is wrong with `data`, which arrived as message `number`, as long as `wanted`."""
+    wrong = np.flatnonzero(np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8))
+    if not any(data):
+        return arrived(number, "arrived with nothing but zeros")
+    where = wrong[0] if len(wrong) else 0
+    why = f"{len(wrong):,} of {len(wanted):,} bytes differ"
+    return arrived(number, f"arrived with other bytes at {where}", why)
 
 
 def pool_bytes(size: int) -> int:
@@ -154,16 +156,20 @@ class Numbered:
     def __init__(self, key: str, size: int, content: bytes = b"") -> None:
         self.size, self.messages = size, Messages(key, size, content)
         self.chance = random.Random(key)
-        self.checked = size if size <= SMALL else min(MARK, size)  # bytes of each that arrives
+        # bytes at the beginning and at the end of each that arrives
+        self.checked = size if size <= SMALL else min(MARK, size)
         self.made = self.compared = self.planned = 0
 
     def plan(self, count: int, warm: bool = False) -> list[bool]:
         """Return which of the next `count` operations are looked at whole: of all, the first.
 
-        Half of those are that only warm up, where a look costs nothing.
+        Half of those are that only warm up, where a look costs nothing; of long ones, all, since
+        there are few of them.
         """
         plan = looks(self.chance, count, self.size)
-        if warm:
+        if warm and self.size > LARGE:
+            plan = [True] * count
+        elif warm:
             plan = [look or self.chance.random() < WARM_SHARE for look in plan]
         plan[0] |= not self.planned
         self.planned += count
@@ -180,9 +186,10 @@ class Numbered:
         if look:
             self.look(self.made - 1, data)
             return
-        begins = self.messages.begins(self.made - 1, data[: self.checked])
-        if not begins or len(data) != self.size:
-            raise self.fault(self.made - 1, data)
+        number, few = self.made - 1, self.checked
+        whole = len(data) == self.size and self.messages.begins(number, data[:few])
+        if not whole or not self.messages.ends(number, data[-few:]):
+            raise self.fault(number, data)
 
     def look(self, number: int, data: Data) -> None:
         """Raise `PayloadError` unless `data` is message `number` whole, which was made last."""

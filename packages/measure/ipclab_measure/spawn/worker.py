@@ -33,14 +33,12 @@ class Outcome(msgspec.Struct, tag=True):
     """What one worker hands back.
 
     `samples`: op -> int64 nanoseconds in the order taken. `counters`: op -> counter -> number per
-    operation. `proof`: digests of what the far end saw, in order. `facts`: anything else worth
-    keeping with the launch. `turns`: op -> how many of its samples each recorded turn has; without
-    turns all are of one.
+    operation. `facts`: anything else worth keeping with the launch. `turns`: op -> how many of its
+    samples each recorded turn has; without turns all are of one.
     """
 
     samples: dict[str, Stamps] = {}
     counters: dict[str, dict[str, float]] = {}
-    proof: list[str] = []
     facts: dict[str, Any] = {}
     turns: dict[str, list[int]] = {}
 

@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 
+import numpy as np
 import pytest
 
-from ipclab_measure.backends.conform import MANY, faults
+from ipclab_measure.backends.conform import faults
 from ipclab_measure.backends.interface import Place
-from ipclab_measure.backends.peers import peer
+from ipclab_measure.backends.peers import PeerChannel, peer
 from ipclab_measure.backends.waiting import Peer
 from tests.support.commands import ROOT, environment
 
@@ -88,16 +88,50 @@ def test_a_peer_that_cheats_now_and_then_is_told_by_what_it_does(cheat: str) -> 
     assert re.match(CHEATS[cheat], line), line
 
 
-def test_a_peer_is_tried_with_five_hundred_messages_at_least() -> None:
-    assert MANY >= 500
+def test_a_peer_is_tried_with_five_hundred_different_messages_of_all_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[bytes] = []
+    send = PeerChannel.send
+
+    def noted(self: PeerChannel, data: bytes, timeout_ns: int) -> None:
+        sent.append(bytes(data))
+        send(self, data, timeout_ns)
+
+    monkeypatch.setattr(PeerChannel, "send", noted)
+    assert list(faults([*BROKEN, "none"])) == []
+    assert len({*sent}) >= 500
+    lengths = {len(data) for data in sent}
+    assert {0, 1, 7, 100, 4097, 65_536} <= lengths
+    assert all(any(low <= size < 4 * low for size in lengths) for low in 4 ** np.arange(2, 8))
+
+
+# what is tried in a process of its own, whose memory nothing else has filled before
+TRIED = """
+import resource, sys
+from ipclab_measure.backends.conform import faults
+def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = most()
+print(*faults(sys.argv[1:]))
+print(most() - before)
+"""
 
 
 @pytest.mark.parametrize("fault", ENDLESS)
-def test_a_peer_that_gives_or_takes_without_end_is_told_in_little_memory(fault: str) -> None:
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    (line,) = faults([*BROKEN, fault])
+def test_a_peer_that_gives_or_takes_without_end_is_told_in_little_memory(
+    fault: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TRIED, *BROKEN, fault],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=environment(tmp_path),
+        check=True,
+    )
+    line, grown = done.stdout.splitlines()
     assert line.startswith(ENDLESS[fault])
-    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 256 << 10  # KiB
+    assert int(grown) < 128 << 10  # KiB; the longest message that is tried has 16 MiB
 
 
 def test_a_whole_peer_has_no_fault_and_is_a_backend(tmp_path: Path) -> None:

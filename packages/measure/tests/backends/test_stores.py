@@ -26,12 +26,13 @@ from ipclab_measure.backends.seqlock import (
 )
 from ipclab_measure.spawn.heat import alone
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.proof import digest, payload
+from ipclab_measure.spawn.proof import digest
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.worker import Outcome
 from tests.project.test_documents import blocks
 from tests.spawn.test_ranks import MISSING, another, roles
 from tests.support.commands import ROOT, environment
+from tests.support.payloads import payload
 from tests.support.rank_targets import SIZES
 
 STORES = [backend for backend in backends().values() if backend.store]

@@ -42,7 +42,6 @@ def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
     for name, outcome in outcomes.items():
         assert outcome.samples == {"op": array("q", values[name])}
         assert outcome.counters == {"op": {"minor_faults": 2.5}}
-        assert outcome.proof == ["aa", "bb"]
         assert outcome.facts["cpus"] == [last]
         assert outcome.facts["met"] == {
             peer: {"pid": other.facts["pid"]} for peer, other in outcomes.items()

@@ -30,6 +30,14 @@ def test_who_answers_itself_is_no_time_out_where_messages_are_long(launcher: Lau
     assert "message 0 was not answered by the server" in told, told
 
 
+@pytest.mark.parametrize("cheat", ["RotSome", "RotLast", "Past"])
+def test_what_is_wrong_with_few_of_long_messages_is_found(launcher: Launcher, cheat: str) -> None:
+    told = refused(launcher, "round_trip", 1_000_000, cheat)
+    assert re.search(f"{TRIPS[cheat]}|message \\d+ arrived at the server with other bytes", told), (
+        told
+    )
+
+
 @pytest.mark.parametrize("cheat", PAYLOAD)
 def test_a_cheat_in_shared_memory_is_refused_as_what_it_is(launcher: Launcher, cheat: str) -> None:
     told = refused(launcher, "payload", 10_000, cheat, "shm-mmap", "handover")

@@ -295,15 +295,13 @@ def test_a_killed_rank_is_named_and_others_go_on(
 def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
     facts = {"asked": 2, "writes": 3, "messages": 3, "ranks_per_cpu": 2.0, "fresh_ranks": 1}
     samples = {"write": array("q", [5, 6, 7]), "stamp": array("q", [100, 200, 300])}
-    found = {"writer": Outcome(samples, {}, [], facts)}
+    found = {"writer": Outcome(samples, {}, facts)}
     for number, made in enumerate(reads, start=1):
         kept = {"read": [4] * made, "version": [1, 2, 2][:made], "seen": [150, 310, 310][:made]}
         arrays = {op: array("q", values) for op, values in kept.items()}
         turns = {op: [len(values)] for op, values in kept.items()}
         counters = {"read": {"cpu_ns": float(number)}}
-        found[f"reader {number}"] = Outcome(
-            arrays, counters, [], {"reads": made, "torn": torn}, turns
-        )
+        found[f"reader {number}"] = Outcome(arrays, counters, {"reads": made, "torn": torn}, turns)
     return found
 
 

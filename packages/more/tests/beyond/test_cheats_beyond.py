@@ -29,6 +29,11 @@ def test_a_cheat_in_streams_is_refused_as_what_it_is(launcher: Launcher, cheat: 
     assert re.search(STREAMS[cheat], told), told
 
 
+def test_a_bit_that_turns_in_few_of_long_messages_is_found(launcher: Launcher) -> None:
+    told = refused(launcher, "stream", 1_000_000, "RotSome")
+    assert re.search(r"message \d+ arrived with other bytes", told), told
+
+
 @pytest.mark.parametrize("cheat", OBJECTS)
 def test_a_cheat_with_objects_is_refused_as_what_it_is(launcher: Launcher, cheat: str) -> None:
     told = refused(launcher, "objects", 10_000, cheat, arm="carriers")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -25,9 +26,11 @@ from ipclab_measure.studies import ranks
 from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.profile import PROFILES, Profile
 from ipclab_more.studies.stream import STALL_NS, StreamStudy
+from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.end import RECEIVED, SENT
 from ipclab_more.studies.stream.ends import FILL_LEAST
 from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED, account
+from ipclab_more.studies.stream.plan import Plan
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS
 
@@ -266,3 +269,22 @@ def test_a_mechanism_without_a_stream_says_so(launcher: Launcher) -> None:
     point = Point("stream", "lmdb", 64, "free", points(arm="main")[0].levels)
     with pytest.raises(LaunchError, match="lmdb has no stream"):
         launched(launcher, point)
+
+
+def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
+    levels: dict[str, Any] = {
+        "backend": "shm-ring", "size": 64, "seed": 1, "consumers": 1, "sharing": "each", "window": 0,
+        "batch": 8, "work_ns": 0, "rate": 0, "load": 0, "stall_ns": 0, "fill": False, "open_ns": 0,
+        "budget_ns": 1, "least": 1, "most": 1,
+    }  # fmt: skip
+    worker: Any = SimpleNamespace(prefix="ipclab-1-2-aa-1")
+    consumer = Consumer(worker, None, Plan(**levels), "secret")  # type: ignore[arg-type]
+    numbers = np.arange(20)
+    whole = [(place, consumer._sent(place)) for place in (2, 11, 19)]
+    consumer.kept += whole
+    consumer._look(numbers)
+    assert consumer.compared == 3
+    place, data = whole[1]
+    consumer.kept.append((place, data[:40] + bytes([data[40] ^ 1]) + data[41:]))
+    with pytest.raises(PayloadError, match="message 11 arrived with other bytes at 40: 1 of 64"):
+        consumer._look(numbers)

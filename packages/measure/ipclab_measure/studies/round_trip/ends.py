@@ -18,7 +18,8 @@ from ipclab_measure.spawn.loops import (
     operations,
     paced,
 )
-from ipclab_measure.spawn.proof import LOOKED, recorded
+from ipclab_measure.spawn.proof import LARGE as FEW_ABOVE
+from ipclab_measure.spawn.proof import LOOKED, MARK, recorded
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
 from ipclab_measure.studies.joining import WAIT_NS, joined
 from ipclab_measure.studies.round_trip import start
@@ -104,8 +105,12 @@ def reading(take: Take, arm: str, touch: str) -> Take:
 
 
 def echo(channel: Channel, take: Take, proof: Proof, count: int) -> None:
-    """Send `count` messages back as they came, those that are looked at with the secret in them."""
-    send, mixed = channel.send, proof.mixed
+    """Send `count` messages back as they came, those that are looked at with the secret in them.
+
+    Of long ones, which are few, both ends of each are checked when all are over.
+    """
+    send, mixed, long = channel.send, proof.mixed, proof.size > FEW_ABOVE
+    came = list[tuple[int, bytes, bytes]]()
     for number, look in enumerate(proof.plan(count)):
         try:
             data = take(WAIT_NS)
@@ -115,7 +120,10 @@ def echo(channel: Channel, take: Take, proof: Proof, count: int) -> None:
             send(mixed(data) if look else data, WAIT_NS)
         except (TimeoutError, ValueError) as error:
             raise proof.stuck(number, error) from error
+        if long:
+            came.append((len(data), bytes(data[:MARK]), bytes(data[-MARK:])))
         del data  # as a program would that is done with it: the next one has its memory
+    proof.came(came)
 
 
 def ask(

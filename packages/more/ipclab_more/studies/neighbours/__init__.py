@@ -22,7 +22,7 @@ from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.mounts import existing, mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.names import make_folder
+from ipclab_measure.spawn.scratch import held
 from ipclab_measure.studies.forked import DONE, Forked
 from ipclab_measure.studies.interface import (
     Bench,
@@ -67,7 +67,6 @@ TURN_NS, TURNS = 20_000_000, 4  # several time slices, so that a neighbour on on
 LEAST, MOST = 10, 20_000
 MOST_LAUNCHES = 27  # of a question that is still open, except in full
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
-FOLDER = "neighbours"
 HERE = "ipclab_more.studies.neighbours.ends"
 NO_DISK = (
     "the folder for files is in memory, which is never written back; name one on a disk:"
@@ -170,12 +169,11 @@ class NeighboursStudy(Study):
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
         """Make the folder for the files of the neighbour that writes."""
-        folder = site.scratch / FOLDER
-        site.own_scratch(folder)
-        site.scratch.mkdir(parents=True, exist_ok=True)
-        make_folder(folder)
-        self.folder = str(folder)
-        with super().open(site, points, profile, seed) as bench:
+        with (
+            held(site.scratch, self.name, site.own_scratch) as folder,
+            super().open(site, points, profile, seed) as bench,
+        ):
+            self.folder = str(folder)
             yield bench
 
 

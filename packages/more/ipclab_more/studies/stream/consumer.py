@@ -14,8 +14,12 @@ from ipclab_measure.spawn.loops import keep
 from ipclab_measure.spawn.proof import (
     END,
     FAR,
+    LARGE,
+    MARK,
     AwaitedError,
     PayloadError,
+    altered,
+    arrived,
     looks,
 )
 from ipclab_measure.spawn.worker import Stamps, Worker, zeros
@@ -50,6 +54,7 @@ class Consumer(End):
         self.came = numbers_of(self.buffer)
         self.chance = random.Random()  # nobody else need know what is looked at
         self.kept: list[tuple[int, Data]] = []  # of this phase, to be looked at after it
+        self.tails: list[bytes] = []  # the last bytes of long messages, which are few
         self.compared = 0
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
@@ -100,7 +105,7 @@ class Consumer(End):
         recv = self.way.recv
         stamped = bool(stamps)
         digests = self.digests
-        window = self.plan.window
+        window, long = self.plan.window, self.plan.size > LARGE
         got = 0
         unpack = Struct(f"={NUMBER.format[1:]}{self.plan.size - NUMBER.size}x").unpack
         try:
@@ -111,6 +116,8 @@ class Consumer(End):
                     stamps[got] = clock()
                 if chosen[got]:
                     self.kept.append((got, data))
+                if long:
+                    self.tails.append(bytes(data[-MARK:]))
                 got += 1
                 if digests:
                     compute(digests)
@@ -148,10 +155,19 @@ class Consumer(End):
             number = int(numbers[place])
             if not 0 <= number - self.count < FAR:
                 raise self.messages.fault(self.count + place, data)
-            if data != self._sent(number):
+            sent = self._sent(number)
+            if data != sent and self.plan.batch > 1:  # batches are rows of their own
+                raise altered(number, sent, data)
+            if data != sent:
                 raise self.messages.fault(number, data)
         self.compared += len(self.kept)
         self.kept.clear()
+        for number, tail in zip(map(int, numbers), self.tails, strict=False):
+            if 0 <= number - self.count < FAR:
+                self.messages.at(number)
+                if not self.messages.ends(number, tail):
+                    raise arrived(number, "arrived with other bytes", f"in its last {MARK}")
+        self.tails.clear()
 
     def _sent(self, number: int) -> bytes:
         """Return message `number` of this phase as it was sent."""
