@@ -11,7 +11,7 @@ from typing import Any
 from ipclab.lab.canvas import Figure
 from ipclab.tables.table import Table
 from ipclab_report.notebooks.nb import nbformat
-from ipclab_report.pages import outputs, pandoc, svg
+from ipclab_report.pages import fonts, outputs, pandoc, svg
 from ipclab_report.pages.document import (
     WORDS,
     Block,
@@ -73,7 +73,8 @@ class Page:
     def finished(self, shown: str) -> str:
         """Return the page of nbconvert with the pieces in place of their marks."""
         pieces = dict(enumerate(self.pieces))
-        return _PIECE.sub(lambda mark: pieces.get(int(mark[1]), ""), shown)
+        page = _PIECE.sub(lambda mark: pieces.get(int(mark[1]), ""), shown)
+        return fonts.with_letters(page, self.document.lang)
 
     def _output(self, place: int, block: Block, origin: Cell | None) -> dict[str, Any]:
         match block:

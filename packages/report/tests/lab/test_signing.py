@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from math import hypot, sqrt
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -14,6 +15,7 @@ from nbformat import v4
 
 from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
+from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
 from ipclab_report.appendix.calibration import smallest_found
 from ipclab_report.appendix.signing import (
@@ -37,8 +39,11 @@ from ipclab_report.lab import ReportLab as Lab
 from ipclab_report.lab import lab_of
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab_report.prose import prose
+from ipclab_report.prose.questions import Question
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
+from tests.support.tellers import Plain
 from tests.support.told import reference
 
 FILLED = """\
@@ -222,3 +227,18 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     mine.rename(folder / "claims.ipynb")
     with pytest.raises(UsageError, match="has the name of another notebook"):
         notebooks(paths)
+
+
+class Preliminary(Plain):
+    """Answers as in a preliminary run: what is not firm has no other answer."""
+
+    def answer(self, question: Question) -> tuple[str | None, dict[str, Any]]:
+        return (question.alternatives.get(BELOW) if question.asked == "firm" else None), {}
+
+
+@pytest.mark.parametrize("begins", ["**Exact.**", "Signal the reader"])
+def test_a_preliminary_appendix_quotes_and_recommends_nothing(begins: str) -> None:
+    cells = v4.reads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8")).cells
+    (source,) = (cell.source for cell in cells if begins in cell.source)
+    said = prose.render(source.removeprefix("%%prose\n"), Preliminary())
+    assert said.strip() == "None: the run is preliminary."

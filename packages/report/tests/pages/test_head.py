@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from nbformat import v4
@@ -14,7 +16,7 @@ from ipclab.store.run import RunFolder
 from ipclab_report import head, hints
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter
-from ipclab_report.pages.fitting import fitted
+from ipclab_report.pages.fitting import Fit, Place, fitted
 from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
@@ -30,7 +32,7 @@ def of_profile(profile: str, machine: str = "a" * 12) -> RunFolder:
     return replace(run, about={**run.about, **about})
 
 
-def notebook(**about: str) -> object:
+def notebook(**about: str) -> Any:
     cell = v4.new_markdown_cell("# T\n\n## One\n\nText.")
     return v4.new_notebook(cells=[cell], metadata={"ipclab": about} if about else {})
 
@@ -86,6 +88,10 @@ def test_a_notebook_that_no_report_has_executed_tells_what_it_opened(
 def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -> None:
     for pages, wanted in ((8, False), (9, True)):
         read = document.read(notebook(lang="en", **ABOUT), Path())
-        end = {"name": "end", "page": pages, "y": 700.0}
-        assert fitted(lambda _, end=end: {"end": end}, read)["contents"] is wanted
+        found = {"end": Place(name="end", page=pages, y=700.0)}
+        assert fitted(partial(_always, found), read)["contents"] is wanted
     assert Sheet(read, tmp_path).places(Sheet(read, tmp_path).data["fit"])["end"]["page"] == 1
+
+
+def _always(found: dict[str, Place], _fit: Fit) -> dict[str, Place]:
+    return found
