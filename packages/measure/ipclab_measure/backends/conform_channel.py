@@ -4,6 +4,7 @@ The functions that take a `Worker` run in the two processes of a launch, as thos
 """
 
 import os
+import secrets
 import signal
 import sys
 import time
@@ -17,15 +18,15 @@ from ipclab_measure.backends.installed import backend as registered
 from ipclab_measure.backends.interface import Backend, Channel, Place
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.proof import digest, payload
+from ipclab_measure.spawn.proof import digest, noise
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome, Worker
 from ipclab_measure.studies.joining import WAIT_NS, joined
 
 HERE = "ipclab_measure.backends.conform_channel"
 SIZES = (0, 1, 7, 4097, 65_537, 500_000, 100)  # bytes of messages, both ways
+ROUNDS = 72  # of all sizes, each message another: some 500
 SHORT_NS, SECONDS = 50_000_000, 60.0
-SEED = 1
 
 
 def backend_of(name: str) -> Backend:
@@ -75,15 +76,14 @@ def _launched(launcher: Launcher, target: str, **arguments: object) -> dict[str,
 
 
 def _whole(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterator[str]:
-    ends = _launched(launcher, "echo", backend=name, wait=wait, sizes=sizes)
-    for role, end in ends.items():
-        expected = [digest(payload(SEED, number, size)) for number, size in enumerate(sizes)]
-        wrong = [
-            size
-            for size, one, other in zip(sizes, end.proof, expected, strict=False)
-            if one != other
-        ]
-        if wrong or len(end.proof) != len(expected):
+    order, key = sizes * ROUNDS, secrets.token_hex(16)
+    expected = [digest(_message(key, number, size)) for number, size in enumerate(order)]
+    for role, end in _launched(
+        launcher, "echo", backend=name, wait=wait, sizes=order, key=key
+    ).items():
+        ends = zip(order, end.facts["digests"], expected, strict=False)
+        wrong = sorted({size for size, one, other in ends if one != other})
+        if wrong or len(end.facts["digests"]) != len(expected):
             yield f"messages of {wrong or 'some'} bytes do not reach the {role} whole"
         if end.facts["too_long"] != "ValueError":
             yield f"a message above its capacity gives {end.facts['too_long'] or 'no error'}, not ValueError"
@@ -113,16 +113,22 @@ def opened(worker: Worker, name: str, capacity: int, wait: str) -> Channel:
     return end
 
 
-def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
+def _message(key: str, number: int, size: int) -> bytes:
+    """Return message `number`, which nobody can foresee who does not know the `key`."""
+    return noise(f"{key}-{number}", size)
+
+
+def echo(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) -> None:
     """Send messages there and back, and one that is too long."""
     worker.meet()
+    digests = worker.outcome.facts["digests"] = list[str]()
     channel = opened(worker, backend, max(sizes), wait)
     asks = worker.role == "client"
     for number, size in enumerate(sizes):
         if asks:
-            channel.send(payload(SEED, number, size), WAIT_NS)
+            channel.send(_message(key, number, size), WAIT_NS)
         data = channel.recv(WAIT_NS)
-        worker.outcome.proof.append(digest(data))
+        digests.append(digest(data))
         if not asks:
             channel.send(data, WAIT_NS)
     worker.meet()
