@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from ipclab_measure.machine.topology import Cache, Topology
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure
+from ipclab_measure.spawn import scratch
 from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.interface import Sweep
@@ -224,3 +227,16 @@ def test_a_launch_whose_hog_does_nothing_fails(tmp_path: Path) -> None:
         pytest.raises(LaunchError, match="did not start"),
     ):
         launcher.launch(roles, 60)
+
+
+def test_its_folder_is_one_that_is_removed_with_the_session(tmp_path: Path) -> None:
+    owned: list[Path] = []
+    site: Any = SimpleNamespace(
+        scratch=tmp_path / "scratch", own_scratch=owned.append, workers=None
+    )
+    with STUDY.open(site, [], PROFILES["smoke"], 1):
+        (folder,) = owned
+        assert STUDY.folder == str(folder) and folder.is_dir()
+        assert not scratch.remove(folder)  # while it is in use
+    assert scratch.remove(folder)
+    assert not list(tmp_path.iterdir())
