@@ -40,20 +40,11 @@ class Paths:
         """Runs and what was imported; `IPCLAB_DATA` moves it."""
         return Path(os.environ.get("IPCLAB_DATA") or self.home / "data")
 
-    @cached_property
-    def control(self) -> Path:
-        """What the appendix's first page says of the document, and requirements; or empty."""
-        own = self.home / "report.toml"
-        return own if own.is_file() else self.root / "report.toml"
-
     runs = _below("data", "runs")  # made in this checkout, one folder a machine
     # brought from other machines, one folder each; never the newest run here
     imported = _below("data", "imported")
     opened = _below("data", "opened")  # the committed runs, taken out of their bundles on first use
-    executed = _below("data", "executed")  # the notebooks that reports are made of
     ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
-    # files that the file-reading study makes, when no other place is named
-    scratch = _below("data", "scratch")
     published = _below("root", "data/published")  # the transcribed tables of the published texts
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
     notebooks = _below("root", "notebooks")  # outputs stripped

@@ -13,21 +13,7 @@ from ipclab.store.run import RunFolder
 # what is checked against the samples
 TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
 # What frames depend on beside the samples.
-CODE = [
-    "frames/points.py",
-    "frames/metrics.py",
-    "frames/metrics.toml",
-    "frames/derived.py",
-    "frames/contests.py",
-    "frames/rows.py",
-    "stats",
-    "store/launch.py",
-    "store/point.py",
-    "store/samples.py",
-    "store/questions.py",
-    "store/schema.py",
-    "store/validity.py",
-]
+CODE = "frames", "stats", "store"
 
 
 def stamp(run: RunFolder, study: str) -> str:
@@ -43,7 +29,7 @@ def stamp(run: RunFolder, study: str) -> str:
 @cache
 def _code() -> str:
     package = Path(__file__).parents[1]
-    files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
+    files = {file for name in CODE for file in (package / name).rglob("*")}
     kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
     writers = f"{pd.__version__} {pa.__version__}"
     return hashlib.sha256("".join([writers, *map(sha256, kept)]).encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.frames.derived import STUDIES
@@ -16,7 +16,6 @@ from ipclab.store.run import RunFolder
 
 # A profile to try things with: it never stands for a measurement that was not asked for.
 COARSE = "smoke"
-Answers: TypeAlias = Callable[[RunFolder], int]  # how many points of a run answer what is asked
 # calibration is part of every run, and no parameter of one
 SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "stream"}
 
@@ -57,7 +56,7 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
 def best(
     paths: Paths,
     study: str,
-    asked: Answers = lambda run: 0,
+    asked: Callable[[RunFolder], int] = lambda run: 0,
 ) -> list[RunFolder]:
     """Return the runs here that hold `study`, the best first.
 

@@ -109,11 +109,6 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
         """Tell whether what is written into a backend stays to be read: state, not a message."""
         return self.mechanisms.get(backend, Mechanism()).keeps == "yes"
 
-    def plain(self) -> dict[str, Any]:
-        """Return the questions as a `run.json` has them."""
-        content: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return content
-
 
 def told(about: Mapping[str, Any]) -> Questions:
     """Return the questions of a `run.json`; what stands for several runs has none."""

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 import pandas as pd
 from markupsafe import Markup, escape
 
@@ -52,22 +51,13 @@ class Table:
                 why = f"a row has {len(row)} cells for {len(self.columns)} columns"
                 raise LabError(f"table {self.caption!r}", why)
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Table":
-        """Return the table that `to_json` described, without its frame."""
-        return msgspec.convert(data, cls)
-
     def to_json(self) -> dict[str, Any]:
         """Return the keys `caption`, `columns`, `rows`, `notes`, `name` and `drawn`.
 
-        A column is `{"label", "align"}`.
+        A column is `{"label", "align"}`. `msgspec.convert` makes the table of it, without its frame.
         """
         parts = asdict(replace(self, frame=None))
         return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the finished text as a frame, one column for each of the table's."""
-        return pd.DataFrame(self.rows, columns=[column.label for column in self.columns])
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways; claims' and requirements' rows have ids."""

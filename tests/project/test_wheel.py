@@ -21,7 +21,7 @@ OPENED = """
 import ipclab
 from ipclab_report.claims.audit import with_own
 lab = ipclab.open("payload")
-with_own(lab, str(lab.paths.control))
+with_own(lab)
 print(lab.paths.lock.is_file(), lab.paths.figures, lab.run.path)
 """
 Called = Callable[..., "CompletedProcess[str]"]

@@ -91,7 +91,7 @@ def clean() -> None:
     from ipclab_measure.spawn.ledger import clean_parts
 
     paths = checkout()
-    written = [paths.reports, paths.figures, paths.executed]
+    written = [paths.reports, paths.figures, paths.data / "executed"]
     removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
     say(f"removed {name}" for name in removed)
     say([f"{len(removed)} things removed" if removed else "nothing was left behind"])

@@ -3,6 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from ipclab.paths import Paths
+
 PACKAGES = "ipclab", "ipclab_measure", "ipclab_report", "ipclab_more", "ipclab_answers"
 LOCALE = Path(__file__).with_name("locale")  # the gettext catalogues
 
@@ -11,3 +13,9 @@ def packages() -> tuple[Path, ...]:
     """Return the folders of the packages that are installed."""
     specs = [find_spec(name) for name in PACKAGES]
     return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
+
+
+def control_file(paths: Paths) -> Path:
+    """Return the file of what a document's first page says, and of requirements; it may be empty."""
+    own = paths.home / "report.toml"
+    return own if own.is_file() else paths.root / "report.toml"

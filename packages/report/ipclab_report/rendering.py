@@ -143,7 +143,7 @@ class Rendering:
             return tables
         jobs = []
         for notebook, lang in product(notebooks, self.langs):
-            executed = paths.executed / self.kind / lang / notebook.name
+            executed = paths.data / "executed" / self.kind / lang / notebook.name
             jobs.append(Job(notebook, lang, executed, parameters, about))
         target = Target(self.formats, out, out / "figures")
         made, errors = run_jobs([jobs], target, Progress(shown=True))

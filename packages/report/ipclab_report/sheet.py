@@ -7,7 +7,16 @@ from ipclab.errors import plain
 if TYPE_CHECKING:  # which takes long to load, and commands import this
     import pandas as pd
 
+    from ipclab.tables.table import Table
+
 FORMULA = "=+-@\t"  # what a cell begins with that is computed when a spreadsheet opens it
+
+
+def as_frame(table: "Table") -> "pd.DataFrame":
+    """Return the finished text of a table as a frame, one column for each of its."""
+    import pandas as pd
+
+    return pd.DataFrame(table.rows, columns=[column.label for column in table.columns])
 
 
 def csv(table: "pd.DataFrame", out: IO[bytes] | None = None, **how: Any) -> str:

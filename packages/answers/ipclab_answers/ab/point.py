@@ -66,7 +66,7 @@ class Wanted:
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
         effort = study.effort(EFFORT if self.quantile == MEDIAN else EFFORT.tailed())
         point = self._point()
-        lacking = study.missing(point, checkout().scratch)
+        lacking = study.missing(point, checkout().data / "scratch")
         if lacking:
             raise UsageError(f"{self.backend} cannot be measured here", lacking)
         roles = study.roles(point, effort, possible[self.placement], SEED)
@@ -139,7 +139,7 @@ def in_turns(
 
     They are by name, the first one's study says how. Raises `LabError` when one of them failed.
     """
-    site = Site(launcher, checkout().scratch, _nothing, _nothing, _nothing)
+    site = Site(launcher, checkout().data / "scratch", _nothing, _nothing, _nothing)
     study = study_named(next(iter(contestants.values())).point.study)
     effort = study.effort(EFFORT)
     schedule = Schedule(

@@ -20,6 +20,7 @@ from ipclab_answers.choose.need import US, Need
 from ipclab_report.appendix.choices import following
 from ipclab_report.appendix.states import UNSTEADY, apart
 from ipclab_report.prose.prose import join_lines
+from ipclab_report.sheet import as_frame
 
 LEVEL = "level"  # of its contest, which leaves two apart undecided
 SHOWN = 8  # mechanisms of which more is told than their time
@@ -100,7 +101,7 @@ def text(lab: Data, answer: Answer) -> str:
     """Return the whole answer as text for a terminal."""
     parts = [verdict(lab, answer)]
     for frame in tables(lab, answer).values():
-        table = tabulated(lab, frame, "").to_frame()
+        table = as_frame(tabulated(lab, frame, ""))
         if len(table):
             parts.append(table.to_string(index=False, justify="left"))
     return "\n\n".join(parts)

@@ -37,7 +37,7 @@ from ipclab_measure.spawn import ledger, scratch
 from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.worker import QUEUED, Outcome
-from ipclab_measure.studies.asked import renewed
+from ipclab_measure.studies.asked import plain, renewed
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import (
     Bench,
@@ -77,7 +77,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         raise UsageError(
             "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
         )
-    files = (request.scratch or paths.scratch).resolve()
+    files = (request.scratch or paths.data / "scratch").resolve()
     if request.scratch is not None:
         scratch.check(files)
     ledger.clean(paths.ledger)
@@ -138,7 +138,7 @@ class _Measuring:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
-        about["questions"] = renewed(run.questions, profile(self.request.profile)).plain()
+        about["questions"] = plain(renewed(run.questions, profile(self.request.profile)))
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
         preloads = {study.preload for study, points in possible if points and study.preload}

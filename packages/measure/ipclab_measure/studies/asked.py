@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import json, structs
 
 from ipclab.store.questions import (
     Limit,
@@ -112,3 +112,9 @@ def _words(study: Study) -> dict[str, tuple[str, ...]]:
     for name, usual in study.factors.items():
         levels[name].update(level for level in usual if isinstance(level, str))
     return {name: tuple(sorted(words)) for name, words in sorted(levels.items())}
+
+
+def plain(questions: Questions) -> dict[str, Any]:
+    """Return `questions` as a `run.json` has them."""
+    content: dict[str, Any] = json.decode(json.encode(questions))
+    return content

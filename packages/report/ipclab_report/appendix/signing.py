@@ -61,8 +61,8 @@ def is_preliminary(lab: Data) -> bool:
 
 def signed_by(lab: "ReportLab") -> Control:
     """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
-    control_file = with_own(lab, str(lab.paths.control))._own
-    return (control_file and control_file.document) or Control()
+    own = with_own(lab)._own
+    return (own and own.document) or Control()
 
 
 def page_marks(lab: "ReportLab") -> Marks:

@@ -29,6 +29,7 @@ from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
 from ipclab_report.claims.values import Source
+from ipclab_report.ours import control_file
 from ipclab_report.prose.language import placeholders
 
 if TYPE_CHECKING:
@@ -248,12 +249,12 @@ def _title(lab: "ReportLab", file: File) -> str:
     return lab.say(file.title, seed=file.seed) if file.title else file.seed
 
 
-def with_own(lab: AnyData, file: str) -> AnyData:
-    """Return the lab with a person's own claims and requirements.
+def with_own(lab: AnyData, file: str = "") -> AnyData:
+    """Return the lab with a person's own claims and requirements, else those of `report.toml`.
 
     Raises `UsageError` with the line of a bad one.
     """
-    lines = Lines.read(Path(file))
+    lines = Lines.read(Path(file) if file else control_file(lab.paths))
     own = lines.parsed()
     lines.check(own, values_of(lab)[1])
     for table, stated in stated_in(own):

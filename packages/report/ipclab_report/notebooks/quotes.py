@@ -20,7 +20,7 @@ from ipclab.tables import table
 from ipclab_report.notebooks.formdata import Data as FormData
 from ipclab_report.notebooks.formdata import as_data, of_data
 from ipclab_report.notebooks.parameters import read_notebook
-from ipclab_report.ours import LOCALE, packages
+from ipclab_report.ours import LOCALE, control_file, packages
 
 FORM = "form"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
@@ -62,7 +62,7 @@ class Quoted:
             for kept, value in data.get(MIME, {}).items():
                 self._values[kept] = _quantity(value, run) if isinstance(value, dict) else value
             if table.MIME in data:
-                made = table.Table.from_json(data[table.MIME])
+                made = msgspec.convert(data[table.MIME], table.Table)
                 self._tables[made.name or made.caption] = made
             if canvas.MIME in data:
                 words = metadata[canvas.MIME]
@@ -122,7 +122,7 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
         *code(paths, CODE),
         *sorted(LOCALE.glob(f"{lang}/*/*.po")),
         *sorted(paths.published.iterdir()),
-        *filter(Path.is_file, [paths.control]),
+        *filter(Path.is_file, [control_file(paths)]),
         *sorted(source.parent.glob("*.toml")),  # the claims of a person's own notebook
     ]
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())

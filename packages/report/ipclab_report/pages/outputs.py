@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from ipclab.errors import LabError
 from ipclab.lab import canvas
 from ipclab.lab.canvas import Figure
@@ -104,7 +106,7 @@ def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
     if signing.MIME in data:
         yield signing.Marks(data[signing.MIME]["number"])
     elif table.MIME in data:
-        yield Table.from_json(data[table.MIME])
+        yield msgspec.convert(data[table.MIME], Table)
     elif canvas.MIME in metadata:
         yield Figure(data[canvas.MIME], **metadata[canvas.MIME])
     elif quotes.MIME not in data:

@@ -19,6 +19,7 @@ from ipclab_measure.spawn import ledger
 from ipclab_report import head
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import TAG, declared, fault
+from ipclab_report.ours import control_file
 from ipclab_report.pages import index, words
 from ipclab_report.pages.document import WORDS
 from ipclab_report.pages.jobs import (
@@ -93,8 +94,8 @@ def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) 
     from ipclab_report.claims.audit import with_own
     from ipclab_report.lab import lab_of
 
-    control = paths.control if paths.control.is_file() else None
-    for file in filter(None, (control, claims)):
+    control = [file] if (file := control_file(paths)).is_file() else []
+    for file in [*control, *([claims] if claims else [])]:
         with_own(lab_of(run, paths, lang), str(file))
 
 
@@ -107,7 +108,9 @@ def measure(paths: Paths, profile: str) -> RunFolder:
     from ipclab_report.notebooks.execute import execute
 
     os.environ[TEXT] = "1"
-    notebook, executed = (top / "measure.ipynb" for top in (paths.notebooks, paths.executed))
+    notebook, executed = (
+        top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
+    )
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     return read(Path(str(quotes.read(executed, "measure").run)))
 

@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 from ipclab.tables.table import Table
 from ipclab_report.pages.document import WORDS, Document
 from ipclab_report.pages.pandoc import text_of
-from ipclab_report.sheet import csv
+from ipclab_report.sheet import as_frame, csv
 
 ROWS = 10  # that print has of a table too long for it
 MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
@@ -60,7 +60,7 @@ def attached(document: Document) -> dict[str, str]:
     files = {}
     for place, table in enumerate(document.blocks):
         if isinstance(table, Table) and is_too_long(place, document):
-            files[file_of(table, document)] = csv(document.settled(table).to_frame())
+            files[file_of(table, document)] = csv(as_frame(document.settled(table)))
     return files
 
 

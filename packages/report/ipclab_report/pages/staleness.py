@@ -11,7 +11,7 @@ from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab_report.notebooks import quotes
-from ipclab_report.ours import LOCALE, packages
+from ipclab_report.ours import LOCALE, control_file, packages
 
 T = TypeVar("T")
 
@@ -41,7 +41,8 @@ def inputs(
         (package,) = (each for each in packages() if file.is_relative_to(each))
         code |= digests(package.parent, [file])
     measured = dict[str, str]()
-    stated = digests(paths.control.parent, [paths.control])
+    control = control_file(paths)
+    stated = digests(control.parent, [control])
     if claims:
         stated |= digests(claims.parent, [claims])
     mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
