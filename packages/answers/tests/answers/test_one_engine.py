@@ -86,10 +86,10 @@ def contest_of(need: Any) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("way", "size", "placement"),
     [
-        *(("round-trip", size, "cross") for size in (100, 10_000, 500_000, 2_000_000)),
-        *(("round-trip", size, "same") for size in (100, 10_000, 500_000, 2_000_000)),
-        *(("one-way", size, "cross") for size in (64, 1024, 16_384, 1 << 20)),
-        *(("state", entries, "free") for entries in (10, 100, 1000, 10_000)),
+        *(("round-trip", size, "cross") for size in (100, 2_000_000)),
+        *(("round-trip", size, "same") for size in (100, 500_000)),
+        *(("one-way", size, "cross") for size in (64, 1 << 20)),
+        *(("state", entries, "free") for entries in (10, 10_000)),
     ],
 )
 def test_choose_agrees_with_the_contest_that_its_need_is_about(
