@@ -96,7 +96,7 @@ def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
     told.cells.insert(0, guide)
     read = document.read(told, Path())
     assert read.title == "Its title"
-    assert [text_of(block.tree) for block in read.blocks] == [
+    assert [text_of(tree) for tree in read.prose] == [
         *("Not measured here.", "decidedopenopen, too", "in front", "One")
     ]
     assert read.front == 3
