@@ -20,7 +20,7 @@ from ipclab_report.claims import published as texts
 from ipclab_report.claims.file import File
 from ipclab_report.hints import hint, run_hint
 from ipclab_report.notebooks import quotes
-from ipclab_report.notebooks.parameters import Parameter
+from ipclab_report.notebooks.parameters import Parameter, refuse_unknown
 from ipclab_report.prose import magic, sentences
 from ipclab_report.prose.language import placeholders
 from ipclab_report.prose.teller import Teller
@@ -52,8 +52,9 @@ class ReportLab(Lab):
         """Open a run as `Lab.open` does, and make `%%prose` work.
 
         `claims` is a TOML file of your own claims; raises `UsageError` for ones that cannot be
-        judged, too.
+        judged, too, and for a parameter that papermill gave the notebook and it does not have.
         """
+        refuse_unknown()
         lab = super().open(run, lang, study)
         hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         if claims:

@@ -14,6 +14,7 @@ from ipclab.words.catalogue import N_
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.trips import beaten
 from ipclab_report.lab import ReportLab
+from ipclab_report.notebooks.parameters import refuse_unknown
 from ipclab_report.prose import magic
 from ipclab_report.prose.teller import Teller
 
@@ -32,6 +33,7 @@ def reader(trips: Index, lang: str) -> ReportLab:
     """Return the lab of many runs for readers of `lang`, and make `%%prose` work."""
     lab = ReportLab.of(run_of_many(trips), checkout(), lang)
     lab = replace(lab, _names=shell.namespace)
+    refuse_unknown()
     magic.register(Teller(lab))
     return lab
 

@@ -154,6 +154,7 @@ def refuse_unknown() -> None:
 
     Papermill puts its own cell behind the tagged one, and only warns.
     """
+    shell.register()  # so that it is one line there
     cells = shell.namespace().get("In", [])
     for before, cell in pairwise(map(str, cells)):
         if cell.startswith(INJECTED):

@@ -5,7 +5,6 @@ from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.lab import shell
-from ipclab_report.notebooks.parameters import refuse_unknown
 from ipclab_report.prose.prose import asked, is_open, told
 from ipclab_report.prose.teller import Teller
 
@@ -17,14 +16,10 @@ _CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
 
 
 def register(teller: Teller) -> None:
-    """Define `%%prose` in the notebook that calls, if one does: such cells are rendered.
-
-    Raises `UsageError` when papermill gave the notebook a parameter that it does not have.
-    """
+    """Define `%%prose` in the notebook that calls, if one does: such cells are rendered."""
     notebook = shell.current()
     if notebook is None:
         return
-    refuse_unknown()
 
     def show(line: str, cell: str) -> None:
         from IPython.display import display

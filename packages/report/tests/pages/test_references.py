@@ -17,6 +17,7 @@ from ipclab_report.claims.file import Control
 from ipclab_report.claims.lines import Lines
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab_report.pages.pandoc import nodes, text_of
 from ipclab_report.prose import magic
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
@@ -83,6 +84,24 @@ def test_what_is_tagged_front_stands_before_the_contents() -> None:
     read = document.read(told, Path())
     assert (read.front, read.labels) == (2, {"t": "Table 1"})
     assert typeset(read)["about"]["fronted"] is True
+
+
+def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
+    told = notebook("**Not measured here.**", "## One", ("in front",))
+    for text, undecided in (("1. open\n2. open, too", True), ("1. decided", False)):
+        data, about = magic.bundle(text, undecided)
+        shown = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[shown], metadata={"tags": ["finding"]}))
+    guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
+    told.cells.insert(0, guide)
+    read = document.read(told, Path())
+    assert read.title == "Its title"
+    assert [text_of(tree) for tree in read.prose] == [
+        *("Not measured here.", "decidedopenopen, too", "in front", "One")
+    ]
+    assert read.front == 3
+    (found,) = (node for node in nodes(read.prose) if node["t"] == "OrderedList")
+    assert len(found["c"][1]) == 3
 
 
 def test_the_appendix_refers_to_all_that_it_shows() -> None:
