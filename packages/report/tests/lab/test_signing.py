@@ -190,7 +190,8 @@ def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
         assert re.search(rf"\*\*{kind}\.\*\* “On {{processor}}", source), kind
     kept = source[source.index("### 4.3.") :]
     assert "payload.gain_kept" not in kept
-    assert "? payload.truncated_over_kept : 1" in kept
+    assert "? kept_open : 1" in kept
+    assert "kept_open = payload.delivery / payload.now, payload.truncated_over_kept" in source
 
 
 @pytest.mark.slow
