@@ -181,5 +181,23 @@ def test_a_session_that_was_killed_is_not_waited_for(monkeypatch: pytest.MonkeyP
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_strangers_word_makes_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"\0ipclab-stranger-{os.getpid()}"
+    monkeypatch.setattr(session_alone, "NAME", name)
+    monkeypatch.delenv(BESIDE, raising=False)
+    code = f"import os, socket, time; os.setuid(64123); s = socket.socket(socket.AF_UNIX); s.bind({name!r})"
+    code += "; s.listen(); print(1, flush=True); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stdout.readline()
+    said: list[str] = []
+    with alone(said.append):
+        assert [line.partition(":")[0] for line in said] == [
+            session_alone.STRANGER.partition(":")[0]
+        ]
+    holder.kill()
+    holder.wait()
+
+
 def test_columns_of_lines_begin_below_each_other() -> None:
     assert [*aligned([["a", "bb"], ["ccc", "d"]])] == ["a    bb", "ccc  d"]

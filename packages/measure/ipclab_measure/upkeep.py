@@ -74,8 +74,8 @@ def conform(peer: tuple[str, ...]) -> None:
 
 def _backend_faults(peer: tuple[str, ...]) -> list[str] | None:
     """Return what a backend in Python does wrong; None where `peer` is an executable."""
-    from ipclab_measure.backends import conform_channel
     from ipclab_measure.backends.installed import backends as registered
+    from ipclab_measure.studies import conform_channel
 
     (name, *more) = peer
     if more or "/" in name or (":" not in name and name not in registered()):

@@ -5,7 +5,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from ipclab_measure.backends.conform_channel import faults
+from ipclab_measure.studies.conform_channel import faults
 
 Run = Callable[..., "CompletedProcess[str]"]
 BROKEN = {

@@ -53,6 +53,7 @@ SAFE = {
     "random",  # a name of 128 bits, made exclusively and gone at once
     "peer's port",  # a port at which nobody but the other end is heard
     "token",  # a port, at which who does not know the launch's secret is not heard
+    "no data",  # nothing is read from it, and a stranger's is not waited for
     "the user's own folder",
     "tests",
 }

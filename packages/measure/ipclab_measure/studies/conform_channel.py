@@ -23,7 +23,7 @@ from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome, Worker
 from ipclab_measure.studies.joining import WAIT_NS, joined
 
-HERE = "ipclab_measure.backends.conform_channel"
+HERE = "ipclab_measure.studies.conform_channel"
 SIZES = (0, 1, 7, 4097, 65_537, 500_000, 100)  # bytes of messages, both ways
 ROUNDS = 72  # of all sizes, each message another: some 500
 SHORT_NS, SECONDS = 50_000_000, 60.0
