@@ -127,6 +127,8 @@ def test_a_contest_heeds_the_states_of_its_fastest_and_what_beats_its_limit_head
             "op": "round-trip",
             "backend": name,
             "placement": "same",
+            "low": slow,
+            "high": slow,
             "slow": slow,
             "why": why,
         }

@@ -94,9 +94,9 @@ def rows(levels: list[str]) -> pd.DataFrame:
 
 def test_lines_of_like_mechanisms_get_other_dashes(lab: Lab) -> None:
     like = ["posix-shm", "zmq-ipc"]  # both squares, blue and orange of one lightness
-    assert style.look(like[0], 0)[1] == style.look(like[1], 1)[1]
-    assert style.near(style.look(like[0], 0)[0], style.look(like[1], 1)[0])
     with canvas.blank(lab, (4, 3)) as figure:
+        assert style.look(like[0], 0)[1] == style.look(like[1], 1)[1]
+        assert style.near(style.look(like[0], 0)[0], style.look(like[1], 1)[0])
         ax = figure.subplots()
         lines(rows(like), x="size_bytes", hue="backend", ax=ax)
         assert alike(figure) == []

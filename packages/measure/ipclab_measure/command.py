@@ -83,7 +83,6 @@ def measure(
     from ipclab_measure.session.request import Request, told_of_tails
     from ipclab_measure.session.request import levels as levels_of
     from ipclab_measure.spawn.mpi_outer import around
-    from ipclab_measure.studies.installed import ALWAYS
     from ipclab_measure.studies.interface import Sweep
     from ipclab_measure.told_run import outcome
 
@@ -111,8 +110,6 @@ def measure(
             )
         request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
         progress = Progress(shown=True)
-        asked = ", ".join(name for name in request.names() if name not in ALWAYS)
-        progress.say(f"{asked} is being prepared")
         if request.launches:
             progress.say(told_of_tails(request.profile))
         with alone(progress.say, beside):

@@ -95,6 +95,8 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
         if not all(there) or not run.finished:
+            asked = ", ".join(name for name in request.names() if name not in ALWAYS)
+            progress.say(f"{asked} is being prepared")
             referees.keep(run)
             measuring.measure(possible, paths.ledger)
     return run
