@@ -70,9 +70,9 @@ def test_a_killed_process_of_a_report_is_told_in_one_line(tmp_path: Path) -> Non
     command = begun(tmp_path, *words)
 
     def workers() -> list[int]:
-        """Return the forked processes, which are called as the command is."""
+        """Return the processes that render."""
         own = of_session(command.pid)
-        return [pid for pid, told in own.items() if pid != command.pid and "-m ipclab" in told]
+        return [pid for pid, told in own.items() if "multiprocessing.spawn" in told]
 
     assert eventually(lambda: any((tmp_path / "tmp").glob("ipclab-*/k.json")), 240)
     os.kill(workers()[0], signal.SIGKILL)
