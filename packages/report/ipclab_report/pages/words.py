@@ -33,6 +33,7 @@ from ipclab_report.pages.extraction import (
 from ipclab_report.prose.language import placeholders
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
+OBSOLETE = "obsolete:"  # how the gate names what nothing says
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
 # then said.
@@ -147,7 +148,7 @@ def gate(sources: Sources | None = None) -> list[str]:
         untranslated = [msgid for msgid in wanted if msgid not in words]
         obsolete = [msgid for msgid in words if msgid not in wanted]
         problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in untranslated]
-        problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in obsolete]
+        problems += [f"{lang}: {OBSOLETE} {msgid[:60]!r}" for msgid in obsolete]
         for msgid, msgstr in words.items():
             problems += [f"{lang}: {problem}" for problem in faults(lang, msgid, msgstr)]
     return problems
