@@ -27,7 +27,8 @@ from ipclab_measure.studies.interface import Sweep
 
 class Lines(Progress):
     def say(self, line):
-        print(line, file=sys.stderr)
+        if not line.endswith(" is being prepared"):
+            print(line, file=sys.stderr)
 
 sizes, backends, *run = sys.argv[1:]
 try:
