@@ -24,11 +24,12 @@ def about(*runs: RunFolder) -> dict[str, str]:
     for run in runs:
         if "machine" in run.about:
             machines[run.machine] = f"{processor(run)} ({run.machine})"
+    known = [run.profile for run in runs if run.profile in PROFILES]
     return {
         "date": max(run.about["begun"] for run in runs),
         "run": " ".join(run.id for run in runs),
         "machine": " / ".join(machines.values()),
-        "profile": min((run.profile for run in runs), key=PROFILES.index),
+        "profile": min(known, key=PROFILES.index, default=runs[0].profile),
     }
 
 

@@ -27,7 +27,6 @@ LARGEST_SEED = 2**63 - 1
 # Of the parameters of a run, all others being its purpose.
 OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}
 NUMBER = re.compile(r"-?[0-9]{1,18}")
-# No factors, whatever --set says.
 # what has a parameter of its own, and is no factor
 PARAMETERS = {"size": "sizes", "size_bytes": "sizes", "backend": "backends", "study": "study"}
 

@@ -1,6 +1,6 @@
 """Expressions that were read: terms, and the functions of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
@@ -100,7 +100,7 @@ def applied(name: str, *parts: Term | float, along: Sequence[str] = ()) -> Term:
     """Return one of `FUNCTIONS` of terms; `along` is the factor of those that take steps."""
     terms = [part if isinstance(part, Term) else constant(of(part)) for part in parts]
     term = Term(partial(call, name, terms, along), terms)
-    if name in LEAST and not term.addresses:
+    if name in DEFINED and not term.addresses:
         try:
             term(Source(lambda study: pd.DataFrame()))
         except MissingError as error:
@@ -158,8 +158,11 @@ def _log(x: float) -> float:
     return log(x) if isfinite(x) else x
 
 
-# below, or at, which a function has no value; an end of an interval may lie there
-LEAST = {"log": 0.0, "sqrt": -5e-324}
+# where a function has a value; an end of an interval may lie beyond
+DEFINED: Mapping[str, Callable[[float], bool]] = {
+    "log": lambda x: x > 0,
+    "sqrt": lambda x: x >= 0,
+}
 
 
 def _mapped(name: str, change: Callable[[float], float], values: Values) -> Values:
@@ -171,7 +174,7 @@ def _mapped(name: str, change: Callable[[float], float], values: Values) -> Valu
         raise RuleError(f"it takes a plain number, not {values.named}")
     cells = {}
     for axes, value in values.cells.items():
-        if value.value <= LEAST.get(name, -inf):
+        if name in DEFINED and not DEFINED[name](value.value):
             raise MissingError(f"{name} has no value at {value.value:g}")
         changed = replace(value, value=change(value.value), low=None, high=None)
         if value.low is not None:

@@ -193,9 +193,8 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     reads = [reader["reads"] for reader in read]
     asked = wanted * len(read)
     made = sum(reads)
-    torn = min(
-        made, sum(reader["torn"] for reader in read)
-    )  # what is taken before is looked at, too
+    # what is taken before the recorded reads is looked at, too
+    torn = min(made, sum(reader["torn"] for reader in read))
     lost = sum(max(0, wanted - number) for number in reads)
     if torn:
         faults = [str(reader["fault"]) for reader in read if "fault" in reader]
