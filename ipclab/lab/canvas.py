@@ -58,11 +58,7 @@ class Figure:
 
 
 @contextmanager
-def blank(
-    lab: Data,
-    size: tuple[float, float],
-    names: drawn.Names = (),
-) -> Iterator[Any]:
+def blank(lab: Data, size: tuple[float, float], names: drawn.Names = ()) -> Iterator[Any]:
     """Give an empty canvas of `size` (inches) for readers of the lab's language.
 
     `names` are what levels are called (msgids) where that is not what they are called elsewhere.

@@ -71,12 +71,7 @@ class Data:
         """
         return self._frame(study, "contests", levels)
 
-    def samples(
-        self,
-        study: str = "",
-        op: str = "",
-        **levels: Any,
-    ) -> pd.DataFrame:
+    def samples(self, study: str = "", op: str = "", **levels: Any) -> pd.DataFrame:
         """Return the raw samples (ns of one operation) of the points of `study` with `levels`.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
@@ -159,12 +154,7 @@ class Data:
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other
 
-    def over(
-        self,
-        points: pd.DataFrame,
-        under: pd.DataFrame,
-        on: Sequence[str],
-    ) -> pd.DataFrame:
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
         """Return rows with a column `cell`: values over those of `under` with the same `on`.
 
         The columns of that row are there too, with `_under` at their names' end; without one, the
@@ -184,11 +174,7 @@ class Data:
             ratios.append(top / of(base))  # NaN stands where no row is below
         return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
-    def cells(
-        self,
-        points: pd.DataFrame,
-        **more: str | tuple[str, str],
-    ) -> pd.DataFrame:
+    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table.
 
         `more` names further columns: another metric of the same point and op, or (op, metric) of

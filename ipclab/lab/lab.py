@@ -152,10 +152,7 @@ class Lab(Data):
         if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
             said = self.say(
-                ORIGIN,
-                processor=processor(self.run),
-                machine=self.run.machine,
-                date=date,
+                ORIGIN, processor=processor(self.run), machine=self.run.machine, date=date
             )
             shell.show(said)
 

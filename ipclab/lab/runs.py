@@ -54,9 +54,7 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
 
 
 def best(
-    paths: Paths,
-    study: str,
-    asked: Callable[[RunFolder], int] = lambda run: 0,
+    paths: Paths, study: str, asked: Callable[[RunFolder], int] = lambda run: 0
 ) -> list[RunFolder]:
     """Return the runs here that hold `study`, the best first.
 

@@ -34,13 +34,7 @@ def show(text: str) -> None:
     display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
 
 
-def _one_line(
-    shell: Any,
-    kind: type[LabError],
-    error: LabError,
-    *_: Any,
-    **__: Any,
-) -> list[str]:
+def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
     """Show a LabError as one line, no traceback; IPython leaves the showing to us."""
     line = [f"{kind.__name__}: {error}"]
     shell._showtraceback(kind, error, line)

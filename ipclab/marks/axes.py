@@ -22,14 +22,7 @@ BEYOND = 10.0  # times the values that a logarithmic axis may show of their inte
 SPANNED = "value", "low", "high"
 
 
-def scale(
-    ax: Any,
-    which: str,
-    frame: pd.DataFrame,
-    column: str,
-    *,
-    log: bool,
-) -> None:
+def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
     axis = getattr(ax, f"{which}axis")
     words = drawn.of(ax).words
@@ -38,12 +31,7 @@ def scale(
     for name in {column, *beside} & set(frame):
         note_ends(ax, which, frame[name])
     if log and len(values) and values.min() > 0:
-        _logarithmic(
-            ax,
-            which,
-            float(values.min()),
-            float(values.max()),
-        )
+        _logarithmic(ax, which, float(values.min()), float(values.max()))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     unit = _unit(frame, column)
@@ -97,12 +85,7 @@ def _label(sketch: drawn.Drawn, frame: pd.DataFrame, column: str) -> str:
     return sketch.say(N_("{what}, {metric}"), what=said[0], metric=said[1]) if said else ""
 
 
-def reach(
-    ax: Any,
-    which: str,
-    low: float,
-    high: float,
-) -> tuple[float, float]:
+def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
     """Return the ends of all values on one axis, and on those that share it."""
     extents = drawn.of(ax).extents
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
@@ -137,12 +120,7 @@ class _Steps(LogLocator):
         return super().tick_values(vmin, vmax)
 
 
-def ticks_at(
-    ax: Any,
-    which: str,
-    column: str,
-    values: Sequence[Any],
-) -> None:
+def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any]) -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
     axis = getattr(ax, f"{which}axis")
     unit = labels.UNITS.get(column, "count")
@@ -156,7 +134,5 @@ def ticks_at(
         return str(drawn.of(ax).words.numbers.format(Quantity(round(value), unit), how))
 
     axis.set(
-        major_locator=FixedLocator(apart),
-        minor_locator=FixedLocator([]),
-        major_formatter=written,
+        major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written
     )

@@ -68,12 +68,7 @@ def lines(
         add_hover(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:
             stroke = style.stroke(ax, level, place, leading)
-            ax.plot(
-                part[x],
-                part[y],
-                label=drawn.of(ax).say(OTHERS),
-                **stroke,
-            )
+            ax.plot(part[x], part[y], label=drawn.of(ax).say(OTHERS), **stroke)
             continue
         name = NAMELESS if ends or hue is None else label
         look = _look(ax, level, place)
@@ -101,14 +96,7 @@ def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "linestyle": dash, "markeredgecolor": colour}
 
 
-def _line(
-    part: pd.DataFrame,
-    x: str,
-    y: str,
-    ax: Any,
-    look: dict[str, Any],
-    label: str,
-) -> None:
+def _line(part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str) -> None:
     """Draw one line, each row of it a point, with its intervals."""
     sns.lineplot(
         data=part,
@@ -125,14 +113,7 @@ def _line(
     error = interval_ends(part, y)
     if error is not None:
         colour = look["color"]
-        ax.errorbar(
-            part[x],
-            part[y],
-            yerr=error,
-            color=colour,
-            label=NAMELESS,
-            **INTERVAL,
-        )
+        ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
 
 
 def _name_ends(ax: Any, ends: Sequence[End]) -> None:

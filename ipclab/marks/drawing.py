@@ -29,12 +29,7 @@ DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
 
 
 def dots(
-    frame: pd.DataFrame,
-    *,
-    y: str,
-    ax: Any,
-    hue: str | None = None,
-    log: str = "",
+    frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, log: str = ""
 ) -> dict[Any, int]:
     """Draw each level of `y` as dots on a horizontal scale, levels of `hue` side by side.
 
@@ -62,13 +57,7 @@ def dots(
                 **INTERVAL,
             )
             names = [label_of(ax, y, name)] + ([label_of(ax, hue, level)] if hue else [])
-            add_hover(
-                ax,
-                mine,
-                mine.value,
-                at,
-                drawn.of(ax).words.joined(names),
-            )
+            add_hover(ax, mine, mine.value, at, drawn.of(ax).words.joined(names))
         if hue:
             face = "white" if hollow else style.GREY
             _name_mark(ax, marker, label_of(ax, hue, level), face)

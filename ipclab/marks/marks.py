@@ -72,10 +72,7 @@ def check_columns(frame: pd.DataFrame, *names: str) -> None:
             raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
 
 
-def groups(
-    frame: pd.DataFrame,
-    by: str | None,
-) -> Iterator[tuple[Any, pd.DataFrame]]:
+def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the rows of each level of `by` in their order; all rows when it is None."""
     if by is None:
         yield None, frame
@@ -84,24 +81,13 @@ def groups(
         yield level, frame[frame[by] == level]
 
 
-def add_hover(
-    ax: Any,
-    part: pd.DataFrame,
-    xs: Any,
-    ys: Any,
-    label: str,
-) -> None:
+def add_hover(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
     """Have each mark of a series tell its name, value and interval when pointed at."""
     columns = ["value", "unit", "low", "high"]
     if not {*columns} <= {*part}:
         return
     sketch = drawn.of(ax)
-    for x, y, measured in zip(
-        xs,
-        ys,
-        part[columns].itertuples(index=False),
-        strict=True,
-    ):
+    for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
         if pd.notna([x, y, *measured]).all():
             written = sketch.words.numbers.format(Quantity(*measured), "interval")
             words = sketch.say(N_("{word}: {value}"), word=label, value=written)

@@ -94,7 +94,8 @@ class Quantity:
         over, under = (part.ends.value for part in pair)
         quotient = self.form.get(ONE, 0.0) + factor * over / under
         low, high = self.ends
-        return None if low <= quotient <= high else quotient
+        same = 0.005 * abs(quotient)  # as that end, in the digits that are shown
+        return None if low - same <= quotient <= high + same else quotient
 
     def _as_ends(self) -> Ends:
         return Ends(float(self.value), *self.ends)

@@ -113,10 +113,7 @@ RUN_STEPS: Mapping[int, Step] = {
 }
 POINT_STEPS: Mapping[int, Step] = {
     # Schema 2 says with each launch for how many operations a sample stands; before, it was one.
-    1: lambda about: {
-        **about,
-        "launches": [{"per": {}, **each} for each in about["launches"]],
-    },
+    1: lambda about: {**about, "launches": [{"per": {}, **each} for each in about["launches"]]}
 }
 
 

@@ -70,11 +70,7 @@ class Table:
         return str(_template().render(table=self, linked=linked, whole=_whole, kind=kind))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {
-            MIME: self.to_json(),
-            "text/html": self.to_html(),
-            "text/plain": self.caption,
-        }
+        return {MIME: self.to_json(), "text/html": self.to_html(), "text/plain": self.caption}
 
 
 @cache

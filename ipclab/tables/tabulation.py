@@ -81,16 +81,7 @@ def tabulated(
     if not rows or not any(map(any, values)):
         values = []
     columns = [column.head for column in shown]
-    return Table(
-        lab.say(caption),
-        columns,
-        rows,
-        said,
-        name,
-        drawn,
-        values,
-        frame,
-    )
+    return Table(lab.say(caption), columns, rows, said, name, drawn, values, frame)
 
 
 def _index(frame: pd.DataFrame) -> list[Any]:
@@ -98,10 +89,7 @@ def _index(frame: pd.DataFrame) -> list[Any]:
 
 
 def _columns(
-    lab: "Data",
-    frame: pd.DataFrame,
-    spec: Spec,
-    names: Mapping[Any, str],
+    lab: "Data", frame: pd.DataFrame, spec: Spec, names: Mapping[Any, str]
 ) -> list[_ShownColumn]:
     """Return the columns of a frame as they are shown, its index levels first."""
     index = _index(frame)
@@ -159,13 +147,7 @@ def _head(
     return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
 
 
-def _text(
-    lab: "Data",
-    column: str,
-    value: Any,
-    spec: str,
-    names: Mapping[Any, str],
-) -> str:
+def _text(lab: "Data", column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
     if isinstance(value, str) and value in names:
         return lab.say(names[value])
     if isinstance(value, Quantity):

@@ -20,12 +20,7 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 
 
-def fill(
-    text: str,
-    lookup: Lookup,
-    formatter: Formatter,
-    markdown: bool = True,
-) -> str:
+def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True) -> str:
     """Return text with `{name}`, `{name:spec}` filled by `lookup`; `{{`, `}}` are braces.
 
     In Markdown values are escaped, so that none becomes markup; a cell or an axis is no `markdown`.

@@ -52,11 +52,7 @@ _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 class Formatter:
     """Quantities to text in one language; `translate` gives the few words that are needed."""
 
-    def __init__(
-        self,
-        lang: str,
-        translate: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, lang: str, translate: Callable[[str], str] = str) -> None:
         self.lang = lang
         self.translate = translate
 

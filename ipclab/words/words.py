@@ -46,10 +46,6 @@ class Words(Catalogue):
         value = plain(level)
         return value if isinstance(value, str) else self.numbers.format(value)
 
-    def joined(
-        self,
-        words: Iterable[str],
-        by: str = N_(", "),
-    ) -> str:
+    def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
         """Return words as a list with the language's comma, or with another separator (a msgid)."""
         return self.translate(by).join(words)
