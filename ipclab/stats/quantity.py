@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from math import isclose
 from typing import Any, Union
 
 from ipclab.stats import form
@@ -94,8 +95,7 @@ class Quantity:
         over, under = (part.ends.value for part in pair)
         quotient = self.form.get(ONE, 0.0) + factor * over / under
         low, high = self.ends
-        same = 0.005 * abs(quotient)  # as that end, in the digits that are shown
-        return None if low - same <= quotient <= high + same else quotient
+        return None if low <= quotient <= high or isclose(quotient, float(self.value)) else quotient
 
     def _as_ends(self) -> Ends:
         return Ends(float(self.value), *self.ends)

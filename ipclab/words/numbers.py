@@ -140,12 +140,17 @@ class Formatter:
         """Return the text of a ratio; if the quotient of its medians lies apart, with that too."""
         if ratio.quotient is None:
             return text
+        shown = [
+            self._text(Quantity(value, ratio.unit), words, unit)
+            for value in (ratio.quotient, ratio.value, *ratio.ends)
+        ]
+        if shown[0] in shown[1:]:
+            return text  # the same in the digits that are shown
         launches = [*ratio.launches.values()] or [ratio.quotient]
         told = {"quotient": ratio.quotient, "low": min(launches), "high": max(launches)}
         said = self.translate(_STATES if ratio.launches else _SCATTER).replace("{text}", text)
         for name, value in told.items():
-            shown = self._text(Quantity(value, ratio.unit), words, unit)
-            said = said.replace(f"{{{name}}}", shown)
+            said = said.replace(f"{{{name}}}", self._text(Quantity(value, ratio.unit), words, unit))
         return said
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:

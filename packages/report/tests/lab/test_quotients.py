@@ -48,6 +48,13 @@ def test_a_quotient_that_lies_in_its_interval_is_not_told() -> None:
         assert "several states" not in Formatter("en").format(ratio, "x,interval")
 
 
+def test_a_quotient_is_not_told_beside_the_same_digits() -> None:
+    close = compared(OVER, UNDER, Ends(26.5, 26.4, 26.66))
+    apart = compared(OVER, UNDER, Ends(26.5, 26.4, 26.6))
+    assert Formatter("en").format(close, "x,interval") == "26.5× [26.4–26.7]"
+    assert "quotient of the medians 26.7×" in Formatter("en").format(apart, "x,interval")
+
+
 class Printed(Told):
     """A notebook, and each quantity that it prints with its text."""
 
@@ -80,10 +87,17 @@ def test_every_ratio_of_a_document_can_be_divided_by_its_reader(name: str) -> No
             continue
         ratios += 1
         low, high = quantity.ends
-        if not (low <= quotient <= high or "several states" in text):
+        told = "several states" in text or _shown(quotient) in map(
+            _shown, (quantity.value, low, high)
+        )
+        if not (low <= quotient <= high or told):
             wrong.append((quantity, quotient, text))
     assert wrong == []
     assert ratios
+
+
+def _shown(value: float) -> str:
+    return Formatter("en").format(Quantity(value), "x")
 
 
 def _quotient(quantity: Quantity) -> float | None:
