@@ -10,11 +10,14 @@ Data: TypeAlias = list[tuple[float, list[Factor]]]
 
 
 def as_data(form: Form) -> Data:
-    """Return a form as plain lists and numbers; of a part's run only whether there is one."""
+    """Return a form as plain lists and numbers; of a part's run only whether there is one.
+
+    Parts are in the order of their names, so that the same form is the same text.
+    """
     data: Data = []
     for term, coefficient in form.items():
         factors: list[Factor] = []
-        for part, power in term:
+        for part, power in sorted(term, key=lambda each: (each[0].name, each[1])):
             launches = {**part.launches}
             factors.append((part.name, part.run is not None, part.ends, launches, part.time, power))
         data.append((coefficient, factors))

@@ -17,7 +17,9 @@ from tests.support.commands import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 NAMED = re.compile(r"\{([A-Za-z_]\w*)")  # in prose, and in what figures and tables say
 ASKED = re.compile(r"^\s*\? (.+?)(?: as (\w+))?$", re.MULTILINE)
-MODELS = [ROOT / f"notebooks/{name}.ipynb" for name in ("04_round_trip", "05_file_io")]
+MODELS = [
+    ROOT / f"notebooks/{name}.ipynb" for name in ("01_payload", "04_round_trip", "05_file_io")
+]
 FIRST, LINES = 3, 15  # cells of code to the first picture, lines of a cell
 KEPT = 6  # names that live longer: the study's frame and five more
 TOLD = {"it", "within"}  # by the judge
