@@ -1,7 +1,8 @@
 """However a ratio of two medians of the reference run is asked for, it has one value and interval.
 
 A part of its contests and of other pairs is drawn, with a seed; with IPCLAB_EVERY_RATIO=1 it is
-every contest, and a thousand pairs of each study.
+every contest, and a thousand pairs of each study. IPCLAB_RATIOS_OF names the folder or bundle of
+another run.
 """
 
 import math
@@ -10,6 +11,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,6 +22,8 @@ from ipclab.frames.ratios import Ratios
 from ipclab.paths import checkout
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
+from ipclab.store.bundle import opened
+from ipclab.store.run import RunFolder
 from ipclab_answers.values.rows import rows as values
 from ipclab_report.claims.claim import decide
 from ipclab_report.claims.computed import compute, values_of
@@ -53,8 +57,14 @@ SIDES = {
 
 
 @cache
+def run() -> RunFolder:
+    other = os.environ.get("IPCLAB_RATIOS_OF")
+    return opened(checkout(), Path(other)) if other else reference()
+
+
+@cache
 def lab() -> ReportLab:
-    made: ReportLab = lab_of(reference(), checkout(), "en")
+    made: ReportLab = lab_of(run(), checkout(), "en")
     return made
 
 
@@ -128,7 +138,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     frame = lab().points(study, metric="p50", op=op)
     over_frame = lab().over(frame[frame.point == over], frame[frame.point == under], ["op"])
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
-    kept = Quoted("other", [({MIME: told}, {})], Ratios(reference()))
+    kept = Quoted("other", [({MIME: told}, {})], Ratios(run()))
     rule = read_rule(f"{written} at_most 1")
     requirement = Requirement("R", "text", "median", rule)
     source = values_of(lab())[1]
@@ -152,7 +162,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_value_is_the_same_in_frames_python_and_exports(study: str) -> None:
-    exported = values(reference(), [study], {}, None)
+    exported = values(run(), [study], {}, None)
     exported = exported[exported.metric == "p50"]
     assert len(exported) == len(cells(study)) > 0
     row: Any
