@@ -92,7 +92,7 @@ check: setup ## is every report what data, code, words and lock would give?
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
 	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
 	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
-		--LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
+		--LabApp.app_settings_dir=$(call quoted,$(CURDIR)/scripts/jupyterlab) --ServerApp.answer_yes=True \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 
 clean: setup ## remove what a killed run left behind

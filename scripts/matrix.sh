@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The laboratory in other environments: each line is one that a machine may have, and what happened in it.
 #   scripts/matrix.sh [LINE ...]        as root, since most lines need a namespace of their own
+# PYTHON is the environment's interpreter, which a line without root can only use where every user may read it; PYTHONS are
+# those of other environments, set up by `make setup PYTHON=...` in clones of their own: a line for each.
 # A line is well when each of its commands ends with 0, or tells in one line why it cannot; a traceback, a signal and a
 # wait without end are not. The table goes to standard output, what failed to standard error.
 set -u
@@ -43,7 +45,7 @@ only="$*"
 mounted() { echo "unshare -m $work/mount.sh"; }
 # in a mount namespace: the shell words of $MOUNT, then the command
 printf '#!/bin/sh\nset -e\neval "$MOUNT"\nexec "$@"\n' >"$work/mount.sh"
-printf '#!/bin/sh\neval "$LIMIT"\nexec "$@"\n' >"$work/limit.sh"
+printf '#!/bin/bash\neval "$LIMIT"\nexec "$@"\n' >"$work/limit.sh"
 chmod 755 "$work"/*.sh
 limited="$work/limit.sh"
 cpu=$(taskset -pc $$ | sed 's/.*[-,: ]//')
@@ -76,14 +78,12 @@ line "umask 077" "$limited" LIMIT='umask 077'
 line "no root" "$nobody" HOME="$work"
 line "ulimit -n 64" "$limited" LIMIT='ulimit -n 64'
 line "ulimit -v 1 GB" "$limited" LIMIT='ulimit -v 1000000'
+line "ulimit -v 600 MB" "$limited" LIMIT='ulimit -v 600000'
 line "ulimit -u 30, no root" "$nobody $limited" HOME="$work" LIMIT='ulimit -u 30'
 line "no loopback" "unshare -n"
 line "no git" "" PATH="$(dirname "$python"):/nowhere"
 line "data in an odd folder" "" IPCLAB_DATA="$odd/data"
-for version in 3.11 3.12 3.13 3.14; do
-    found=$(command -v "python$version" || :)
-    "$python" -c "import sys; sys.exit(sys.version_info[:2] != tuple(map(int, '$version'.split('.'))))" && found=$python
-    [[ $found == "$python" ]] && continue
-    ! [[ $only ]] && printf '%-28s %-5s %s\n' "Python $version" "-" "${found:-not installed}: make setup PYTHON=python$version in a clone of its own"
+for python in ${PYTHONS:-}; do
+    line "Python $("$python" -c 'import platform; print(platform.python_version())')" ""
 done
 exit $bad

@@ -1,6 +1,5 @@
 """The frames of a run: derived from its samples, and kept in the user's cache folder."""
 
-import io
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ipclab.frames import kept
 from ipclab.frames.contests import contests
@@ -94,8 +95,13 @@ def _touched(file: str) -> tuple[int, ...]:
 
 
 def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return a frame in whose cells lists are tuples, which can be compared and counted."""
-    frame = pd.read_parquet(io.BytesIO(parquet), columns=list(columns) or None)
+    """Return a frame in whose cells lists are tuples, which can be compared and counted.
+
+    No thread of Arrow's helps: it could abort Python's end (apache/arrow#34314).
+    """
+    with pq.ParquetFile(pa.BufferReader(parquet), pre_buffer=False) as file:
+        table = file.read(list(columns) or None, use_threads=False)
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
     for name in frame.columns.intersection(LISTS):
         frame[name] = [_cells(cell) for cell in frame[name].to_numpy()]
     return frame

@@ -55,6 +55,10 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
             "gap_ns=x is not possible; give whole numbers",
         ),
         (("ab", "pipe", "unix", "--size", "0"), "give a number of bytes above 0"),
+        (
+            ("choose", "--size", "0"),
+            "ipclab: size = '0' is not possible: give a number of bytes above 0; see docs/choose.md",
+        ),
         (("gather", ".", "--size", "many"), "is no size: write 65536 or 64KiB"),
         (
             ("choose", "--size", "64KiB", "--way", "state"),
@@ -283,6 +287,9 @@ def test_make_takes_a_checkout_and_a_run_whose_names_have_quotes(tmp_path: Path)
             assert f"<{root}/.venv/bin/python>" in done.stdout
         if target in ("report", "measure", "choose", "compare", "reference"):
             assert f"<{ODD}>" in done.stdout
+        if target == "lab":  # it asks for no news, and Ctrl-C ends it at once
+            assert f"<--LabApp.app_settings_dir={root}/scripts/jupyterlab>" in done.stdout
+            assert "<--ServerApp.answer_yes=True>" in done.stdout
 
 
 def test_a_missing_python_is_one_line(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
         "--IdentityProvider.token=test",
         "--allow-root",
         "--expose-app-in-browser",
+        f"--LabApp.app_settings_dir={ROOT / 'scripts/jupyterlab'}",
     ]
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "IPCLAB_DATA")
     settings = {name: str(folder / name.lower()) for name in own}

@@ -82,6 +82,8 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
+NEWS = """() => window.jupyterapp.serviceManager.settings.fetch(
+  "@jupyterlab/apputils-extension:notification").then(told => told.schema.properties.fetchNews.default)"""
 SAVE = """told => window.jupyterapp.serviceManager.contents.save(
   "theirs.ipynb", {type: "notebook", format: "json", content: told})"""
 SHOWN = """() => {
@@ -190,6 +192,13 @@ def test_a_sweep_of_ones_own_fills_its_notebook(lab: tuple[Any, str]) -> None:
     # A smoke run has no boundaries, and a sweep of one study no calibration: their tables say so.
     assert empty <= {"calibration", "round-trip-boundaries"}
     assert "4 KiB" in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
+
+
+def test_jupyterlab_asks_for_no_news(lab: tuple[Any, str]) -> None:
+    page, address = lab
+    page.goto(address.format(name="index.ipynb"))
+    page.wait_for_function(READY)
+    assert page.evaluate(NEWS) == "false"
 
 
 def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) -> None:

@@ -46,7 +46,7 @@ def bytes_of(text: str) -> int:
     if not parts or parts[2] not in UNITS or size != int(size):
         raise ValueError(f"{text!r} is no size: write 65536 or 64KiB")
     if size <= 0:
-        raise ValueError(f"size {text} is not possible: give a number of bytes above 0")
+        raise ValueError("give a number of bytes above 0")
     return int(size)
 
 

@@ -126,13 +126,14 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
             with pq.ParquetFile(part) as file:
                 if not file.schema_arrow.equals(COLUMNS):
                     raise ValueError("it has other columns")
-                rows = file.read_row_group(0, columns=columns).select(columns)
+                rows = file.read_row_group(0, columns=columns, use_threads=False)
+                rows = rows.select(columns)
         except (OSError, ValueError, LookupError):
             part.unlink()
             continue
         names = pa.repeat(part.name, len(rows))
         tables.append(rows.append_column(part_name, names))
-    heads: pd.DataFrame = pa.concat_tables(tables).to_pandas()
+    heads: pd.DataFrame = pa.concat_tables(tables).to_pandas(use_threads=False)
     heads = heads.merge(present, on=KEY)
     heads = heads.drop_duplicates("file")
     return heads.sort_values("file", ignore_index=True, kind="stable")
@@ -195,7 +196,8 @@ def _join_small(top: Path, present: pd.DataFrame) -> None:
     heads = _heads(top, present, KEY)
     live = []
     for part in small:
-        rows = pq.read_table(part, partitioning=None)
+        with pq.ParquetFile(part) as file:
+            rows = file.read(use_threads=False)
         files = heads.file[heads.part == part.name]
         live.append(_of_files(rows, files))
     _add(top, pa.concat_tables(live))
@@ -227,5 +229,5 @@ def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
             rows = _of_files(rows, live.file)
         tables.append(rows)
     table = pa.concat_tables(tables).unify_dictionaries()
-    values: pd.DataFrame = table.to_pandas(self_destruct=True, split_blocks=True)
+    values: pd.DataFrame = table.to_pandas(use_threads=False, self_destruct=True, split_blocks=True)
     return values

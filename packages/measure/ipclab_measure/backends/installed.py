@@ -5,6 +5,7 @@ from functools import cache
 
 from ipclab.plugins import chosen
 from ipclab_measure.backends.interface import Backend
+from ipclab_measure.backends.library import Library
 from ipclab_measure.plugins import installed
 
 GROUP = "ipclab.backends"
@@ -17,6 +18,13 @@ def backends() -> dict[str, Backend]:
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
     return installed(GROUP, "backend", Backend)
+
+
+def load() -> None:
+    """Import what the backends rest on, so that processes forked from this one have it."""
+    backends()
+    for library in Library.known:
+        library.load()
 
 
 def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:

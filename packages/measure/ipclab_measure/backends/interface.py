@@ -1,6 +1,5 @@
 """What a mechanism must offer so that a study can sweep it."""
 
-import importlib
 import mmap
 import os
 from collections.abc import Callable, Iterator
@@ -9,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from ipclab.paths import typed
 from ipclab_measure.backends.waiting import BLOCK, Peer
 from ipclab_measure.spawn import names
 from ipclab_measure.spawn.owned import FILE, own
@@ -172,19 +170,6 @@ class Channel(End):
     def recv(self, timeout_ns: int, /) -> bytes:
         """Return the next message as an object of its own."""
         raise NotImplementedError
-
-
-def optional(module: str) -> Any:
-    """Return the installed module, or None: a machine that only renders need not have it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
-
-
-def needs(package: str, module: object) -> Callable[[], str | None]:
-    """Return a backend's `missing` for the `optional` `module` of `package`."""
-    return lambda: None if module else f"the package {package} is not installed: {typed('setup')}"
 
 
 def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:

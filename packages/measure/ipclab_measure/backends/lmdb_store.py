@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from importlib.util import find_spec
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
@@ -12,12 +11,13 @@ from ipclab_measure.backends.interface import (
     Data,
     Place,
     Store,
-    needs,
 )
+from ipclab_measure.backends.library import Library
 
 KEY, VERSION = b"dictionary", b"version"
 MAP_BYTES = 1 << 30  # as published; a sparse file
 READERS = 126
+lmdb = Library("lmdb", "lmdb")
 
 
 class LmdbStore(Store):
@@ -30,8 +30,6 @@ class LmdbStore(Store):
     map_bytes: ClassVar[int] = MAP_BYTES
 
     def __init__(self, place: Place, create: bool) -> None:
-        import lmdb
-
         super().__init__(place, create)
         self.full: type[Exception] = lmdb.MapFullError
         self.path = place.path("lmdb")
@@ -80,6 +78,4 @@ class LmdbStore(Store):
             os.sched_yield()
 
 
-backend = Backend(
-    "lmdb", store=LmdbStore, missing=needs("lmdb", find_spec("lmdb")), look=("#009E73", "v")
-)
+backend = Backend("lmdb", store=LmdbStore, missing=lmdb.missing, look=("#009E73", "v"))

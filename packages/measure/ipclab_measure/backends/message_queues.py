@@ -16,16 +16,15 @@ from ipclab_measure.backends.interface import (
     Channel,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.waiting import SLICE_NS, closed, until
 from ipclab_measure.spawn import names
 
 LIMITS, SYSTEM_V_LIMIT = Path("/proc/sys/fs/mqueue"), Path("/proc/sys/kernel/msgmax")
 DEPTH = 10  # the kernel's usual msg_default
-sysv_ipc = optional("sysv_ipc")
+sysv_ipc = Library("sysv-ipc", "sysv_ipc")
 
 
 def _limit(name: str) -> int:
@@ -167,7 +166,7 @@ posix = Backend(
 system_v = Backend(
     "sysv-mq",
     channel=_SystemVChannel,
-    missing=needs("sysv-ipc", sysv_ipc),
+    missing=sysv_ipc.missing,
     longest=lambda: (int(SYSTEM_V_LIMIT.read_text()), "sysctl kernel.msgmax and kernel.msgmnb"),
     limit="mq",
     look=("#D55E00", "D"),

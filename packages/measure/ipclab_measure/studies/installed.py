@@ -3,7 +3,7 @@
 from functools import cache
 
 from ipclab.plugins import chosen
-from ipclab_measure.backends.installed import backends
+from ipclab_measure.backends.installed import load
 from ipclab_measure.plugins import installed
 from ipclab_measure.studies.interface import Study
 
@@ -43,5 +43,5 @@ def preload() -> None:
     import ipclab_measure.spawn.proof  # noqa: F401
 
     np.random.Generator(np.random.PCG64(0)).bytes(8)
-    backends()
+    load()
     studies()

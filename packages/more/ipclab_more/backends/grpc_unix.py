@@ -16,10 +16,9 @@ from ipclab_measure.backends.interface import (
     Channel,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.sockets import socket_path
 from ipclab_measure.backends.waiting import Peer, closed, until
 
@@ -28,7 +27,7 @@ SERVICE, METHOD = "ipclab", "exchange"
 OPTIONS = ("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)
 DEPTH = 16  # messages that wait at an end; gRPC's own windows come on top
 SECOND = 1.0
-grpc = optional("grpc")
+grpc = Library("grpcio", "grpc")
 
 
 class _GrpcChannel(Channel):
@@ -182,7 +181,7 @@ backend = Backend(
     "grpc-unix",
     channel=_UnaryChannel,
     stream=_GrpcChannel,
-    missing=needs("grpcio", grpc),
+    missing=grpc.missing,
     limit="unix",
     look=("#E69F00", "D"),
     brief=False,

@@ -16,10 +16,9 @@ from ipclab_measure.backends.interface import (
     Channel,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.waiting import (
     BLOCK,
     SPIN,
@@ -34,7 +33,7 @@ from ipclab_measure.spawn.ledger import SHARED_MEMORY
 MICROSECOND = 1_000
 ASK_SECONDS = 20e-6
 INTERRUPTED = "InterruptSignal"  # as by SIGCONT: a wait of a stopped process ends when it goes on
-iceoryx2 = optional("iceoryx2")
+iceoryx2 = Library("iceoryx2", "iceoryx2")
 
 
 def _node_of(config: Any) -> Any:
@@ -199,7 +198,7 @@ backend = Backend(
     waits=WAITS,
     receives=VIEW,
     stream=_IceoryxStream,
-    missing=needs("iceoryx2", iceoryx2),
+    missing=iceoryx2.missing,
     limit="shm-futex",
     look=("#009E73", "P"),
 )

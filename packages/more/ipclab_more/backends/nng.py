@@ -7,10 +7,9 @@ from ipclab_measure.backends.interface import (
     Channel,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.sockets import socket_path
 from ipclab_measure.backends.waiting import (
     Peer,
@@ -19,7 +18,7 @@ from ipclab_measure.backends.waiting import (
     until,
 )
 
-pynng = optional("pynng")
+pynng = Library("pynng", "pynng")
 
 
 class _PairChannel(Channel):
@@ -71,7 +70,7 @@ class _PairChannel(Channel):
 backend = Backend(
     "nng-ipc",
     channel=_PairChannel,
-    missing=needs("pynng", pynng),
+    missing=pynng.missing,
     limit="unix",
     look=("#E69F00", "X"),
 )

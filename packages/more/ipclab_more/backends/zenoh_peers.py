@@ -13,14 +13,13 @@ from ipclab_measure.backends.interface import (
     Channel,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.sockets import socket_path
 from ipclab_measure.backends.waiting import Peer, there, until
 
-zenoh = optional("zenoh")
+zenoh = Library("eclipse-zenoh", "zenoh")
 
 
 class _ZenohChannel(Channel):
@@ -72,7 +71,7 @@ class _ZenohChannel(Channel):
 backend = Backend(
     "zenoh",
     channel=_ZenohChannel,
-    missing=needs("eclipse-zenoh", zenoh),
+    missing=zenoh.missing,
     limit="unix",
     gathers=True,
     look=("#56B4E9", "P"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.installed import backends
+from ipclab_measure.backends.installed import load
 from ipclab_measure.backends.interface import Channel, Place, Segment
 from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.proof import LOOKED, AwaitedError, recorded
@@ -56,7 +56,7 @@ def preload() -> None:
 
     A small object of each kind goes every way within this process.
     """
-    backends()
+    load()
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # joblib tells where it finds no shared memory
         room = Room(memoryview(bytearray(room_bytes(FIRST_BYTES))), Path(folder, "object"))

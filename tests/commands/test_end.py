@@ -1,0 +1,42 @@
+"""What a measuring command holds when Python ends: no thread, and no library that starts some.
+
+A thread of Arrow's that lives then aborts the process when it lets a Python object go.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.commands import environment
+
+TELLING = """
+import atexit, json, sys
+from pathlib import Path
+from ipclab_measure.cli import main
+
+def tell():
+    threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+    Path(told).write_text(json.dumps([threads, [*sys.modules]]))
+
+told = sys.argv.pop(1)
+atexit.register(tell)
+main()
+"""
+MEASURE = "measure --study payload --backend shm-mmap --size 100 --placement same --launches 1"
+# Two wait for ever in C and hold nothing of Python's: neither is there.
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+LIBRARIES = {"grpc", "iceoryx2", "lmdb", "pynng", "sysv_ipc", "zenoh"}
+
+
+def test_the_process_that_measures_has_no_thread_at_its_end(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    command = [sys.executable, "-c", TELLING, str(told), *MEASURE.split(), "--profile", "smoke"]
+    env = environment(tmp_path) | ALONE
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "as pages: " in done.stdout  # a table was made: frames were derived, kept and read
+    threads, modules = json.loads(told.read_text())
+    assert threads == ["python"] and LIBRARIES.isdisjoint(modules)
