@@ -18,6 +18,7 @@ from ipclab.words.catalogue import LANGUAGES, N_
 NBSP = "\u00a0"
 # significant digits; the most on a side of the decimal point
 _DIGITS, _WRITTEN_OUT = 3, 20
+_SMALL, _HALF = 0.1, 0.5  # a ratio below and an interval up to here are told as "1/15.6"
 _FAR = 10  # times the value: an interval's end that is shown in digits of its own
 _SCALES: dict[str, Mapping[str, float]] = {
     "ns": NANOSECONDS,
@@ -119,14 +120,20 @@ class Formatter:
             places = 0
         symbols = _SYMBOL | LANGUAGES[self.lang].get("symbols", {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
-        shown = self.number(value / scale if scale != 1.0 else value, places)
-        ends = list[str]()
+        numbers = [value]
         if words & {"interval", "span"} and None not in (quantity.low, quantity.high):
-            for end in quantity.ends:
-                far = isfinite(end) and abs(end) >= _FAR * abs(value)
+            numbers += quantity.ends
+        if symbol and unit == "x" and min(numbers) > 0 and value < _SMALL and max(numbers) <= _HALF:
+            # "1/15.6 as many": nobody writes "0.0643× as many"
+            symbol, written = "", [f"1/{self.number(1 / number)}" for number in numbers]
+        else:
+            written = []
+            for number in numbers:
+                far = abs(number) >= _FAR * abs(value)
                 # so far out its own digits say enough
-                digits = min(places, shown_decimals(end / scale)) if far else places
-                ends.append(self.number(end / scale, digits))
+                digits = min(places, shown_decimals(number / scale)) if far else places
+                written.append(self.number(number / scale if scale != 1.0 else number, digits))
+        shown, *ends = written
         if {*ends} <= {shown}:
             return shown + symbol  # what there is lies within the value's last digit
         if "span" in words:

@@ -166,8 +166,9 @@ def _which(lab: Data, faster: pd.DataFrame) -> str:
     results = []
     for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
         words = [lab.level(name, row[name]) for name in NAMING]
-        over = lab.words.numbers.number(row["lowest"], 2)
-        results.append(lab.words.joined([*words, f"× {over}"]))
+        over = Quantity(row["lowest"])
+        said = N_("{which}: {over:pct} of its limit")
+        results.append(lab.say(said, which=lab.words.joined(words), over=over))
     which = lab.words.joined(results, N_("; "))
     more = len(faster) - len(results)
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which

@@ -81,5 +81,5 @@ def _named(lab: Data, row: dict[Any, Any], by: Sequence[str]) -> str:
             written = lab.say(N_("{factor}: {count}"), factor=factor, count=written)
         words.append(written)
     fast, slow = Quantity(row["fast"], "ns"), Quantity(row["slow"], "ns")
-    states_said = lab.say(N_("{fast} or {slow}"), fast=fast, slow=slow)
-    return lab.words.joined([*words, states_said])
+    which = lab.words.joined(words)
+    return lab.say(N_("{which}: {fast} or {slow}"), which=which, fast=fast, slow=slow)

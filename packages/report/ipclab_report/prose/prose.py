@@ -37,6 +37,7 @@ DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
+_SPACES = re.compile(r"[ \t\n]+")
 _WIDE_BREAK = re.compile(rf"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 TextChange = Callable[[str], str]
 
@@ -224,5 +225,8 @@ def parse(source: str) -> "list[Token]":
 
 
 def join_lines(text: str) -> str:
-    """Join soft line breaks: nothing between two Chinese characters, a space elsewhere."""
-    return " ".join(_WIDE_BREAK.sub("", text).split())
+    """Join soft line breaks: nothing between two Chinese characters, a space elsewhere.
+
+    The space before a unit stays one that does not break.
+    """
+    return _SPACES.sub(" ", _WIDE_BREAK.sub("", text)).strip(" \t\n")

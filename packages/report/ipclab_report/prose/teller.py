@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 # Korean writes intervals of ratios as in "15.0배(구간 10.3~16.5배)"
 _RATIO = re.compile(r"(배|(?<![\d.])1/[\d.,]+) \\?\[([\d.,/]+)\\?~([\d.,/]+)\\?\]")
-# A ratio far below one, with its interval, is a fraction of one: "1/15.6 as many" for "0.0643× as many".
-_SMALL = re.compile(
-    r"(?<![\d.,])(?P<value>0\.0\d*[1-9]\d*)(?:×|배|倍)"
-    r"(?: (?P<open>\\?\[)(?P<low>[\d.,]+)(?P<to>\\?[–~])(?P<high>[\d.,]+)(?P<close>\\?\]))?"
-)
-_MOST = 0.5  # the highest end of an interval that is told in fractions
 LEVEL, LEVEL_IN_CELL = N_("Reason: level of the contest."), N_("(level of the contest)")
 FEW = N_("The launches of this run are too few to test it, whatever the difference.")
 
@@ -45,20 +39,8 @@ class Teller:
 
     def fill(self, text: str, more: Variables | None = None) -> str:
         """Return Markdown with placeholders filled: from `more`, the notebook and the run."""
-        filled: str = _SMALL.sub(self._as_fraction, self.lab._filled(text, more))
+        filled: str = self.lab._filled(text, more)
         return _RATIO.sub(_in_korean, filled) if self.lab.words.lang == "ko" else filled
-
-    def _as_fraction(self, match: re.Match[str]) -> str:
-        """Return a small ratio as `1/n`; as it is where its interval reaches far above."""
-        numbers = [float(match[name] or 0) for name in ("value", "low", "high")]
-        if numbers[2] > _MOST or (match["low"] and not numbers[1]):
-            return match[0]
-        value, low, high = (
-            f"1/{self.lab.words.numbers.number(1 / n)}" if n else "" for n in numbers
-        )
-        if not low:
-            return value
-        return f"{value} {match['open']}{low}{match['to']}{high}{match['close']}"
 
     def tell(self, text: str, more: Variables | None = None) -> str:
         """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""

@@ -26,7 +26,7 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(
     beaten: RunFolder, paths: Paths
 ) -> None:
     told = {lang: limits.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
-    assert all("× 0.08" in text and text.startswith("**") for text in told.values())
+    assert all("8.11%" in text and text.startswith("**") for text in told.values())
     assert all(
         lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items()
     )
@@ -47,7 +47,7 @@ def test_the_notice_names_three_and_counts_the_rest(
     for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
         monkeypatch.setattr(limits, "beaten", lambda lab, rows=rows: rows)
         told = limits.notice(lab_of(beaten, paths, "ko")).data
-        assert (told.count("× 0.08"), "외" in told) == (names, bool(rest)) and rest in told
+        assert (told.count("8.11%"), "외" in told) == (names, bool(rest)) and rest in told
 
 
 def test_results_that_would_be_called_the_same_are_named_once(
@@ -56,7 +56,7 @@ def test_results_that_would_be_called_the_same_are_named_once(
     walls = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 3)
     monkeypatch.setattr(limits, "beaten", lambda lab: walls.assign(lowest=[0.3, 0.1, 0.2]))
     told = limits.notice(lab_of(beaten, paths, "ko")).data
-    assert told.count("× 0.") == 1 and "× 0.10" in told and "외 2건" in told
+    assert told.count("%") == 1 and "10.0%" in told and "외 2건" in told
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:

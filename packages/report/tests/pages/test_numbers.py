@@ -74,3 +74,26 @@ def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
     assert numbers.format(Quantity(0.771, "1", 0.34, 17.345), "x,interval") == "0.771× [0.340–17.3]"
     shares = Quantity(-0.0322, "share", -0.2343, 6.9628)
     assert numbers.format(shares, "interval") == "−3.22% [−23.43–696]"
+
+
+@pytest.mark.parametrize(
+    ("value", "spec", "text"),
+    [
+        # 1 / 0.0643, as it would be printed, is 15.6
+        (Quantity(0.06434, "1", 0.05, 0.08), "x,interval", "1/15.5 [1/20.0–1/12.5]"),
+        (Quantity(0.06434, "1", 0.05, 0.08), "x", "1/15.5"),
+        (Quantity(0.06434, "1", 0.05, 0.08), "x,bare", "0.0643"),
+        (Quantity(0.06434, "1", 0.05, 1.8), "x,interval", "0.0643× [0.0500–1.80]"),
+        (
+            Quantity(0.06434, "1", 0.0, 0.08),
+            "x,interval",
+            "0.0643× [no interval: too few launches]",
+        ),
+        (Quantity(0.0, "1", 0.0, 0.0), "x,interval", "0×"),
+        (Quantity(0.1, "1", 0.09, 0.2), "x,interval", "0.100× [0.090–0.200]"),
+    ],
+)
+def test_a_ratio_far_below_one_is_a_fraction_of_the_value_and_not_of_its_digits(
+    value: Quantity, spec: str, text: str
+) -> None:
+    assert Formatter("en").format(value, spec) == text

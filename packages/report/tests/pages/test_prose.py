@@ -62,6 +62,11 @@ def test_a_line_break_in_chinese_is_no_space() -> None:
     assert shown == "一行，两行 of CPU"
 
 
+def test_a_value_keeps_the_space_before_its_unit() -> None:
+    """A chosen sentence once had its spaces joined after its values were filled in."""
+    assert prose.join_lines(" It takes\n  7.91\u00a0ms\n") == "It takes 7.91\u00a0ms"
+
+
 def test_values_are_filled_in_and_never_become_markup() -> None:
     told: dict[str, Quantity | str] = {"t": Quantity(1500, "ns"), "cpu": "A*B_[x]", "said": "1 < 2"}
     filled = filling.fill("{t} {{x}} {cpu} `{cpu}` {said}", told.__getitem__, Formatter("en"))
