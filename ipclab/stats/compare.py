@@ -3,7 +3,7 @@
 Only medians of launches are compared: samples of one launch share its luck, and tests over them
 call identical code different nine times in ten. A comparison is the exact interval of a ratio at
 the level that its family has, and what the judge says of that interval: what is printed is what was
-judged. `docs/method.md` says what it was weighed against.
+judged.
 """
 
 import math
@@ -112,7 +112,7 @@ def _by_heats(
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    level = heat_level(mechanisms, len(ratios), equivalence, alpha)
+    level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
     low, high = paired.interval(ratios, level, scatter)
     comparison = judge_ratio(ratio, exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)

@@ -7,10 +7,10 @@ look has a share of the error (Lan and DeMets, Biometrika 70, 1983, 659-663, her
 interval holds whenever one stops (Jennison and Turnbull, J. R. Statist. Soc. B 51, 1989, 305-361).
 """
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 from scipy.special import ndtr
@@ -31,13 +31,15 @@ def pair_level(mechanisms: int, launches: int, alpha: float = ALPHA) -> float:
     return range_level(max(2, mechanisms), alpha * share)
 
 
-def heat_level(mechanisms: int, heats: int, bound: float, alpha: float = ALPHA) -> float:
+def heat_level(
+    mechanisms: int, heats: int, bound: float, alpha: float = ALPHA, contestants: int = 0
+) -> float:
     """Return the level of one pair among `mechanisms` after `heats`, at the look then due.
 
     Fewer than at the first look are judged as strictly as there. How the error is spent depends on
-    the `bound` that counts as the same.
+    the `bound` that counts as the same, and on the `contestants` of the whole contest.
     """
-    share = _share(heats, HEAT_LOOKS, heat_shares(bound))
+    share = _share(heats, HEAT_LOOKS, heat_shares(bound, contestants))
     return range_level(max(2, mechanisms), alpha * share)
 
 
@@ -51,14 +53,10 @@ def range_level(count: int, alpha: float) -> float:
     """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
     below = ndtr(GRID)
-    low = 1.0
-    high = 14.0
-    while high - low > 1e-6:  # noqa: PLR2004
-        width = (low + high) / 2
-        within = below - ndtr(GRID - width)
-        kept = count * float(np.trapezoid(density * within ** (count - 1), GRID))
-        if 1 - kept > alpha:
-            low = width
-        else:
-            high = width
-    return 2 * (1 - NormalDist().cdf(high / np.sqrt(2)))
+
+    def kept(millionths: int) -> float:
+        within = below - ndtr(GRID - millionths / 1e6)
+        return count * float(np.trapezoid(density * within ** (count - 1), GRID))
+
+    width = bisect_left(range(14 * 10**6), 1 - alpha, key=kept) / 1e6
+    return math.erfc(width / 2)

@@ -8,8 +8,12 @@ HEAT_SHARES = (0.03, 0.2, 0.2, 0.2, 0.2, 0.1, 0.07)
 # A run that is content with so wide a bound is a short one: it hardly comes to later looks.
 SHORT_BOUND = 0.10
 SHORT_SHARES = (0.05, 0.5, 0.25, 0.1, 0.06, 0.03, 0.01)
+# So many contestants are hardly all in one state by chance, as a few are in few heats.
+MANY = 10
+MANY_SHARES = (0.25, 0.35, 0.2, 0.1, 0.06, 0.03, 0.01)
 
 
-def heat_shares(bound: float) -> tuple[float, ...]:
+def heat_shares(bound: float, contestants: int) -> tuple[float, ...]:
     """Return the share of each look at heats, where `bound` (a share) counts as the same."""
-    return SHORT_SHARES if bound >= SHORT_BOUND else HEAT_SHARES
+    short = MANY_SHARES if contestants >= MANY else SHORT_SHARES
+    return short if bound >= SHORT_BOUND else HEAT_SHARES

@@ -2,9 +2,7 @@
 
 Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels.
 The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
-contest, which have seen the same host: among tests that hold the rate of false alarms it decides
-with the fewest heats, since ranks of n heats cannot show anything below a level of 2 / 2^n
-(`benchmarks/paired.py` weighs them; docs/method.md says what came out).
+contest, which have seen the same host: `benchmarks/paired.py` weighs it against others.
 """
 
 import math
@@ -30,10 +28,11 @@ NEWTON_STEPS = 20  # whose last change nothing
 
 
 class Scatter(NamedTuple):
-    """A contest's scatter of pairs: `variance` (of log ratios) with degrees of `freedom`."""
+    """The scatter of pairs of `contestants`: `variance` (of log ratios), degrees of `freedom`."""
 
     freedom: float = 0.0
     variance: float = 0.0
+    contestants: int = 0
 
 
 UNKNOWN = Scatter()
@@ -84,8 +83,9 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     excess = float(centred.var(ddof=1) - polygamma(1, halves).mean())
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
-    contestants = (1 + math.sqrt(1 + 8 * len(logs))) / 2
-    return Scatter(min(freedom, contestants - 1), exp(float(centred.mean()) + shift))
+    contestants = (1 + math.isqrt(1 + 8 * len(logs))) // 2
+    common = exp(float(centred.mean()) + shift)
+    return Scatter(min(freedom, contestants - 1), common, contestants)
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -34,7 +34,7 @@ def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> floa
     """
 
     def half(count: int) -> float:
-        return relative_half(count, heat_level(mechanisms, count, bound))
+        return relative_half(count, heat_level(mechanisms, count, bound, contestants=mechanisms))
 
     for look in HEAT_LOOKS:
         if look > heats and half(look) * times < half(heats):

@@ -40,8 +40,8 @@ def lab() -> Lab:
         ((1, 1.01, 1.02, 1.03, 9), 0.05, 12, r"a, b, c, d \(alike within 1\.\d+×\)"),
         ((1, *[1.02] * 6), 0.1, 12, r"any of 7 \(alike within 1\.\d+×\)"),
         ((1, *[1.01] * 6, 9), 0.05, 12, r"all but h \(alike within 1\.\d+×\)"),
-        ((1, 1.2), 1.0, 12, r"a, b \(not told apart in this run\)"),
-        ((1, *[1.2] * 7), 1.0, 12, r"8 mechanisms \(not told apart in this run\)"),
+        ((1, 1.2), 1.0, 12, r"a, b \(not told apart in 12 launches of each\)"),
+        ((1, *[1.2] * 7), 1.0, 12, r"8 mechanisms \(not told apart in 12 launches of each\)"),
         ((1, 2), 0.02, 3, r"a, b \(too few launches to tell\)"),
     ],
 )

@@ -16,6 +16,8 @@ from ipclab.stats.looks import (
     HEAT_LOOKS,
     HEAT_SHARES,
     LOOKS,
+    MANY,
+    MANY_SHARES,
     SHARES,
     SHORT_SHARES,
 )
@@ -178,21 +180,30 @@ def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
     )
 
 
-@pytest.mark.parametrize(("bound", "shares"), [(0.05, HEAT_SHARES), (0.10, SHORT_SHARES)])
+@pytest.mark.parametrize(
+    ("bound", "contestants", "shares"),
+    [
+        (0.05, 2, HEAT_SHARES),
+        (0.05, MANY, HEAT_SHARES),
+        (0.10, MANY - 1, SHORT_SHARES),
+        (0.10, MANY, MANY_SHARES),
+    ],
+)
 def test_all_looks_at_heats_together_err_in_five_per_cent(
-    bound: float, shares: Sequence[float]
+    bound: float, contestants: int, shares: Sequence[float]
 ) -> None:
     assert sum(shares) == pytest.approx(1)
     for heats, share in zip(HEAT_LOOKS, shares, strict=True):
-        assert heat_level(2, heats, bound) == pytest.approx(ALPHA * share, rel=1e-3)
-    levels = [heat_level(2, heats, bound) for heats in (2, 3, 4, 5)]
+        level = heat_level(2, heats, bound, contestants=contestants)
+        assert level == pytest.approx(ALPHA * share, rel=1e-3)
+    levels = [heat_level(2, heats, bound, contestants=contestants) for heats in (2, 3, 4, 5)]
     assert levels[0] == levels[1] < levels[2] == levels[3]
 
 
 def test_a_pair_that_is_far_apart_but_hardly_known_is_soon_told_apart() -> None:
     # Of three heats an interval is several times as wide as of five: that is foreseen.
-    assert look_needed(3, 2.0, 19, 0.10) == 5
-    assert look_needed(3, 3.0, 19, 0.10) == 12
+    assert look_needed(3, 2.0, MANY - 1, 0.10) == 5
+    assert look_needed(3, 2.0, 19, 0.10) == 8  # many have more of the error at three
     assert look_needed(5, 2.0, 19, 0.10) > 5
     assert look_needed(3, 1e3, 19, 0.10) == math.inf
     assert look_needed(60, 1.1, 19, 0.10) == math.inf

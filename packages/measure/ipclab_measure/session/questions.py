@@ -17,7 +17,7 @@ from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
 from ipclab.store.point import Point
 from ipclab_measure.bounds.floors import Floors, Key, called
 from ipclab_measure.enough import launches_that_decide
-from ipclab_measure.session.rounds import OpenPair
+from ipclab_measure.session.goals import OpenPair
 from ipclab_measure.session.state import State
 from ipclab_measure.studies.asked import question, questions
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy

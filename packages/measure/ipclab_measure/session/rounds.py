@@ -1,22 +1,23 @@
 """The runner: rounds over the whole run, a heat of each open question, in a seeded order.
 
-Every heat is made as often as a test needs at least; then the points of open questions get more, to
-the next look, until all are answered, the launches are used up or the time has gone. If time is
-left, heats that were disturbed are made again. In the end the limits are measured again that give
-reason to doubt. Launches are added to the files of their points now and then.
+Every heat is made as often as a test needs at least, or once where that takes more than its share of
+the time: what is least important then goes on later. After that the points of open questions get
+more, to the next look, until all are answered or hopeless, the launches are used up or the time has
+gone. If time is left, heats that were disturbed are made again. In the end the limits are measured
+again that give reason to doubt. Launches are added to the files of their points now and then.
 """
 
 import hashlib
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import median_low
 
 from ipclab.errors import LabError
-from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.launch import Launch
+from ipclab_measure.session.goals import OpenPair, kinds, left_out, next_goals
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.state import (
     BUDGET,
@@ -24,25 +25,16 @@ from ipclab_measure.session.state import (
     State,
     besides_limits,
 )
-from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 
 LIMIT_REPEATS = 3  # what four times as many launches do not settle, the report says
+FIRST_SHARE = 0.6  # of the time, in which every heat gets its least number
 WARM_SECONDS = 3.0  # of unrecorded heats at the start of a session, whose first launches run slow
+LEFT_OUT = (
+    f"the first heats of everything take more than {FIRST_SHARE:.0%} of the profile's time here; so"
+    " these go on after open questions, if there is time, the most important first: "
+)
 Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it failed
-
-
-@dataclass(frozen=True)
-class OpenPair:
-    """Two points not told apart after `launches` of each; `need` is how many would likely do.
-
-    What is not `tested` has an interval that says nothing.
-    """
-
-    points: tuple[str, str]
-    launches: int
-    need: float
-    tested: bool = True
 
 
 @dataclass
@@ -62,6 +54,7 @@ class Rounds:
     left: Callable[[], float]
     progress: Progress
     number: int = 0
+    left_out: Collection[str] = ()  # points that shall go on later, if at all
 
     def measure(
         self,
@@ -78,10 +71,9 @@ class Rounds:
         every = list(self.states.values())
         self.number = max((taken.round for state in every for taken in state.taken), default=0)
         try:
-            self._warm_up()
-            self._stage(self._lacking, State.lacks)
+            self._first()
             pairs = still_open(every)
-            while goals := self._goals(pairs):
+            while goals := next_goals(self.states, pairs, self.left()):
                 for name in goals:
                     self.states[name].stop = DECIDED
                 self._stage(
@@ -89,8 +81,12 @@ class Rounds:
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
                 pairs = still_open(every)
+            if self.left() > 0 and any(state.lacks() for state in every):
+                self._least_within(0)
+                pairs = still_open(every)
             self._stage(self._disturbed, State.lacks_undisturbed)
-            for name in chain.from_iterable(pair.points for pair in pairs):
+            lacking = [state.point.id for state in every if state.lacks()]
+            for name in chain(lacking, *(pair.points for pair in pairs)):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
                 if not (again := doubtful(every)):
@@ -99,14 +95,36 @@ class Rounds:
         finally:
             self.store(True)
 
+    def _first(self) -> None:
+        """Make each heat as often as a test needs at least, if there is time for all."""
+        seconds = FIRST_SHARE * self.left()
+        rest = self.left() - seconds
+        self._warm_up()
+        if seconds <= 0:  # the profile has no time of its own, or it is used up: they are made
+            self._stage(self._lacking, State.lacks)
+            return
+        self._least_within(rest)
+        if lacking := [state for state in self.states.values() if state.lacks()]:
+            self.progress.say(LEFT_OUT + ", ".join(kinds(lacking)))
+
+    def _least_within(self, rest: float) -> None:
+        """Make the most important heats as often as a test needs, while `rest` seconds are left."""
+
+        def leave_out() -> None:
+            self.left_out = left_out(self.states, self.heats, self.left() - rest)
+
+        self._stage(self._lacking, State.lacks, leave_out)
+        self.left_out = ()
+
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat` to reach the least number: all that can go on, or none.
 
         A heat is made again while one of its contestants lacks a launch, which is still to come,
         failed, or was not stored before a run was killed.
         """
-        states = self._compared(heat)
-        return self._going(heat) if any(state.lacks() for state in states) else ()
+        here = [name for name in heat if name not in self.left_out]
+        states = self._compared(here)
+        return self._going(here) if any(state.lacks() for state in states) else ()
 
     def _disturbed(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat`, if most of it was disturbed and there is time."""
@@ -147,11 +165,15 @@ class Rounds:
         return [state.point.id for state in states] if lacking else ()
 
     def _stage(
-        self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
+        self,
+        wanted: Callable[[Sequence[str]], Sequence[str]],
+        missing: Callable[[State], int],
+        before_round: Callable[[], None] = lambda: None,
     ) -> None:
         """Make rounds until no heat wants anybody; each contestant lacks `missing` launches."""
 
         def going() -> list[Sequence[str]]:
+            before_round()
             return [*filter(None, map(wanted, self.heats))]
 
         if not (heats := going()):
@@ -212,42 +234,6 @@ class Rounds:
                 self.store(False)
         finally:
             self.progress.end()
-
-    def _goals(self, pairs: Sequence[OpenPair]) -> dict[str, int]:
-        """Return how many launches points go on to: the next looks that there is time for."""
-        goals, left = dict[str, int](), self.left()
-        for pair in sorted(pairs, key=self._rank):
-            cost, wanted = 0.0, dict[str, int]()
-            for name, launches in self._next_look(pair).items():
-                state = self.states[name]
-                planned = max(goals.get(name, 0), len(state.taken))
-                wanted[name] = max(planned, launches)
-                cost += (wanted[name] - planned) * state.seconds()
-            if cost <= left:
-                left -= cost
-                goals |= wanted
-        return goals
-
-    def _next_look(self, pair: OpenPair) -> dict[str, int]:
-        """Return how many launches each point has at its next look, if there may be one."""
-        states = [self.states[name] for name in pair.points]
-        most = min(state.effort.most_launches for state in states)
-        more = next((look for look in HEAT_LOOKS if look > pair.launches), most) - pair.launches
-        if more <= 0 or any(state.lost or len(state.taken) + more > most for state in states):
-            return {}
-        return {state.point.id: len(state.taken) + more for state in states}
-
-    def _rank(self, pair: OpenPair) -> tuple[bool, bool, bool, float]:
-        """Return a key that sorts pairs by the seconds that will tell them apart.
-
-        Those of which nothing is known come first; hopeless ones last, and then the run's own
-        calibration.
-        """
-        states = [self.states[name] for name in pair.points]
-        own = states[0].point.study in ALWAYS
-        hopeless = pair.need > min(state.effort.most_launches for state in states)
-        seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
-        return own, hopeless, pair.tested, seconds
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:

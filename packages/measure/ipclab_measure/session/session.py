@@ -177,6 +177,7 @@ class _Measuring:
             point = state.point
             in_contest = point.id in in_contests or point.study in ALWAYS
             state.effort = self._study(point).of_point(point, state.effort, in_contest)
+            state.precedence = self._study(point).precedence(point)
         chosen = profile(self.request.profile)
         numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
 

@@ -37,6 +37,7 @@ class State:
     stop: str = ENOUGH
     stored: str = ""  # the stop that is on disk
     allowed: float = FAILURES_ALLOWED
+    precedence: int = 0  # the greater, the later it goes on where time is short
 
     def add(self, launch: Launch) -> None:
         """Take a launch into account, of this session or of one before."""
@@ -64,11 +65,20 @@ class State:
         """Return how many launches are missing to its least number."""
         return 0 if self.lost else max(0, self.effort.least_launches - len(self.taken))
 
+    def can_vary(self) -> bool:
+        """Tell whether the number of launches follows from what they show: it was not asked for."""
+        return self.effort.most_launches > self.effort.least_launches
+
     def lacks_undisturbed(self) -> int:
         """Return how many launches shall be made for those of its least that were disturbed."""
         least = self.effort.least_launches
         most = min(least + int(REPEATED * least), self.effort.most_launches)
         return 0 if self.lost else max(0, min(least - self.clean, most - len(self.taken)))
+
+    @property
+    def kind(self) -> str:
+        """What the point is of, in words: its study and arm."""
+        return f"{self.point.study} {self.point.levels.get('arm', '')}".strip()
 
     def seconds(self) -> float:
         """Return how long one launch takes."""

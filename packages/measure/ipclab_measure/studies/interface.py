@@ -60,6 +60,9 @@ __all__ = [
 ]
 
 
+FIRST, USUAL, LATER = range(3)
+
+
 class NotTestableError(LabError):
     """A study cannot measure its points on this machine, as making ready showed.
 
@@ -235,6 +238,14 @@ class Study(ABC):
             for point in points
             if point.backend not in not_brief and not any(_has(point, row) for row in left_out)
         ]
+
+    def precedence(self, point: Point) -> int:
+        """Return the place of a point where time is short: `FIRST`, `USUAL`, or `LATER`.
+
+        Findings, advice and claims rest on what is usual; on the table's `[later]` levels none.
+        """
+        later = self.table().get("later", {}).get("levels", [])
+        return LATER if any(_has(point, row) for row in later) else USUAL
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

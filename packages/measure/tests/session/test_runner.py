@@ -3,6 +3,7 @@ clocks.
 """
 
 import errno
+import math
 import shutil
 import tracemalloc
 from collections import Counter
@@ -26,15 +27,11 @@ from ipclab.store.point import Point
 from ipclab.store.samples import decode
 from ipclab_measure import record
 from ipclab_measure.record import create
+from ipclab_measure.session.goals import OpenPair
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.rounds import (
-    Launched,
-    OpenPair,
-    Rounds,
-    shuffled,
-)
+from ipclab_measure.session.rounds import Launched, Rounds, shuffled
 from ipclab_measure.session.session import measure
 from ipclab_measure.session.state import (
     BUDGET,
@@ -45,6 +42,7 @@ from ipclab_measure.session.state import (
 )
 from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.studies.installed import study
+from ipclab_measure.studies.interface import LATER
 from ipclab_measure.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
 from tests.support.made import ASKED, make_launch
@@ -277,22 +275,28 @@ def test_open_questions_go_on_together_to_the_next_look() -> None:
 
 def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     found = points("a", each=4)
-    cheap, dear = ((found[0].id, found[1].id), 6, 10.0), ((found[2].id, found[3].id), 6, 39.0)
+    cheap, dear = ((found[0].id, found[1].id), 12, 20.0), ((found[2].id, found[3].id), 12, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=6))
-    # a launch takes a second; 24 are the least, 2 the warm-up
-    done.left = lambda: 31.0 - len(done.order)
+    # a launch takes a second; 24 are the least, 3 the warm-up, 16 what a pair gets to its next look
+    done.left = lambda: 45.0 - len(done.order)
     done.measure(lambda states: [OpenPair(*dear), OpenPair(*cheap)], never)
-    assert done.launches() == {"b0": 8, "b1": 8, "b2": 6, "b3": 6}
+    assert done.launches() == {"b0": 14, "b1": 14, "b2": 6, "b3": 6}
     assert {*done.stops().values()} == {BUDGET}
 
 
 def test_what_nothing_is_known_of_comes_first() -> None:
     found = points("a", each=4)
-    cheap, unknown = ((found[0].id, found[1].id), 6, 10.0), ((found[2].id, found[3].id), 6, 39.0)
+    cheap, unknown = ((found[0].id, found[1].id), 12, 20.0), ((found[2].id, found[3].id), 12, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=6))
-    done.left = lambda: 31.0 - len(done.order)
+    done.left = lambda: 45.0 - len(done.order)
     done.measure(lambda states: [OpenPair(*cheap), OpenPair(*unknown, tested=False)], never)
-    assert done.launches() == {"b0": 6, "b1": 6, "b2": 8, "b3": 8}
+    assert done.launches() == {"b0": 6, "b1": 6, "b2": 14, "b3": 14}
+    done = session(found, effort=replace(QUICK, least_launches=6))
+    done.left = lambda: 45.0 - len(done.order)
+    for name in unknown[0]:  # but where nothing rests on it
+        done.states[name].precedence = LATER
+    done.measure(lambda states: [OpenPair(*cheap), OpenPair(*unknown, tested=False)], never)
+    assert done.launches() == {"b0": 14, "b1": 14, "b2": 6, "b3": 6}
 
 
 def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
@@ -301,8 +305,63 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
         found, effort=replace(QUICK, least_launches=8, most_launches=22), left=lambda: 1e9
     )
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), 1e9)], never)
+    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), 36.0)], never)
     assert done.launches() == {"b0": 20, "b1": 20}  # the last look below the most
+
+
+def test_a_question_that_no_look_would_answer_stops_once_its_scatter_is_known() -> None:
+    found = points("a", each=2)
+    done = session(found, effort=QUICK, left=lambda: 1e9)
+    at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
+    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), math.inf)], never)
+    assert done.launches() == {"b0": 5, "b1": 5}
+    assert {*done.stops().values()} == {BUDGET}
+
+
+def in_heats(count: int, seconds: float, least: int = 3) -> Session:
+    """Return a session of `count` heats of two; a launch takes a second of `seconds`."""
+    found = points("a", each=2 * count)
+    heats = [[point.id for point in found[place : place + 2]] for place in range(0, 2 * count, 2)]
+    done = session(found, effort=replace(QUICK, least_launches=least), heats=heats)
+    done.left = lambda: seconds - len(done.order)
+    return done
+
+
+def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_important_out() -> None:
+    done = in_heats(4, 30.0)
+    names = list(done.states)
+    for name in names[2:4]:
+        done.states[name].precedence = LATER
+    seen = list[tuple[int, list[int]]]()
+
+    def asked(states: Iterable[State]) -> list[OpenPair]:
+        seen.append((len(done.order), [len(state.taken) for state in states]))
+        return []
+
+    done.measure(asked, never)
+    spent, taken = seen[0]
+    assert spent <= 18  # 60 % of 30 s, the warm-up among them
+    assert taken == [3, 3, 1, 1, 3, 3, 1, 1]  # whole heats in their order; what is later is out
+    (line,) = done.told.lines
+    assert line.endswith("the most important first: a")
+    assert [*done.launches().values()] == [3] * 8  # since nothing was open
+
+
+def test_what_was_left_out_goes_on_when_time_is_left() -> None:
+    done = in_heats(3, 30.0)
+    done.measure(never, never)
+    assert {*done.launches().values()} == {3}
+    assert {*done.stops().values()} == {ENOUGH}
+
+
+def test_on_the_slowest_host_everything_is_launched_once() -> None:
+    done = in_heats(20, 30.0)
+    done.measure(never, never)
+    assert {*done.launches().values()} == {1}
+    assert {*done.stops().values()} == {BUDGET}
+    asked_for = session(points("a", each=40), left=lambda: 30.0 - len(asked_for.order))
+    asked_for.measure(never, never)
+    assert {*asked_for.launches().values()} == {3}  # a number that was asked for is made
 
 
 def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[list[Point], Make]:

@@ -117,7 +117,9 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
     if not factor:
         return lab.say(N_("too few launches to tell"))
     alike = N_("alike within {factor:x}")
-    why = lab.say(alike if _is_alike(factor) else N_("not told apart in this run"), factor=factor)
+    apart = N_("not told apart in {launches:int} launches of each")
+    fewest = min(int(count) for text in equal.launches for count in str(text).split("/"))
+    why = lab.say(alike if _is_alike(factor) else apart, factor=factor, launches=fewest)
     return lab.say(BY_LEVEL, why=why) if equal.by_level.any() else why
 
 

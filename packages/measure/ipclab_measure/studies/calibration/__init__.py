@@ -16,6 +16,7 @@ from ipclab_measure.spawn.answered import Proof
 from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
 from ipclab_measure.studies.interface import (
+    FIRST,
     Placement,
     Profile,
     Role,
@@ -51,6 +52,10 @@ class CalibrationStudy(Study):
         """Return the twins and the slower ones; one pair where launches decide nothing."""
         pairs = range(1, 1 + PAIRS.get(profile.name, 1))
         return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
+
+    def precedence(self, point: Point) -> int:
+        """Return that what the run calibrates itself by goes first."""
+        return FIRST
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""
