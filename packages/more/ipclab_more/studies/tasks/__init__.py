@@ -1,0 +1,112 @@
+"""The study of tasks: where work runs, and what handing it over costs, by interpreter.
+
+What is measured runs in the interpreter that is asked for (`program`), which may have nothing but
+its standard library; it tells of a launch in one line of JSON (`said`).
+"""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from ipclab_measure.studies.interface import (
+    Launch,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+)
+from ipclab_more.studies.tasks import interpreters, said
+from ipclab_more.studies.tasks.program.work import KINDS
+
+STARTS = ("fork", "forkserver", "spawn")
+WAYS = (
+    "thread",
+    "pool-thread",
+    "interpreter",
+    "pool-interpreter",
+    *(f"{kind}-{start}" for kind in ("process", "pool", "mp-pool") for start in STARTS),
+    "pool-loky",
+)
+SINCE = {"interpreter": 13, "pool-interpreter": 14}  # of Python 3
+SMALL, MIDDLE = 1_000, 100_000
+SIZES = SMALL, MIDDLE, 10_000_000
+LAUNCHES = {"smoke": 2, "quick": 3, "standard": 5}
+BATCHES = {"smoke": 1, "quick": 1, "standard": 2}  # of a launch; more in full
+LEAST, MOST = 5, 200  # tasks of a launch that are timed one by one
+BATCHES_IN_FULL = 5
+DEADLINE_NS, LONG_DEADLINE_NS = 500_000_000, 2_000_000_000  # for the answer of a killed worker
+PROGRAM = "program"  # the role
+COMMAND = ("-P", "-W", "ignore", "-m", "program.measure")
+
+
+class TasksStudy(Study):
+    """A program hands tasks to two workers: threads, interpreters or processes, or a pool."""
+
+    name = "tasks"
+    mechanisms = WAYS
+    factors: ClassVar = {"python": interpreters.KNOWN, "object": KINDS}
+    named_only = ("smoke",)
+    payloads_shared = 0  # what a worker gets is copied, or the same
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with a fixed number of launches: each starts all anew."""
+        fewer = replace(profile, least_samples=LEAST, most_samples=MOST)
+        return fewer.exactly(LAUNCHES.get(profile.name, profile.least_values))
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        own = interpreters.own()
+        usual = dict.fromkeys([*interpreters.KNOWN, own])
+        pythons = sweep.levels.get("python", tuple(usual))
+        sizes = sorted(set(sweep.sizes or SIZES))
+        points = self.of_arms(
+            sweep.of(WAYS),
+            own=[name for name in pythons if name == own],
+            others=[name for name in pythons if name != own],
+            pythons=pythons,
+            objects=sweep.levels.get("object", KINDS),
+            small=sizes[:1],
+            sizes=sizes,
+        )
+        return [point for point in points if _exists(point)]
+
+    def brief(self, points: list[Point]) -> list[Point]:  # type: ignore[override]
+        """Return what a quick run measures: the interpreter that runs it."""
+        own = interpreters.own()
+        return [point for point in super().brief(points) if point.levels["python"] == own]
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        return interpreters.missing(str(point.levels["python"]))
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        levels = point.levels
+        main = levels["arm"] == "main"
+        asked = {
+            "way": point.backend,
+            "queue": levels["queue"],
+            "kind": levels["object"],
+            "size": point.size_bytes,
+            "seed": seed,
+            "budget_ns": profile.budget_ns,
+            "least": profile.least_samples,
+            "most": profile.most_samples,
+            "batches": BATCHES.get(profile.name, BATCHES_IN_FULL) if main else 0,
+            "deadline_ns": LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS,
+        }
+        command = (interpreters.find(str(levels["python"])), *COMMAND, json.dumps(asked))
+        # A person's settings of Python would make it another one.
+        env: dict[str, str | None] = {name: None for name in os.environ if name[:6] == "PYTHON"}
+        env["PYTHONPATH"] = str(Path(__file__).parent)
+        return [Role(PROGRAM, "", {}, placement.role(0), command=command, env=env)]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        return said.launch(str(outcomes[PROGRAM].facts["said"]))
+
+
+def _exists(point: Point) -> bool:
+    """Tell whether a Python of that name has the way at all."""
+    return interpreters.minor(str(point.levels["python"])) >= SINCE.get(point.backend, 0)

@@ -1,0 +1,1 @@
+"""What another interpreter runs, which may have nothing but its standard library."""

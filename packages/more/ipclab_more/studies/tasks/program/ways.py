@@ -1,0 +1,218 @@
+"""Where tasks run: threads, interpreters and processes by hand, and the pools that hold them."""
+
+import multiprocessing
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+from .work import Answer, Task, run, serve
+
+WORKERS = 2
+THREADS, INTERPRETERS = "thread", "interpreter"
+PROCESS, THREAD, INTERPRETER = range(3)  # which part of `Answer.where` is another one's
+BY_QUEUE = "from program.interpreters import Queue as Q; serve(Q(take).get, Q(give).put)"
+BY_PIPE = "from multiprocessing.connection import Connection as C; c = C(fd); serve(c.recv, c.send)"
+
+
+class Way(ABC):
+    """Two workers, and how they are given tasks; a worker's answer comes from elsewhere."""
+
+    apart = PROCESS
+
+    @abstractmethod
+    def submit(self, task: Task) -> Any:
+        """Hand a task over, and return what `result` needs."""
+
+    @abstractmethod
+    def result(self, ticket: Any, seconds: float) -> Answer:
+        """Return the answer; `TimeoutError` when it does not come in time."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the workers."""
+
+
+class Threads(Way):
+    """Threads at one queue."""
+
+    apart = THREAD
+
+    def __init__(self) -> None:
+        self.answers: dict[int, Answer] = {}
+        self.take, self.give = self.queues()
+        self.threads = [threading.Thread(target=work, daemon=True) for work in self.workers()]
+        for thread in self.threads:
+            thread.start()
+
+    def queues(self) -> tuple[Any, Any]:
+        """Return the queues of tasks and of answers."""
+        return SimpleQueue(), SimpleQueue()
+
+    def workers(self) -> list[Callable[[], object]]:
+        """Return what each thread does."""
+        return [partial(serve, self.take.get, self.give.put)] * WORKERS
+
+    def submit(self, task: Task) -> int:
+        self.take.put(task)
+        return task[0]
+
+    def result(self, ticket: int, seconds: float) -> Answer:
+        while ticket not in self.answers:
+            answer = Answer(*self.give.get(timeout=seconds))
+            self.answers[answer.number] = answer
+        return self.answers.pop(ticket)
+
+    def close(self) -> None:
+        for _ in self.threads:
+            self.take.put(None)
+        for thread in self.threads:
+            thread.join()
+
+
+class Interpreters(Threads):
+    """Interpreters at one queue, of the kind that they bring."""
+
+    apart = INTERPRETER
+
+    def queues(self) -> tuple[Any, Any]:
+        from .interpreters import queue
+
+        return queue(), queue()
+
+    def workers(self) -> list[Callable[[], object]]:
+        from .interpreters import serving
+
+        return [serving(BY_QUEUE, {"take": self.take.id, "give": self.give.id})] * WORKERS
+
+
+class Piped(Way):
+    """Workers with a pipe each, which get tasks in turn."""
+
+    def __init__(self) -> None:
+        self.pipes, self.workers = [], []
+        for _ in range(WORKERS):
+            ours, theirs = multiprocessing.Pipe()
+            self.pipes.append(ours)
+            self.workers.append(self.worker(theirs))
+
+    @abstractmethod
+    def worker(self, pipe: Any) -> Any:
+        """Start a worker at an end of a pipe."""
+
+    def submit(self, task: Task) -> int:
+        self.pipes[task[0] % WORKERS].send(task)
+        return task[0] % WORKERS
+
+    def result(self, ticket: int, seconds: float) -> Answer:
+        if not self.pipes[ticket].poll(seconds):
+            raise TimeoutError
+        return Answer(*self.pipes[ticket].recv())
+
+    def close(self) -> None:
+        for pipe in self.pipes:
+            with suppress(OSError):  # its worker was killed
+                pipe.send(None)
+        for worker in self.workers:
+            worker.join()
+
+
+class PipedInterpreters(Piped):
+    """Interpreters that read pipes, as processes do."""
+
+    apart = INTERPRETER
+
+    def worker(self, pipe: Any) -> threading.Thread:
+        from .interpreters import serving
+
+        own = os.dup(pipe.fileno())  # the interpreter closes it
+        pipe.close()
+        thread = threading.Thread(target=serving(BY_PIPE, {"fd": own}), daemon=True)
+        thread.start()
+        return thread
+
+
+class Processes(Piped):
+    """Processes by one of the ways to start them."""
+
+    def __init__(self, start: str) -> None:
+        self.context: Any = multiprocessing.get_context(start)
+        super().__init__()
+
+    def worker(self, pipe: Any) -> Any:
+        process = self.context.Process(target=_served, args=(pipe,), daemon=True)
+        process.start()
+        pipe.close()
+        return process
+
+
+def _served(pipe: Any) -> None:
+    serve(pipe.recv, pipe.send)
+
+
+class Executor(Way):
+    """A pool with the interface of `concurrent.futures`."""
+
+    def __init__(self, pool: Any, apart: int) -> None:
+        self.pool, self.apart = pool, apart
+
+    def submit(self, task: Task) -> Any:
+        return self.pool.submit(run, *task)
+
+    def result(self, ticket: Any, seconds: float) -> Answer:
+        return Answer(*ticket.result(timeout=seconds))
+
+    def close(self) -> None:
+        self.pool.shutdown()
+
+
+class Pool(Way):
+    """`multiprocessing.Pool`."""
+
+    def __init__(self, start: str) -> None:
+        self.pool = multiprocessing.get_context(start).Pool(WORKERS)
+
+    def submit(self, task: Task) -> Any:
+        return self.pool.apply_async(run, task)
+
+    def result(self, ticket: Any, seconds: float) -> Answer:
+        try:
+            return Answer(*ticket.get(timeout=seconds))
+        except multiprocessing.TimeoutError as error:
+            raise TimeoutError from error
+
+    def close(self) -> None:
+        self.pool.terminate()
+        self.pool.join()
+
+
+def _executor(kind: str) -> Executor:
+    """Return a pool of `kind`: thread, interpreter, loky, or how its processes start."""
+    if kind == "loky":
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        return Executor(ProcessPoolExecutor(WORKERS), PROCESS)
+    from concurrent import futures
+
+    if kind == THREADS:
+        return Executor(futures.ThreadPoolExecutor(WORKERS), THREAD)
+    if kind == INTERPRETERS:
+        return Executor(futures.InterpreterPoolExecutor(WORKERS), INTERPRETER)  # type: ignore[attr-defined]
+    context = multiprocessing.get_context(kind)
+    return Executor(futures.ProcessPoolExecutor(WORKERS, context), PROCESS)
+
+
+def made(name: str, queue: str) -> Way:
+    """Return the way called `name`; interpreters by hand have their own `queue`, or a pipe."""
+    kind, _, start = name.rpartition("-")
+    if kind == "pool":
+        return _executor(start)
+    if kind:
+        return Pool(start) if kind == "mp-pool" else Processes(start)
+    if name == THREADS:
+        return Threads()
+    return PipedInterpreters() if queue == "pipe" else Interpreters()

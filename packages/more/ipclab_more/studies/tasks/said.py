@@ -1,0 +1,66 @@
+"""What the program says of a launch, read exactly: whatever is no such line is an error."""
+
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta, MsgspecError, Struct, json
+
+from ipclab.store.launch import Launch
+from ipclab.store.schema import LARGEST
+from ipclab_measure.spawn.failures import LaunchError
+from ipclab_more.studies.tasks.program.measure import BATCH
+
+MOST = 10_000  # samples of an op
+LENGTH = 200
+Time = Annotated[int, Meta(ge=1, le=LARGEST)]
+Times = Annotated[list[Time], Meta(min_length=1, max_length=MOST)]
+Kind = Annotated[str, Meta(pattern="^[A-Za-z]{1,40}$")]
+
+
+class Samples(Struct, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """Times (ns): of a task from nothing, of each when warm, and of all of a batch."""
+
+    first_result: Times
+    task: Times
+    hundred: Times | None = None
+    computed: Times | None = None
+
+
+class Killed(Struct, forbid_unknown_fields=True):
+    """What was seen of a killed worker, after `ns`, and of the `next` task."""
+
+    kind: Kind
+    ns: Time
+    next: Kind
+
+
+class Report(Struct, forbid_unknown_fields=True):
+    """One launch: samples, CPU time of a task, memory of all workers, and what a kill did."""
+
+    samples: Samples
+    cpu_ns: Annotated[float, Meta(ge=0, le=LARGEST)]
+    held_bytes: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+    killed: Killed | None
+
+
+def launch(text: str) -> Launch:
+    """Return the launch that the program told of in its one line; `LaunchError` for others."""
+    lines = [line for line in text.splitlines() if line.startswith("{")]
+    try:
+        (line,) = lines
+        report = json.decode(line, type=Report)
+    except (ValueError, MsgspecError) as error:
+        what = "what the program of tasks said cannot be used"
+        why = str(error)[:LENGTH] if len(lines) == 1 else f"{len(lines)} results where one is due"
+        raise LaunchError(what, why, "measure again") from error
+    samples = json.decode(json.encode(report.samples), type=dict[str, list[int]])
+    counters = {"task": {"cpu_ns": report.cpu_ns}}
+    if killed := report.killed:
+        samples["noticed"] = [killed.ns]
+        counters |= {"noticed": {killed.kind: 1.0}, "again": {killed.next: 1.0}}
+    return Launch(
+        {op: np.array(times, np.int64) for op, times in samples.items()},
+        counters,
+        facts={"held_bytes": report.held_bytes},
+        per={op: BATCH for op in ("hundred", "computed") if op in samples},
+    )
