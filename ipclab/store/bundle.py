@@ -19,14 +19,13 @@ from ipclab.plugins import offered
 from ipclab.store import archive, validity
 from ipclab.store import run as folder
 from ipclab.store.archive import (
-    BESIDE,
-    CALIBRATION,
+    CRATE,
     INDEX_OF_BUNDLE,
     RUN_NAME,
     Contents,
     HostileError,
 )
-from ipclab.store.files import PART, locked, sha256, write_whole
+from ipclab.store.files import PART, locked, sha256
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import consistent, decode, row_count
 
@@ -53,13 +52,12 @@ def verify(file: Path) -> tuple[Contents, bytes]:
 
 
 def place(file: Path, contents: Contents, home: Path) -> None:
-    """Write the run's files to `home`/<run>, verified again, and to `home` a missing calibration.
+    """Write the run's files to `home`/<run>, verified again, with its machine's calibration.
 
     The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that
     cannot be read or a folder that cannot be written.
     """
     total = sum(entry.size for entry in contents.files)
-    calibration = bytearray()
     part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
     try:
         with blamed(f"cannot write {home.parent}", ANOTHER):
@@ -68,16 +66,14 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 why = f"it takes {total:,} bytes"
                 raise LabError("no room for the run", why, "free some, or move data by IPCLAB_DATA")
             for name, chunk in _walk(file, contents):
-                if name in BESIDE and name != INDEX:
-                    calibration += chunk if name == CALIBRATION else b""
+                if name == CRATE:
                     continue
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
             check_points(folder.read(part))
+            offered("check_calibration", bool)(part)
             home.mkdir(exist_ok=True)
-            if calibration and not (home / CALIBRATION).exists():
-                write_whole(home / CALIBRATION, bytes(calibration))
             part.rename(home / contents.run)
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -12,6 +12,7 @@ from ipclab.frames.contests import contests
 from ipclab.paths import Paths
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
+from ipclab_measure.calibrated.twins import EXCHANGES, Counted, counted
 from ipclab_measure.session.heats import heats
 from ipclab_measure.session.request import Request
 from ipclab_measure.studies.asked import question
@@ -21,7 +22,6 @@ from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_report.appendix.calibration import calibration_table
-from ipclab_report.appendix.twins import EXCHANGES, rows
 from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run
 
@@ -58,12 +58,15 @@ def launched(
     return pd.DataFrame(made)
 
 
-def told(scatter: float, launches: int, favoured: str = "") -> dict[str, dict[str, object]]:
-    points = STUDY.points(PROFILES["quick"], Sweep())
-    found = rows(
-        contests(question("calibration"), launched(points, scatter, launches, favoured), 0.10)
-    )
-    return {row["placement"]: row for row in found}
+def told(scatter: float, launches: int, favoured: str = "") -> dict[str, Counted]:
+    return of(STUDY.points(PROFILES["quick"], Sweep()), scatter, launches, favoured)
+
+
+def of(
+    points: list[Point], scatter: float, launches: int, favoured: str = "", bound: float = 0.05
+) -> dict[str, Counted]:
+    frame = launched(points, scatter, launches, favoured)
+    return counted(contests(question("calibration"), frame, bound))
 
 
 def test_every_run_has_it_whatever_is_swept() -> None:
@@ -93,25 +96,32 @@ def test_no_two_pairs_share_a_contestant() -> None:
 
 
 def test_a_quiet_machine_finds_what_was_planted_and_imagines_nothing() -> None:
-    for row in told(0.01, 12).values():
-        assert (row["comparisons"], row["false_alarms"], row["trials"]) == (PAIRS, 0, PAIRS)
-        assert row["found"] == {"0.10": PAIRS}
-        assert row["upper"] == pytest.approx(0.602, abs=1e-3)
+    planted = {"0.10": 2, "0.20": 1, "0.40": 1}
+    assert told(0.01, 12) == dict.fromkeys(("cross", "same"), Counted(PAIRS, 0, planted, planted))
+    assert Counted(PAIRS).upper == pytest.approx(0.527, abs=1e-3)
+
+
+def test_fifty_nine_twins_without_alarm_bound_five_per_cent() -> None:
+    assert Counted(59).upper < 0.05 < Counted(58).upper
 
 
 def test_a_loud_machine_misses_what_was_planted() -> None:
-    for row in told(0.5, 12).values():
-        assert row["found"]["0.10"] <= 1  # type: ignore[index]
+    for part in told(0.5, 12).values():
+        assert part.found.get("0.10", 0) < part.planted["0.10"] == 2
 
 
 def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
-    for row in told(0.01, 12, "echo-a").values():
-        assert row["false_alarms"] == row["comparisons"] == PAIRS
+    for part in told(0.01, 12, "echo-a").values():
+        assert part.alarms == part.twins == PAIRS
 
 
-def test_what_launches_cannot_tell_apart_is_no_comparison() -> None:
-    for row in told(0.01, 2).values():
-        assert (row["comparisons"], row["false_alarms"], row["upper"]) == (0, 0, 1.0)
+def test_a_slowed_one_that_looks_fastest_is_missed_and_no_twins_are_compared() -> None:
+    for part in told(0.01, 12, "echo-slower").values():
+        assert part == Counted(0, 0, {"0.10": 2, "0.20": 1, "0.40": 1}, {})
+
+
+def test_what_launches_cannot_tell_apart_is_not_counted() -> None:
+    assert told(0.01, 2) == {}
 
 
 def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
@@ -124,9 +134,8 @@ def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
         for each in points
         if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES
     ]
-    assert rows(contests(question("calibration"), launched([one], 0.01, 12), 0.10)) == []
-    (row,) = rows(contests(question("calibration"), launched([one, other], 0.01, 12), 0.10))
-    assert (row["comparisons"], row["false_alarms"]) == (1, 0)
+    assert of([one], 0.01, 12) == {}
+    assert of([one, other], 0.01, 12) == {"same": Counted(1)}
 
 
 def test_a_run_without_it_says_that_it_was_made_before(tmp_path: Path, paths: Paths) -> None:

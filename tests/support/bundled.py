@@ -16,7 +16,7 @@ from tests.support.made import ASKED
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
 LAUNCH_NS = 50_000_000  # how long each launch takes
-CALIBRATION = b'{"made": "2026-11-21"}\n'
+CALIBRATION = b'{"format": 2, "runs": {}}\n'
 
 
 def launched(samples: dict[str, Samples], order: int) -> Launch:

@@ -17,8 +17,8 @@ from ipclab_answers.compare import LIMITS
 from ipclab_answers.quantile import MEDIAN, check
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.limits import with_limits
+from ipclab_measure.calibrated.twins import STUDY
 from ipclab_measure.named import run_named
-from ipclab_report.appendix.twins import STUDY
 
 LEAST = 2
 OTHER = "data/compared.ipclab"  # a run of another machine, to compare in a fresh clone

@@ -24,8 +24,8 @@ from ipclab.stats.looks import (
 from ipclab.stats.modes import modes
 from ipclab.stats.paired import UNKNOWN
 from ipclab.stats.ranktest import chances, differences, drift, interval
+from ipclab_measure.calibrated.twins import rate_upper
 from ipclab_measure.enough import launches_needed, least_p, look_needed
-from ipclab_report.appendix.twins import rate_upper
 from tests.support.ranks import p_value
 
 BETWEEN = 0.16  # the deviation of launches that was measured

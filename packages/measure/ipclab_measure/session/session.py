@@ -15,6 +15,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.paths import Paths
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab_measure.calibrated.known import gather
 from ipclab_measure.machine import (
     Machine,
     Source,
@@ -73,7 +74,8 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
     that fails is noted in the run and does not end it.
     """
     wanted = request.points()
-    if not any(points for study, points in wanted if study.name not in ALWAYS):
+    asked = [name for name in request.names() if name not in ALWAYS] or [*request.given]
+    if not any(points for study, points in wanted if study.name in asked):
         raise UsageError(
             "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
         )
@@ -95,10 +97,10 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
         if not all(there) or not run.finished:
-            asked = ", ".join(name for name in request.names() if name not in ALWAYS)
-            progress.say(f"{asked} is being prepared")
+            progress.say(f"{', '.join(asked)} is being prepared")
             referees.keep(run)
             measuring.measure(possible, paths.ledger)
+            gather(run, progress.say)
     return run
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
-from ipclab.store.archive import CALIBRATION
 from ipclab.store.launch import Samples
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
+from ipclab_measure.calibrated.known import beside
 from ipclab_measure.record import Record, encode
 
 DIGITS = 7  # that are kept of each number, so that counts are whole
@@ -26,8 +26,8 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     made = Record(top / run.id, {**run.about, "files": {}, THINNED: most})
     files = run.checked().items()
     made.place((name, _thin(name, path, most)) for name, path in files)
-    if (beside := run.path.parent / CALIBRATION).is_file():
-        shutil.copy(beside, top)
+    if (calibration := beside(run)).is_file():
+        shutil.copy(calibration, made.path)
     return made
 
 

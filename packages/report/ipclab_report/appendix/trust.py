@@ -11,15 +11,15 @@ from ipclab.lab.data import Data
 from ipclab.lab.runs import full
 from ipclab.paths import typed
 from ipclab.stats.quantity import Quantity
-from ipclab.store.archive import CALIBRATION
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 from ipclab_measure.bounds import limits as frame_limits
 from ipclab_measure.bounds.floors import WIDE
+from ipclab_measure.calibrated import twins
+from ipclab_measure.calibrated.known import beside, own
 from ipclab_measure.machine import referees
 from ipclab_report.appendix import limits
-from ipclab_report.appendix import twins as calibration
 
 DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
 WIDE_MOST = 0.10  # of the limits
@@ -62,9 +62,7 @@ def facts(
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    pairs = calibration.rows(lab.contests(calibration.STUDY))
-    alarms = sum(row["false_alarms"] for row in pairs)
-    compared = sum(row["comparisons"] for row in pairs)
+    calibrated = twins.total(own(lab.run).values())
     asked = referees.kept(lab.run)
     answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
@@ -74,7 +72,7 @@ def facts(
     shares = {
         "disturbed": flags.ne("").mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
-        "false_alarms": alarms / compared if compared else None,
+        "false_alarms": calibrated.alarms / calibrated.twins if calibrated.twins else None,
         "referees": differ / answered if answered else None,
         "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
@@ -149,7 +147,7 @@ def unfit(lab: Data) -> list[str]:
     if disturbed > DISTURBED_MOST:
         most = f"at most {DISTURBED_MOST:.0%} may be"
         reasons.append(f"disturbed: {disturbed:.0%} of {len(flags)} launches, {most}")
-    if calibration.STUDY not in studies and not (lab.run.path.parent / CALIBRATION).is_file():
+    if twins.STUDY not in studies and not beside(lab.run).is_file():
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]

@@ -9,7 +9,7 @@ from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
-from ipclab_report.appendix import twins as calibration
+from ipclab_measure.calibrated.twins import EXCHANGES, STUDY
 from ipclab_report.appendix.about import spent
 
 # Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
@@ -93,10 +93,10 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
 
 def _of_twins(lab: Data, sides: int) -> float | None:
     """Return how far identical programs lie apart: what they have of their fork server."""
-    contests = lab.contests(calibration.STUDY)
+    contests = lab.contests(STUDY)
     if contests.empty:
         return None
-    twins = contests[contests.other.astype(str).str.endswith(f" {calibration.EXCHANGES}")]
+    twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
     logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
     if not logs:
         return None

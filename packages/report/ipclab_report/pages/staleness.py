@@ -50,7 +50,8 @@ def inputs(
         # calibrations of two machines have one name
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
-        measured |= digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
+        calibrations = [folder / CALIBRATION for folder in (run, run.parent)]
+        measured |= digests(top, [run / INDEX, *parts, *calibrations])
     return {
         "data": measured | digests(paths.root, paths.published.iterdir()),
         "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,

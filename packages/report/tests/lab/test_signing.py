@@ -17,7 +17,8 @@ from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
-from ipclab_report.appendix.calibration import smallest_found
+from ipclab_measure.calibrated.twins import Counted
+from ipclab_report.appendix.calibration import calibrated
 from ipclab_report.appendix.signing import (
     MIME,
     Marks,
@@ -141,17 +142,45 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     assert not any(budget(lab, Quantity(None, "ns")).values())
 
 
-def test_the_smallest_difference_is_what_every_trial_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("one", "other", "smallest", "missed", "few"),
+    [
+        ({"0.10": 5, "0.20": 5}, {"0.10": 5, "0.20": 5}, 0.1, None, False),
+        ({"0.10": 4, "0.20": 5}, {"0.10": 5, "0.20": 5}, 0.2, None, False),  # 9 of 10, of 5 in one
+        (
+            {"0.10": 5, "0.20": 5},
+            {"0.10": 5, "0.20": 4},
+            None,
+            0.2,
+            False,
+        ),  # a larger one is missed
+        ({}, {}, None, 0.2, False),
+        (None, {"0.10": 5, "0.20": 5}, None, None, True),
+    ],
+)
+def test_the_smallest_difference_is_what_is_often_found_in_each_placement(
+    one: dict[str, int] | None,
+    other: dict[str, int],
+    smallest: float | None,
+    missed: float | None,
+    few: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = [
-        {"trials": 3, "found": {"0.10": 3, "0.20": 3}},
-        {"trials": 3, "found": {"0.10": 2, "0.20": 3}},
-    ]
-    monkeypatch.setattr("ipclab_report.appendix.uncertainty.calibration.rows", lambda _: rows)
-    assert smallest_found(lab_with(tmp_path)).value == 0.2
-    rows[0]["found"] = {"0.10": 0, "0.20": 1}
-    assert not smallest_found(lab_with(tmp_path))
+    planted = {"0.10": 5, "0.20": 5}
+    parts = {"cross": Counted(6, 0, planted, other)}
+    if one is not None:
+        parts["same"] = Counted(5, 1, planted, one)
+    monkeypatch.setattr(
+        "ipclab_report.appendix.calibration.judged_alike", lambda _: {"a": parts, "b": {}}
+    )
+    judge = calibrated(lab_with(tmp_path))
+    assert (judge.smallest.value, judge.missed.value) == (smallest, missed)
+    assert bool(judge.few) == few and judge.runs == 2
+    if not few:
+        assert (judge.twins, judge.alarms) == (11, 1)
+    if smallest:
+        assert (judge.found, judge.planted) == (10, 10)
 
 
 def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:

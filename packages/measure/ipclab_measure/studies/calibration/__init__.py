@@ -5,7 +5,9 @@ through one mechanism make one operation, and a slow-down is planted by further 
 it is a share of whatever the machine takes.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 from time import perf_counter_ns as clock
 
 import numpy as np
@@ -35,6 +37,7 @@ WAIT = "block"
 MOST_LAUNCHES = HEAT_LOOKS[2]
 # Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
+SLOWER = (11, 12, 14)  # exchanges of the slower one, in turn over the pairs, where twins have ten
 
 
 class CalibrationStudy(Study):
@@ -50,8 +53,16 @@ class CalibrationStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the twins and the slower ones; one pair where launches decide nothing."""
-        pairs = range(1, 1 + PAIRS.get(profile.name, 1))
-        return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
+        return self.pairs(PAIRS.get(profile.name, 1), profile.pinned)
+
+    def pairs(self, count: int, pinned: Sequence[str]) -> list[Point]:
+        """Return so many pairs in each placement, each with a slower one."""
+        pairs = range(1, 1 + count)
+        slower = [
+            {"pair": pair, "exchanges": exchanges}
+            for pair, exchanges in zip(pairs, cycle(SLOWER), strict=False)
+        ]
+        return self.of_arms(self.mechanisms, pinned=pinned, pairs=pairs, slower=slower)
 
     def precedence(self, point: Point) -> int:
         """Return that what the run calibrates itself by goes first."""
