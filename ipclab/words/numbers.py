@@ -147,18 +147,15 @@ class Formatter:
         """Return the text of a ratio; if the quotient of its medians lies apart, with that too."""
         if ratio.quotient is None:
             return text
-        shown = [
-            self._text(Quantity(value, ratio.unit), words, unit)
-            for value in (ratio.quotient, ratio.value, *ratio.ends)
-        ]
-        if shown[0] in shown[1:]:
-            return text  # the same in the digits that are shown
         launches = [*ratio.launches.values()] or [ratio.quotient]
-        told = {"quotient": ratio.quotient, "low": min(launches), "high": max(launches)}
+        told = ratio.quotient, min(launches), max(launches), ratio.value, *ratio.ends
+        quotient, low, high, *beside = (
+            self._text(Quantity(value, ratio.unit), words, unit) for value in told
+        )
+        if quotient in beside:
+            return text  # the same in the digits that are shown
         said = self.translate(_STATES if ratio.launches else _SCATTER).replace("{text}", text)
-        for name, value in told.items():
-            said = said.replace(f"{{{name}}}", self._text(Quantity(value, ratio.unit), words, unit))
-        return said
+        return said.replace("{quotient}", quotient).replace("{low}", low).replace("{high}", high)
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(quantity.unit, {})
