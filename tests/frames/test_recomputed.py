@@ -38,7 +38,7 @@ CONTEST = ("op", "question", "among", "placement", "size_bytes", "point")
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what the tutorial's first command makes: a smoke run, measured just now, and
-    its reports.
+    its pages; print is for tests of the reference run.
     """
     path = tmp_path_factory.mktemp("first")
     assert "make report PROFILE=smoke REPORT_LANG=en " in (ROOT / "docs/tutorial.md").read_text(
@@ -51,6 +51,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--lang",
         "en",
         "--measure",
+        "--format",
+        "html",
         "--out",
         str(path / "reports"),
     ]
