@@ -19,6 +19,7 @@ from ipclab.frames.ratios import Ratios
 from ipclab.lab import canvas
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
+from ipclab.stats.form import ONE
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
@@ -38,7 +39,7 @@ CONTEST = ("op", "question", "among", "placement", "size_bytes", "point")
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what the tutorial's first command makes: a smoke run, measured just now, and
-    its reports.
+    its pages; print is for tests of the reference run.
     """
     path = tmp_path_factory.mktemp("first")
     assert "make report PROFILE=smoke REPORT_LANG=en " in (ROOT / "docs/tutorial.md").read_text(
@@ -51,6 +52,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--lang",
         "en",
         "--measure",
+        "--format",
+        "html",
         "--out",
         str(path / "reports"),
     ]
@@ -180,21 +183,29 @@ def test_a_ratio_has_the_interval_that_a_contest_has_given_its_pair() -> None:
 
 
 class Printed(Told):
-    """A notebook of a run, and all quantities that its prose and its tables print."""
+    """A notebook of a run, and each quantity that its prose and its tables print, with its text."""
 
     def __init__(self, name: str, run: RunFolder) -> None:
         super().__init__(name, READ, run)
-        self.quantities = list[Quantity]()
+        self.printed = list[tuple[Quantity, str, str]]()
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         written = Formatter.format
 
         def noted(formatter: Formatter, quantity: Quantity, spec: str = "") -> str:
-            self.quantities.append(quantity)
-            return written(formatter, quantity, spec)
+            text = written(formatter, quantity, spec)
+            self.printed.append((quantity, spec, text))
+            return text
 
         kept = [each for each in super()._made() if each[:2] != (ReportLab, "table")]
         return [*kept, (Formatter, "format", noted)]
+
+
+@cache
+def printed(name: str, run: Path) -> list[tuple[Quantity, str, str]]:
+    """Return what a notebook prints of a run: each quantity, how it is asked for, and its text."""
+    with Printed(name, folder.read(run)) as page:
+        return [*page.printed]
 
 
 def quotient(
@@ -250,10 +261,7 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFolder) -> None:
     raw, contests, wrong, count = samples_of(run.path), rivals(run.path), [], 0
-    page = Printed(name, run)
-    with page:
-        quantities = list(page.quantities)
-    for quantity in quantities:
+    for quantity, _, _ in printed(name, run.path):
         parts, scale = made_of(quantity)
         if not parts or not all(is_row(run, row) for row in parts.values()):
             continue
@@ -280,3 +288,36 @@ def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:
         if len(rows) == len(term) and rows.keys() in ({1}, {1, -1}):
             return rows, factor
     return {}, 1.0
+
+
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != "07_faults"])
+def test_every_ratio_of_a_document_can_be_divided_by_its_reader(name: str) -> None:
+    ratios, wrong = 0, []
+    for quantity, spec, text in printed(name, reference().path):
+        if (divided := of_medians(quantity)) is None or {"bare", "span"} & {*spec.split(",")}:
+            continue
+        ratios += 1
+        low, high = quantity.ends
+        told = "several states" in text or _shown(divided) in map(
+            _shown, (quantity.value, low, high)
+        )
+        if not (low <= divided <= high or told):
+            wrong.append((quantity, divided, text))
+    assert wrong == []
+    assert ratios
+
+
+def _shown(value: float) -> str:
+    return Formatter("en").format(Quantity(value), "x")
+
+
+def of_medians(quantity: Quantity) -> float | None:
+    """Return the quotient of the two medians whose ratio a quantity is; None for any other one."""
+    if not isinstance(quantity.value, float) or "form" not in vars(quantity):
+        return None
+    terms = [(term, factor) for term, factor in quantity.form.items() if term != ONE]
+    powers = sorted(power for term, _ in terms for _, power in term)
+    if len(terms) != 1 or powers != [-1, 1] or not all(map(math.isfinite, quantity.ends)):
+        return None
+    under, over = (part.ends.value for part, _ in sorted(terms[0][0], key=lambda each: each[1]))
+    return quantity.form.get(ONE, 0.0) + terms[0][1] * over / under

@@ -136,7 +136,7 @@ class Told(Teller):
         methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
-            (derived, "read", self.frames),
+            (derived, "read", self._read_columns),
             (samples, "decode", decoded),
             (shell, "namespace", lambda: self.values),
             (
@@ -147,6 +147,12 @@ class Told(Teller):
             (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
             *nothing,
         ]
+
+    def _read_columns(
+        self, run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()
+    ) -> pd.DataFrame:
+        frame = self.frames(run, study, kind)
+        return frame[[*columns]] if columns else frame
 
     def _note(self, template: str, text: str) -> str:
         self.said.setdefault(text, set()).add(" ".join(template.split()))

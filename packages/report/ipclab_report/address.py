@@ -10,9 +10,10 @@ the level itself.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, repeat
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
@@ -77,24 +78,26 @@ class Address:
         for what is not there, `LabError` when several rows are, or when a factor in the metric's
         place is told in words.
         """
-        rows = self._chosen(frame)
         several = {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {
             name: _filled(level, numbers or {})
             for name, level in self.levels
             if name in frame or not loose
         }
+        rows = self._chosen(frame)
         if not asked.keys() <= set(frame):
             raise MissingError(str(self))
+        kept = np.ones(len(rows), dtype=bool)  # to take rows of so many columns once
         for name, level in asked.items():
             if level in (EVERY, *ENDS):
-                rows = rows[rows[name].notna()]
+                kept &= rows[name].notna().to_numpy(bool)
                 wanted = []
             else:
                 wanted = [part.strip() for part in level.split("|")]
-                rows = rows[rows[name].astype(str).isin(wanted)]
+                kept &= rows[name].astype(str).isin(wanted).to_numpy(bool)
             if level == EVERY or len(wanted) > 1:
                 several[name] = wanted
+        rows = rows[kept]
         for name, level in asked.items():
             if level in ENDS and len(rows):
                 rows = rows[rows[name] == rows[name].agg(level)]
@@ -106,9 +109,13 @@ class Address:
         metrics: Iterable[str] = (self.metric,) if self.metric else USUAL
         if is_level:
             metrics = (*USUAL, *frame["metric"].unique())
-        ours = pd.concat([frame[frame["op"] == op] for op in self.ops])
-        there = set(ours["metric"])
-        rows = ours[ours["metric"] == next((name for name in metrics if name in there), None)]
+        of_ops = frame["op"].isin(self.ops)
+        there = set(frame["metric"][of_ops])
+        metric = next((name for name in metrics if name in there), "")
+        ours = frame[of_ops & (frame["metric"] == metric)]
+        rows = ours
+        if len(self.ops) > 1:
+            rows = pd.concat([ours[ours["op"] == op] for op in self.ops])
         if not is_level:
             return rows
         rows = rows[rows[self.metric].notna()]
@@ -123,18 +130,23 @@ class Address:
     def _each(
         self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool
     ) -> Iterator[tuple[Axes, Any]]:
-        groups: dict[Any, pd.DataFrame] = {(): rows}
-        if several:
-            groups = dict(iter(rows.groupby(list(several), sort=False)))
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        levels = [rows[name] for name in several]
+        keys = zip(*levels, strict=True) if several else repeat((), len(rows))
+        for place, key in enumerate(keys):
+            groups.setdefault(key, []).append(place)
         there = {tuple(map(str, key)) for key in groups}
         # of several levels that are named, each must be there
         named = product(*several.values()) if all(several.values()) else ()
         if rows.empty or not there.issuperset(named):
             raise MissingError(str(self))
-        for key, group in groups.items():
-            if len(group) > 1 and not (loose and group["value"].nunique() == 1):
-                raise ambiguous(group, self)
-            yield frozenset(zip(several, key, strict=True)), next(group.itertuples(index=False))
+        found = list(rows.itertuples(index=False))
+        for key, places in groups.items():
+            if len(places) > 1:
+                group = rows.iloc[places]
+                if not (loose and group["value"].nunique() == 1):
+                    raise ambiguous(group, self)
+            yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
 def at(words: str, points: Points, texts: Points, run: Run | None = None) -> Quantity | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.derived import measured, read
+from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
@@ -105,7 +105,7 @@ def about_machine(lab: Data) -> pd.DataFrame:
 
 def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return some columns of the frames of a kind of all studies."""
-    frames = [read(lab.run, study, kind, columns) for study in measured(lab.run)]
+    frames = [derived.read(lab.run, study, kind, columns) for study in derived.measured(lab.run)]
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -158,14 +158,19 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
     """Return an executed notebook as `fmt`; attachments are relative to `folder`."""
     if fmt == "ipynb":
         return executed.read_bytes()
-    from nbconvert.exporters import get_exporter
-
     from ipclab_report.notebooks.nb import nbformat
 
-    exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
     notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
-    content, _ = exporter.from_notebook_node(
+    content, _ = _exporter(fmt).from_notebook_node(
         notebook,
         resources={"metadata": {"path": str(folder), "name": executed.stem}, "ipclab": True},
     )
     return content.encode() if isinstance(content, str) else bytes(content)
+
+
+@cache
+def _exporter(fmt: str) -> Any:
+    """Return what exports; one for all documents compiles its templates once."""
+    from nbconvert.exporters import get_exporter
+
+    return get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]

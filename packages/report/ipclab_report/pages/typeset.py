@@ -41,6 +41,8 @@ class Sheet:
         self.document = document
         self.folder = folder
         self.files = 0
+        # by how the document is set: what was asked for its places has typeset it already
+        self.compilers: dict[bytes, Any] = {}
         template = files("ipclab_report.pages").joinpath("templates/report.typ").read_text("utf-8")
         trees = [*Typesetting(document, self._inline).trees()]
         front, *rest = pandoc.to_typst(
@@ -62,7 +64,9 @@ class Sheet:
             try:
                 if self.document.front:
                     self.data["fit"] = fitted(self.places, self.document)
-                return self._compiler(self.data["fit"]).compile(**options)
+                compiler = self._compiler(self.data["fit"])
+                self.compilers.clear()  # one that has written a file can do no more
+                return compiler.compile(**options)
             except typst.TypstError as error:
                 if not (missing := _missing(error.diagnostic)):
                     raise
@@ -76,14 +80,16 @@ class Sheet:
     def _compiler(self, fit: Fit) -> Any:
         import typst
 
-        inputs = {"document": msgspec.json.encode({**self.data, "fit": fit}).decode()}
-        return typst.Compiler(
-            self.main.encode(),
-            root=self.folder,
-            sys_inputs=inputs,
-            font_paths=print_fonts(),
-            ignore_system_fonts=True,
-        )
+        document = msgspec.json.encode({**self.data, "fit": fit})
+        if document not in self.compilers:
+            self.compilers[document] = typst.Compiler(
+                self.main.encode(),
+                root=self.folder,
+                sys_inputs={"document": document.decode()},
+                font_paths=print_fonts(),
+                ignore_system_fonts=True,
+            )
+        return self.compilers[document]
 
     def _replace(self, missing: set[str]) -> None:
         names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
@@ -91,6 +97,7 @@ class Sheet:
             Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
         )
         table = str.maketrans(names)
+        self.compilers.clear()
         before = self.main, msgspec.json.encode(self.data)
         self.main = self.main.translate(table)
         text = msgspec.json.encode(self.data).decode().translate(table)
