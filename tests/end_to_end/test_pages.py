@@ -38,6 +38,10 @@ def test_pages_in_the_browser(browser: Any, made: Path, lang: str) -> None:
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert over <= 0, f"{file.name} scrolls sideways by {over} pixels at {width}"
+        tops = [
+            page.evaluate(f"document.querySelector('{name}').offsetTop") for name in ("main", "nav")
+        ]
+        assert tops[0] < tops[1], f"{file.name} has links before conclusions on a phone"
         if lang == "ko" or file.stem == "00_appendix":  # the pages of the languages are built alike
             rules = {"color-contrast": {"enabled": file.stem in CONTRASTED}}
             options = {"resultTypes": ["violations"], "rules": rules}

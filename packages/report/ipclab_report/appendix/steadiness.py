@@ -82,4 +82,4 @@ def _named(lab: Data, row: dict[Any, Any], by: Sequence[str]) -> str:
         words.append(written)
     fast, slow = Quantity(row["fast"], "ns"), Quantity(row["slow"], "ns")
     which = lab.words.joined(words)
-    return lab.say(N_("{which}: {fast} or {slow}"), which=which, fast=fast, slow=slow)
+    return lab.say(N_("{which} ({fast} or {slow})"), which=which, fast=fast, slow=slow)

@@ -1,29 +1,41 @@
 """What the uncertainty of a value is made of."""
 
-from collections.abc import Sequence
-from math import hypot, log, sqrt
+from collections.abc import Mapping, Sequence
+from math import floor, hypot, inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
 from ipclab_measure.calibrated.twins import EXCHANGES, STUDY
 from ipclab_report.appendix.about import spent
 
-# Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
-TYPES = {
-    "launches": "A",
-    "session": "B",
-    "clock": "B",
-    "quantisation": "B",
-    "forked": "A",
-    "host": "B",
-}
-COVERAGE = 2  # the factor of the expanded uncertainty, of some 95 %
-LEAST = 0.0001  # what is smaller, but not 0, is given as that
+COVERAGE = 0.95  # of the expanded uncertainty
 NORMAL = 1.96  # standard deviations in half of a 95 % interval
+
+
+class Evaluated(NamedTuple):
+    """How a source is evaluated: from repeated observation (A) or from what else is known (B)."""
+
+    type: str
+    distribution: str
+    divisor: float
+
+
+TYPES = {
+    "launches": Evaluated("A", N_("normal"), NORMAL),
+    "session": Evaluated("B", N_("normal"), NORMAL),
+    "clock": Evaluated("B", N_("rectangle"), sqrt(3)),
+    "quantisation": Evaluated("B", N_("rectangle"), sqrt(12)),
+    "forked": Evaluated("A", N_("normal"), 1.0),
+    "host": Evaluated("B", N_("rectangle"), sqrt(3)),
+}
+LEAST = 0.0001  # what is smaller, but not 0, is given as that
 
 
 def budget(
@@ -33,7 +45,8 @@ def budget(
 ) -> dict[str, Quantity]:
     """Return standard uncertainties (shares of `value`) by source, then combined ones.
 
-    These are `combined`, `expanded` and `printed`.
+    These are `combined`, its effective degrees of `freedom` (GUM, G.4.1: Welch-Satterthwaite, cut to
+    a whole number), the `factor` of Student's t for `COVERAGE`, `expanded` and `printed`.
 
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
     `printed` is half of the interval that the reports print. What this run does not know has no
@@ -44,8 +57,9 @@ def budget(
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
     resolution = lab.run.facts.get("clock_resolution")
     times = [float(time.value) for time in timed if time]
+    parts = [value] if value.launches else timed
     shares = {
-        "launches": _between_launches([value] if value.launches else timed),
+        "launches": _between_launches(parts),
         "session": _of_sessions(value, len(timed)),
         "clock": _of_each(times, clock.value, 3) if clock else None,
         "quantisation": _of_each(times, resolution, 12) if resolution else None,
@@ -59,12 +73,27 @@ def budget(
             shares[name] = max(share, LEAST)
     components = [share for share in shares.values() if share is not None]
     combined = hypot(*components) if components else None
-    more = {
-        "combined": combined,
-        "expanded": None if combined is None else COVERAGE * combined,
-        "printed": _printed(value),
+    known = {
+        "launches": min((len(part.launches) - 1 for part in parts), default=0),
+        "forked": len(_of_identical(lab)),
     }
-    return {name: Quantity(share, "share") for name, share in (shares | more).items()}
+    freedom = _freedom(shares, known) if combined else None
+    factor = None if freedom is None else float(stdtrit(freedom, (1 + COVERAGE) / 2))
+    more = {
+        "combined": Quantity(combined, "share"),
+        "freedom": Quantity(freedom, "count"),
+        "factor": Quantity(factor, "1"),
+        "expanded": Quantity(factor and combined and factor * combined, "share"),
+        "printed": Quantity(_printed(value), "share"),
+    }
+    return {name: Quantity(share, "share") for name, share in shares.items()} | more
+
+
+def _freedom(shares: Mapping[str, float | None], known: Mapping[str, int]) -> float:
+    """Return effective degrees of freedom; what is no observation has endlessly many."""
+    combined = hypot(*(share for share in shares.values() if share))
+    lost = sum((shares[name] or 0.0) ** 4 / max(many, 1) for name, many in known.items())
+    return max(1, floor(combined**4 / lost)) if lost else inf
 
 
 def _between_launches(parts: Sequence[Quantity]) -> float | None:
@@ -91,16 +120,19 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
     return hypot(*(width / sqrt(divisor) / time for time in times)) if times else None
 
 
-def _of_twins(lab: Data, sides: int) -> float | None:
-    """Return how far identical programs lie apart: what they have of their fork server."""
+def _of_identical(lab: Data) -> list[float]:
+    """Return the logarithms of ratios between identical programs."""
     contests = lab.contests(STUDY)
     if contests.empty:
-        return None
+        return []
     twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
-    logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
-    if not logs:
-        return None
-    return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs))))
+    return [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
+
+
+def _of_twins(lab: Data, sides: int) -> float | None:
+    """Return how far identical programs lie apart: what they have of their fork server."""
+    logs = _of_identical(lab)
+    return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs)))) if logs else None
 
 
 def _of_host(lab: Data) -> float | None:

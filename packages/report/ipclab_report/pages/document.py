@@ -122,7 +122,7 @@ def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
     document.head = Head.of(facts, lang, translate)
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
-    document.links = facts.get("links", ())
+    document.links = [dict(row) for row in facts.get("links", ())]
     document.notebook = facts.get("notebook", "")
     name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
     document.front = _fill(document, notebook["cells"], folder)

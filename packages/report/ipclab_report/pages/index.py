@@ -35,7 +35,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     page = Document(about["lang"], title, about["date"], about["run"], translate)
     page.head = Head.of(about, about["lang"], translate)
     tongues = {}
-    for name, target in about["links"][0].items():
+    for name, target in dict(about["links"][0]).items():
         tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"
     page.links = [tongues, {title: ""}]
     for name, file in executed.items():

@@ -216,7 +216,8 @@ def _jobs(
         beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
         beside[words.title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
-        about: dict[str, Any] = {**head.about(run), "links": [others, beside]}
+        links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
+        about: dict[str, Any] = {**head.about(run), "links": links}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
         about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
         given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook

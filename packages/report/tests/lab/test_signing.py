@@ -5,19 +5,21 @@ values.
 import json
 import re
 from dataclasses import replace
-from math import hypot, sqrt
+from math import floor, hypot, sqrt
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from nbformat import v4
+from scipy.special import stdtrit
 
 from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
 from ipclab_measure.calibrated.twins import Counted
+from ipclab_report.appendix import uncertainty
 from ipclab_report.appendix.calibration import calibrated
 from ipclab_report.appendix.signing import (
     MIME,
@@ -130,7 +132,12 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     assert found["session"] == pytest.approx(SESSION / NORMAL)
     assert found["quantisation"] == LEAST  # 1 ns of a millisecond
     assert found["combined"] == pytest.approx(hypot(*(found[name] for name in TYPES)))
-    assert found["expanded"] == pytest.approx(COVERAGE * found["combined"])
+    twins = len(uncertainty._of_identical(lab))
+    lost = found["launches"] ** 4 / 7 + found["forked"] ** 4 / twins  # Welch-Satterthwaite
+    assert found["freedom"] == floor(found["combined"] ** 4 / lost)
+    factor = stdtrit(found["freedom"], 0.975)
+    assert COVERAGE == 0.95 and found["factor"] == pytest.approx(factor)
+    assert found["expanded"] == pytest.approx(factor * found["combined"])
     assert found["printed"] == pytest.approx(0.1)
     # a ratio of what did not take turns
     apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)

@@ -71,7 +71,7 @@ def only(*backends: str) -> Any:
 
 @pytest.mark.slow
 def test_the_least_median_across_cpus_is_no_fastest_where_it_is_a_state() -> None:
-    with Told("04_round_trip", lambda _run, study, kind: measured(study, kind)) as notebook:
+    with Told("04_round_trip", lambda _run, study, kind, *_: measured(study, kind)) as notebook:
         values = notebook.values
         said = " ".join(notebook.shown)
     assert values["quickest"]["cross"] == "unix" and values["shaken"] > 0
@@ -94,7 +94,7 @@ def test_of_one_mechanism_nothing_is_compared() -> None:
 
 @pytest.mark.slow
 def test_what_was_never_full_is_no_evidence_against_loss() -> None:
-    with Told("06_stream", lambda _run, study, kind: measured(study, kind)) as notebook:
+    with Told("06_stream", lambda _run, study, kind, *_: measured(study, kind)) as notebook:
         values = notebook.values
     assert values["filled"] + values["never_full"] == len(values["full"])
     ends = values["ends"]

@@ -9,6 +9,8 @@ import nbformat
 from nbformat import v4
 
 from ipclab_report.pages import index
+from ipclab_report.pages.document import read
+from ipclab_report.pages.exporters import ReportHTMLExporter
 
 ABOUT = {
     "lang": "zh",
@@ -52,3 +54,15 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
         "01_payload.html#advice",
     ]
     assert '<html lang="zh-Hans">' in html
+
+
+def test_links_keep_the_order_of_the_reports_in_an_executed_notebook(tmp_path: Path) -> None:
+    """Files of notebooks have their names sorted: links once followed their translated titles."""
+    beside = [["Zero", "00.html"], ["One", ""], ["Also two", "02.html"]]
+    about = {"lang": "en", "date": "2026-11-21", "links": [[], beside]}
+    file = tmp_path / "one.ipynb"
+    shown = v4.new_notebook(cells=[v4.new_markdown_cell("# One")], metadata={"ipclab": about})
+    nbformat.write(shown, file)
+    html = ReportHTMLExporter().convert(read(nbformat.read(file, as_version=4), tmp_path))
+    row = re.search(r'<p class="links">(.*?)</p>', html)
+    assert row and re.findall(r">([^<>]+)</", row[1]) == ["Zero", "One", "Also two"]
