@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 PROFILE ?=
 RUN ?=
+SESSIONS ?=
 A ?=
 B ?=
 NEED ?= docs/need.toml
@@ -44,7 +45,7 @@ export IPCLAB_UNDER_MAKE := 1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  SESSIONS=<count>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON=$(call quoted,$(PYTHON)) scripts/setup.sh $(call quoted,$(ENVIRONMENT))
@@ -64,8 +65,8 @@ history: setup ## when did this machine change? all its runs, or RUNS="<run fold
 choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML file>
 	@$(IPCLAB) choose --need $(call quoted,$(NEED)) $(if $(RUN),--run $(call quoted,$(RUN))) --report --lang $(call quoted,$(REPORT_LANG))
 
-measure: setup ## measure this machine, or continue a run that was killed
-	@$(IPCLAB) measure $(if $(RUN),--run $(call quoted,$(RUN))) $(if $(PROFILE),--profile $(call quoted,$(PROFILE)))
+measure: setup ## measure this machine, or continue a run that was killed; SESSIONS=3 adds whole sessions to it
+	@$(IPCLAB) measure $(if $(RUN),--run $(call quoted,$(RUN))) $(if $(PROFILE),--profile $(call quoted,$(PROFILE))) $(if $(SESSIONS),--sessions $(call quoted,$(SESSIONS)))
 
 test: tools ## check the code, run the tests
 	@$(MAKE) -j2 check-code all-tests

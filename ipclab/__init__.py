@@ -22,7 +22,6 @@ MODULES = {
     "marks.style": ("style",),
     "marks.axes": ("note_ends", "scale"),
     "marks.curves": ("lines",),
-    "marks.drawing": ("dots",),
     "marks.marks": ("drawable", "groups"),
     "stats.quantity": ("Quantity", "missing", "of", "total"),
 }

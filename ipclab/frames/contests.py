@@ -10,6 +10,7 @@ from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.frames.rows import narrowed
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
 from ipclab.stats.contest import judged
+from ipclab.stats.sessions import by_session, several
 from ipclab.store.questions import Question, Race
 
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
@@ -40,13 +41,20 @@ def contests(
 
 
 def side_of(rows: pd.DataFrame) -> Side:
-    """Return a point's launch medians with their rounds: the k-th is of round k by default."""
-    rounds = rows[ROUND] if ROUND in rows else range(len(rows))
+    """Return a point's launch medians with their rounds: the k-th is of round k by default.
+
+    Of several sessions they are the medians of these, of no rounds.
+    """
+    rounds = list(rows[ROUND] if ROUND in rows else range(len(rows)))
+    medians = list(rows.value)
     heats = {}
     if HEAT in rows:
+        if several(rows[HEAT]):
+            by_launch = dict(zip(rows[HEAT], rows.value, strict=True))
+            medians, rounds = [*by_session(by_launch).values()], []
         by_heat = zip(rows[HEAT], rows[TURNS], strict=True)
         heats = {int(heat): list(turns) for heat, turns in by_heat if heat != NO_HEAT}
-    return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
+    return Side(medians, rounds=[int(number) for number in rounds], heats=heats)
 
 
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:

@@ -1,20 +1,21 @@
 """The tidy frame of a study: one row for each point, op and metric, one column for each factor."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
-from ipclab.stats.intervals import VARYING, Estimate
+from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, Metric, crowded, metrics, summary
+from ipclab.stats.intervals import VARYING, Estimate, statistic_estimate
+from ipclab.stats.sessions import by_session, several
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 
-# the heats (or launches) that a value is of, and its value in each
+# the heats (launches, or sessions) that a value is of, and its value in each
 HEATS, BY_HEAT = "heats", "by_heat"
 VALUES = (
     "op",
@@ -31,6 +32,8 @@ VALUES = (
 )
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
+Floats = tuple[float, ...]
+RATE = "B/s"  # the unit of bandwidths
 TURNS = "turns"  # the medians of a launch's turns
 # Whether there were more ranks than CPUs, whose launches the scheduler compares
 CROWDED = "crowded"
@@ -78,7 +81,7 @@ def point_rows(measured: Measured) -> Iterator[Row]:
         int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered
     )
     for row in metrics(measured):
-        estimate = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
+        estimate, of_heats, by_heat = _between(row, heats)
         yield about | {
             "op": row.op,
             "metric": row.metric,
@@ -86,9 +89,28 @@ def point_rows(measured: Measured) -> Iterator[Row]:
             **vars(estimate),
             "low": _low(estimate, row.unit),
             "flags": ";".join(row.flags),
-            HEATS: heats if row.by_launch else (),
-            BY_HEAT: tuple(row.by_launch),
+            HEATS: of_heats,
+            BY_HEAT: by_heat,
         }
+
+
+def _between(row: Metric, heats: tuple[int, ...]) -> tuple[Estimate, tuple[int, ...], Floats]:
+    """Return a metric's estimate between launches, or sessions where there are several.
+
+    With it come the heats, or the sessions' first ones, and the value in each. A rate is that of
+    the median of times.
+    """
+    if not (row.by_launch and several(heats)):
+        estimate = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
+        return estimate, heats if row.by_launch else (), tuple(row.by_launch)
+    power = -1 if row.unit == RATE else 1
+    by_heat = zip(heats, row.by_launch, strict=True)
+    values = by_session({heat: value**power for heat, value in by_heat})
+    estimate = statistic_estimate(list(values.values()), row.estimate.samples)
+    estimate = replace(estimate, launches=len(heats))
+    if power < 0:
+        estimate = estimate.inverse(1.0)
+    return estimate, tuple(values), tuple(value**power for value in values.values())
 
 
 def _low(estimate: Estimate, unit: str) -> float:

@@ -14,8 +14,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
-from ipclab.stats.family import ALPHA, heat_level, pair_level
+from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
 from ipclab.stats.intervals import exp, growth, says_nothing
+from ipclab.stats.sessions import several
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -112,7 +113,10 @@ def _by_heats(
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
+    if several(heats):  # no look decides how many sessions there are
+        level = range_level(max(2, mechanisms), alpha)
+    else:
+        level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
     low, high = paired.interval(ratios, level, scatter)
     comparison = judge_ratio(ratio, exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)

@@ -16,6 +16,7 @@ from math import hypot, inf, isfinite, isnan, log
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ipclab.stats.intervals import exp, statistic_estimate
+from ipclab.stats.sessions import several
 
 # Launches that parts share, so that what is made of them is made launch by launch
 LEAST_SHARED = 2
@@ -130,8 +131,10 @@ def _in_launch(form: Form, launch: int) -> float:
 
 def _of_launches(form: Form) -> Ends:
     """Return the median over launches; of times and rates with what sessions add."""
-    median = statistic_estimate(list(by_launch(form).values()), 0)
-    if any(sum(part.time * power for part, power in term) for term in form):
+    launches = by_launch(form)
+    median = statistic_estimate(list(launches.values()), 0)
+    varies = any(sum(part.time * power for part, power in term) for term in form)
+    if varies and not several(launches):
         median = median.for_sessions()
     return Ends(median.value, median.low, median.high)
 

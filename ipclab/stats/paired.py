@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import digamma, polygamma, stdtrit
 
 from ipclab.stats.intervals import Floats, exp
+from ipclab.stats.sessions import by_session
 
 # by the heat's number: the medians (ns) of a contestant's turns in it
 Heats = Mapping[int, Sequence[float]]
@@ -39,20 +40,20 @@ UNKNOWN = Scatter()
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the log of `second` over `first` for each heat of both, in the heats' order.
+    """Return the log of `second` over `first` for each heat, or session, of both, in their order.
 
     It is the median over the turns of the log ratio of the turns of one round; where the two took
     another number of turns, or none, the ratio of their launches' medians.
     """
-    ratios = []
+    ratios = {}
     for heat in sorted(first.keys() & second.keys()):
         one = np.log(first[heat])
         other = np.log(second[heat])
         if len(one) == len(other):
-            ratios.append(median_of(other - one))
+            ratios[heat] = median_of(other - one)
         else:
-            ratios.append(median_of(other) - median_of(one))
-    return np.array(ratios, np.float64)
+            ratios[heat] = median_of(other) - median_of(one)
+    return np.array([*by_session(ratios).values()], np.float64)
 
 
 def median_of(values: Floats | Sequence[float]) -> float:

@@ -64,6 +64,7 @@ class _Session(Struct):
     conditions: Conditions
     ended: Time | None = None
     conditions_end: Conditions = {}
+    number: Annotated[int, Meta(ge=1, le=100)] = 1
 
 
 class About(Struct):

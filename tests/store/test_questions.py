@@ -48,11 +48,9 @@ trips = lab.points(op="round-trip", metric="p50")
 print(len(trips), len(lab.contests()), len(lab.launches(metric="p50")), len(lab.samples()) > 0)
 ratio = lab.ratio(*(lab.value(trips[trips.point == point]) for point in trips.point))
 print(lab.words.numbers.format(ratio, "x,interval"))
-for drawn in (ipclab.dots, ipclab.lines):
-    axis = "y" if drawn is ipclab.dots else "x"
-    drawn(trips, **{axis: "backend"}, ax=plt.subplots()[1])
+ipclab.lines(trips, x="backend", ax=plt.subplots()[1])
 with lab.figure("trips", "Trips", alt="Trips.") as ax:
-    ipclab.dots(trips, y="backend", ax=ax)
+    ipclab.lines(trips, x="backend", ax=ax)
 lab.table(lab.cells(trips).pivot(index="size_bytes", columns="backend", values="cell"), "Trips")
 asked = (
     lambda: lab.points(backend="unxi"), lab.sweep, lambda: lab.quoted("01_payload"),

@@ -11,6 +11,7 @@ from ipclab.store import MOST_LAUNCHES
 from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress
+from ipclab_measure.session.whole import MOST as MOST_SESSIONS
 
 if TYPE_CHECKING:
     from ipclab_measure.studies.interface import Study
@@ -59,6 +60,12 @@ def _factors(study: "Study") -> str:
 )
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
+@click.option(
+    "--sessions",
+    type=click.IntRange(1, MOST_SESSIONS),
+    default=1,
+    help="Whole ones that the run shall have: those that it lacks are added.",
+)
 @click.option("--beside", is_flag=True, help="Do not wait for a session that measures here.")
 @click.option("--label", help="Name of this node: runs of another label are never continued.")
 @click.option("--bundle", "file", type=PATH, help="Write the finished run as this FILE, too.")
@@ -73,9 +80,14 @@ def measure(
     label: str | None,
     file: Path | None,
     beside: bool,
+    sessions: int,
     **swept: Any,
 ) -> None:
-    """Measure this machine; points that are on disk are not measured again."""
+    """Measure this machine; points that are on disk are not measured again.
+
+    Call it again with one more of --sessions hours or reboots later: from three on, values and
+    ratios have intervals between sessions.
+    """
     from ipclab.lab.runs import find
     from ipclab_measure.bundles import check_new, pack
     from ipclab_measure.session import session
@@ -108,7 +120,7 @@ def measure(
                 launches=launches or 0,
                 label=label or "",
             )
-        request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
+        request = replace(request, scratch=scratch, keep_scratch=keep_scratch, sessions=sessions)
         progress = Progress(shown=True)
         if request.launches:
             progress.say(told_of_tails(request.profile))

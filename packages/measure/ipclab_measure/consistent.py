@@ -20,6 +20,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab_measure.machine.facts import digest_of
 from ipclab_measure.machine.table import FACTS
+from ipclab_measure.session.whole import last_session
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.profile import PROFILES
 
@@ -94,7 +95,7 @@ class _Launches:
         point, parameters = measured.point, self.run.about["parameters"]
         profile = PROFILES.get(self.run.profile)
         most = parameters.get("launches") or (profile.most_launches if profile else MOST_LAUNCHES)
-        most = 2 * most + SURPLUS
+        most = (2 * most + SURPLUS) * last_session(self.run)
         if len(measured.launches) > most and point.study not in ALWAYS:
             yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
         for number, launch in enumerate(measured.launches):

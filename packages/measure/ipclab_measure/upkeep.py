@@ -32,7 +32,7 @@ def doctor(seconds: float) -> None:
     from ipclab_measure.machine.doctor import judge, lines, visit
     from ipclab_measure.machine.observed import RESERVATION
     from ipclab_measure.session.request import Request
-    from ipclab_measure.session.session import SHARED_MEMORY_SLACK
+    from ipclab_measure.session.room import SHARED_MEMORY_SLACK
 
     largest = max(
         study.shared_memory(point) for study, points in Request().points() for point in points

@@ -9,7 +9,6 @@ import pandas as pd
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import note_ends, reach, scale
 from ipclab.marks.curves import lines
-from ipclab.marks.drawing import dots
 from ipclab.marks.marks import (
     NAMELESS,
     check_columns,
@@ -21,6 +20,7 @@ from ipclab.marks.marks import (
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
+from ipclab_report.dots import dots
 
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis

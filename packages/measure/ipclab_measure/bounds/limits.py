@@ -13,6 +13,7 @@ from ipclab.stats import paired
 from ipclab.stats.compare import LEAST_HEATS
 from ipclab.stats.intervals import LEVEL, exp
 from ipclab.stats.quantity import Quantity
+from ipclab.stats.sessions import by_session
 from ipclab.store.questions import Questions
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.floors import (
@@ -56,7 +57,7 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
     sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
-        own = {heat: [value] for heat, value in by_heat}
+        own = {heat: [value] for heat, value in by_heat}  # of sessions, if there are several
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= LEAST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
@@ -66,12 +67,15 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
 
 
 def _by_heat(limits: pd.DataFrame, questions: Questions) -> dict[Key, paired.Heats]:
-    """Return the medians of each limit by heat, as lists of one."""
-    by_limit: dict[Key, dict[int, list[float]]] = defaultdict(dict)
+    """Return the medians of each limit by heat, or by session, as lists of one."""
+    by_limit: dict[Key, dict[int, float]] = defaultdict(dict)
     for key, heat, median in _medians(limits, questions):
         if heat != NO_HEAT:
-            by_limit[key][int(heat)] = [median]
-    return {**by_limit}
+            by_limit[key][int(heat)] = median
+    return {
+        key: {heat: [median] for heat, median in by_session(by_heat).items()}
+        for key, by_heat in by_limit.items()
+    }
 
 
 def floors(limits: pd.DataFrame, questions: Questions) -> Floors:

@@ -15,6 +15,7 @@ from ipclab.store.run import INDEX, RunFolder
 from ipclab_measure.machine import Machine
 from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.request import Request
+from ipclab_measure.session.whole import last_session
 from ipclab_measure.studies.asked import asked, plain
 from ipclab_measure.studies.profile import profile
 
@@ -29,8 +30,11 @@ def continued(paths: Paths, request: Request, machine: str) -> Record | None:
         same = run.about["parameters"], run.about["machine"]["digest"]
         return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
 
+    def lacks(run: RunFolder) -> bool:
+        return not run.complete or last_session(run) < request.sessions
+
     if request.run is None:
-        found = folder.newest(paths.runs, lambda run: not run.complete and fits(run))
+        found = folder.newest(paths.runs, lambda run: lacks(run) and fits(run))
         return reopened(found.path) if found else None
     run = reopened(request.run)
     if not fits(run):

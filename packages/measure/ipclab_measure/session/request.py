@@ -37,9 +37,10 @@ class Request:
 
     `launches` asks for so many of each point, no more and no fewer, instead of what their questions
     need. `purpose` is stored with the run, which is continued for the same one only, as is `label`,
-    a name of the node. `given` are efforts and points by study, instead of those that follow from
-    the rest. `scratch` is the folder for files made on disk (the checkout's own when None); they
-    are removed when the measuring ends, unless `keep_scratch` says otherwise.
+    a name of the node. `sessions` is how many whole ones the run shall have. `given` are efforts and
+    points by study, instead of those that follow from the rest. `scratch` is the folder for files
+    made on disk (the checkout's own when None); they are removed when the measuring ends, unless
+    `keep_scratch` says otherwise.
     """
 
     studies: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Request:
     purpose: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, tuple[Profile, Sequence[Point]]] = field(default_factory=dict)
     label: str = ""
+    sessions: int = 1
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for an unusable seed or label, or launches asked of all studies."""

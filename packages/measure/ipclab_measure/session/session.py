@@ -1,7 +1,6 @@
 """One call that measures: finds or makes the run, and measures what is missing."""
 
 import datetime as dt
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.errors import LabError, UsageError, blamed
+from ipclab.errors import LabError, UsageError
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.paths import Paths
+from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab_measure.calibrated.known import gather
@@ -32,8 +32,10 @@ from ipclab_measure.session.heats import compared, heats, with_limits
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
+from ipclab_measure.session.room import check_shared_memory
 from ipclab_measure.session.rounds import Launched, Rounds
 from ipclab_measure.session.state import PointStates, State, besides_limits
+from ipclab_measure.session.whole import NUMBER, last_session, told_of
 from ipclab_measure.spawn import ledger, scratch
 from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
@@ -49,7 +51,6 @@ from ipclab_measure.studies.interface import (
 from ipclab_measure.studies.limits.floors import bounding
 from ipclab_measure.studies.profile import profile
 
-SHARED_MEMORY_SLACK = 1 << 20
 NOT_HERE = "not testable here: "
 # A heat has fewer turns than planned where these last so many times as long as they should
 LONG_TURNS = 2
@@ -83,7 +84,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
     if request.scratch is not None:
         scratch.check(files)
     ledger.clean(paths.ledger)
-    _room_in_shared_memory(
+    check_shared_memory(
         max(study.shared_memory(point) for study, points in wanted for point in points)
     )
     machine = collect(Source(), root=paths.root)
@@ -92,14 +93,17 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         run = reopened(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_machine(run, machine)
-        measuring = _Measuring(run, request, files, progress)
+        number = last_session(run)
+        measuring = _Measuring(run, request, files, progress, number)
         possible = [(study, measuring.possible(study, points)) for study, points in wanted]
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
-        if not all(there) or not run.finished:
-            progress.say(f"{', '.join(asked)} is being prepared")
+        if all(there) and run.finished:
+            number += 1
+        for session in range(number, max(request.sessions, last_session(run)) + 1):
+            progress.say(f"{', '.join(asked)} is being prepared{told_of(session)}")
             referees.keep(run)
-            measuring.measure(possible, paths.ledger)
+            _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
             gather(run, progress.say)
     return run
 
@@ -113,10 +117,13 @@ def _keep_machine(run: Record, machine: Machine) -> None:
 
 
 class _Measuring:
-    """One session of measuring into a run."""
+    """One session of measuring into a run, whole sessions being numbered from 1."""
 
-    def __init__(self, run: Record, request: Request, files: Path, progress: Progress) -> None:
+    def __init__(
+        self, run: Record, request: Request, files: Path, progress: Progress, number: int
+    ) -> None:
         self.run, self.request, self.files, self.progress = run, request, files, progress
+        self.number, self.first_heat = number, (number - 1) * HEATS
         self.seed = run.about["seed"]
         self.opened: dict[str, OpenStudy] = {}
         topology = Topology.read(Source())
@@ -143,7 +150,9 @@ class _Measuring:
         run, about = self.run, self.run.about
         about["finished"] = None
         about["questions"] = plain(renewed(run.questions, profile(self.request.profile)))
-        about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
+        about["sessions"].append(
+            {"begun": _now(), "conditions": conditions(Source()), NUMBER: self.number}
+        )
         run.save()
         preloads = {study.preload for study, points in possible if points and study.preload}
         with Launcher(ledger, preloads=preloads) as launcher, ExitStack() as benches:
@@ -171,7 +180,7 @@ class _Measuring:
     def _rounds(self, launcher: Launcher) -> None:
         opened = self.opened.values()
         efforts = {study.name: self.request.effort(study) for study, _, _ in opened}
-        point_states = PointStates(self.run, efforts)
+        point_states = PointStates(self.run, efforts, self.first_heat)
         points = [point for _, _, mine in opened for point in mine]
         states = point_states.states(points)
         in_contests = compared(points)
@@ -181,7 +190,10 @@ class _Measuring:
             state.effort = self._study(point).of_point(point, state.effort, in_contest)
             state.precedence = self._study(point).precedence(point)
         chosen = profile(self.request.profile)
-        numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
+        numbers, heats_made = (
+            count(point_states.order + 1),
+            count(max(point_states.heat, self.first_heat) + 1),
+        )
 
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)
@@ -190,7 +202,7 @@ class _Measuring:
                 done = launched[name]
                 if isinstance(done, Launch):
                     done.order = next(numbers)
-                    done.facts |= {ROUND: number, HEAT: heat}
+                    done.facts |= {ROUND: self._round(number), HEAT: heat}
             return launched
 
         def spent(states: Iterable[State]) -> float:
@@ -209,8 +221,13 @@ class _Measuring:
         others = [state.point for state in besides_limits(states.values())]
         groups = with_limits(heats(others), *bounding(points))
         begin, store = launcher.renew_old, point_states.store
-        rounds = Rounds(states, groups, self.seed, launch, begin, store, left, self.progress)
+        seed = self.seed + self.first_heat
+        rounds = Rounds(states, groups, seed, launch, begin, store, left, self.progress)
         rounds.measure(partial(still_open, bound=chosen.same), doubtful)
+
+    def _round(self, number: int) -> int:
+        """Return the number of a round in the run: a new session begins to count anew."""
+        return number if number > self.first_heat else number + self.first_heat
 
     def _heat(
         self, states: Sequence[State], number: int, heat: int
@@ -274,26 +291,6 @@ def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | 
         return None
     counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
     return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
-
-
-def _room_in_shared_memory(largest: int) -> None:
-    """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
-    enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
-    with blamed("no /dev/shm", "mount one: mount -t tmpfs tmpfs /dev/shm"):
-        where = os.statvfs(ledger.SHARED_MEMORY)
-    if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
-        raise LabError(
-            "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"
-        )
-    free = ledger.free_shared_memory()
-    need = largest + SHARED_MEMORY_SLACK
-    if free < need:
-        why = f"{free:,} bytes are free and {need:,} are needed"
-        raise LabError(
-            "no room in /dev/shm",
-            why,
-            f"free some, enlarge it ({enlarge}) or give a smaller --size",
-        )
 
 
 def _now() -> str:

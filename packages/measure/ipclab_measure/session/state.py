@@ -36,6 +36,7 @@ class State:
     failures: list[str] = field(default_factory=list)
     stop: str = ENOUGH
     stored: str = ""  # the stop that is on disk
+    earlier: bool = False  # sessions before have launches on disk
     allowed: float = FAILURES_ALLOWED
     precedence: int = 0  # the greater, the later it goes on where time is short
 
@@ -96,6 +97,7 @@ class PointStates:
 
     run: Record
     efforts: Mapping[str, Profile]
+    first_heat: int = 0  # of this session
     held: dict[str, State] = field(default_factory=dict)
     last: float = field(default_factory=time.monotonic)
     cost: float = 0.0
@@ -108,12 +110,20 @@ class PointStates:
             state = self.held[point.id] = State(point, self.efforts[point.study])
             if self.run.has(point, lambda line: None):
                 before = decode(self.run.path / self.run.file(point))
-                state.stop, state.stored = before.stop, before.stop
                 for launch in before.launches:
-                    state.add(launch)
                     self.order = max(self.order, launch.order)
-                    self.heat = max(self.heat, state.taken[-1].heat)
+                    self._take(state, launch, before.stop)
         return self.held
+
+    def _take(self, state: State, launch: Launch, stop: str) -> None:
+        """Take a launch on disk into account, unless it is of a session before."""
+        heat = LaunchMedians.of(launch, 0).heat
+        if heat < self.first_heat:
+            state.earlier = True
+            return
+        state.stop, state.stored = stop, stop
+        state.add(launch)
+        self.heat = max(self.heat, heat)
 
     def store(self, now: bool) -> None:
         """Store what is not on disk yet: `now`, or when it is time to."""
@@ -137,7 +147,7 @@ class PointStates:
 
     def _measured(self, state: State) -> Measured:
         point, before, failures = state.point, list[Launch](), list(state.failures)
-        if len(state.taken) > len(state.pending):
+        if state.earlier or len(state.taken) > len(state.pending):
             held = decode(self.run.path / self.run.file(point))
             before, failures = held.launches, list(dict.fromkeys([*held.failures, *failures]))
         return Measured(point, [*before, *state.pending], state.stop, failures)

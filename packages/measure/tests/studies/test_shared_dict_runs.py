@@ -11,7 +11,7 @@ import pytest
 
 from ipclab.store import run as folder
 from ipclab.store.samples import decode
-from ipclab_measure.session.session import SHARED_MEMORY_SLACK
+from ipclab_measure.session.room import SHARED_MEMORY_SLACK
 from ipclab_measure.spawn import mpi
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict import SMOKE, STUDY, points

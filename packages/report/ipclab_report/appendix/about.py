@@ -9,8 +9,10 @@ from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.stats.sessions import LEAST
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
+from ipclab_measure.session.whole import last_session
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_report.appendix.thin import THINNED
 from ipclab_report.facts import shown
@@ -38,7 +40,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Begun"): Quantity(about["begun"], "date"),
         N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
-        N_("Sessions"): len(about["sessions"]),
+        N_("Sessions"): last_session(lab.run),
         N_("Points measured"): len(points),
         N_("Launches"): len(launches),
         N_("Timed operations"): int(medians.samples.sum()),
@@ -57,6 +59,15 @@ def about_run(lab: Data) -> pd.DataFrame:
     }
     names = [words.translate(item) for item in items]
     return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
+
+
+def sessions(lab: Data) -> tuple[int, Quantity]:
+    """Return how many whole sessions the run has, and that number where intervals are between them.
+
+    Of fewer they are over launches.
+    """
+    count = last_session(lab.run)
+    return count, Quantity(count if count >= LEAST else None, "count")
 
 
 def _short(lab: Data, launches: pd.DataFrame) -> int:

@@ -11,6 +11,7 @@ from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
+from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
 from ipclab_measure.calibrated.twins import EXCHANGES, STUDY
 from ipclab_report.appendix.about import spent
@@ -60,7 +61,7 @@ def budget(
     parts = [value] if value.launches else timed
     shares = {
         "launches": _between_launches(parts),
-        "session": _of_sessions(value, len(timed)),
+        "session": _of_sessions(value, timed),
         "clock": _of_each(times, clock.value, 3) if clock else None,
         "quantisation": _of_each(times, resolution, 12) if resolution else None,
         "forked": _of_twins(lab, len(timed)),
@@ -108,11 +109,16 @@ def _between_launches(parts: Sequence[Quantity]) -> float | None:
     return hypot(*widths) if np.isfinite(widths).all() else None
 
 
-def _of_sessions(value: Quantity, sides: int) -> float | None:
-    """Return what sessions differ by; sides of a ratio that share their launches share it."""
+def _of_sessions(value: Quantity, timed: Sequence[Quantity]) -> float | None:
+    """Return what sessions differ by; sides of a ratio that share their launches share it.
+
+    Between several sessions of a run it is in what launches differ by.
+    """
+    if all(several(part.launches) for part in ([value] if value.launches else timed)):
+        return 0.0
     if value.unit in VARYING:
         return SESSION / NORMAL
-    return 0.0 if value.launches else sqrt(sides) * SESSION / NORMAL
+    return 0.0 if value.launches else sqrt(len(timed)) * SESSION / NORMAL
 
 
 def _of_each(times: list[float], width: float, divisor: int) -> float | None:

@@ -18,8 +18,10 @@ from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import SESSION
 from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
+from ipclab.stats.sessions import HEATS
 from ipclab_measure.calibrated.twins import Counted
 from ipclab_report.appendix import uncertainty
+from ipclab_report.appendix.about import sessions
 from ipclab_report.appendix.calibration import calibrated
 from ipclab_report.appendix.signing import (
     MIME,
@@ -146,7 +148,21 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     paired = measured(Quantity(1.0, "1", 0.9, 1.1), dict.fromkeys(range(8), 1.0), "ratio")
     together = budget(lab, paired, time, time)
     assert together["session"].value == 0.0
+    # of several sessions it is in what they differ by
+    between = measured(time, {k * HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
+    assert budget(lab, between, between)["session"].value == 0.0
     assert not any(budget(lab, Quantity(None, "ns")).values())
+
+
+def test_brackets_are_between_sessions_from_three_on(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    begun = {"begun": "2026-11-20T10:00:00+00:00", "conditions": {}}
+    for numbers, told in (([1], (1, None)), ([1, 2, 2], (2, None)), ([1, 2, 3], (3, 3))):
+        lab.run.about["sessions"] = [{**begun, "number": number} for number in numbers]
+        count, between = sessions(lab)
+        assert (count, between.value) == told
+    lab.run.about["sessions"] = [begun]  # of an older version
+    assert sessions(lab)[0] == 1
 
 
 @pytest.mark.parametrize(

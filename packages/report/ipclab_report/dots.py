@@ -1,4 +1,4 @@
-"""Dots in named rows, with intervals.
+"""Dots in named rows, with intervals: a mark beside the lines of `ipclab.marks`.
 
 It draws rows of one study's frame into any matplotlib axes, refuses rows of another
 study and two rows in one place (levels that were not narrowed down), and says in words why nothing

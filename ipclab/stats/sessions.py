@@ -1,0 +1,25 @@
+"""Sessions of one run, hours or reboots apart: from three on, what they differ by is the scatter.
+
+The number of a heat says in which session it was made: each begins at a multiple of `HEATS`.
+"""
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+HEATS = 1_000_000  # that a session has at most
+LEAST = 3  # sessions: two leave one degree of freedom, and say nothing
+
+
+def several(heats: Iterable[int]) -> bool:
+    """Tell whether `heats` are of as many sessions as an interval between sessions takes."""
+    return len({heat // HEATS for heat in heats}) >= LEAST
+
+
+def by_session(by_heat: Mapping[int, float]) -> Mapping[int, float]:
+    """Return the medians of several sessions by their first heat, else the values `by_heat`."""
+    if not several(by_heat):
+        return by_heat
+    sessions = dict[int, list[float]]()
+    for heat, value in by_heat.items():
+        sessions.setdefault(heat - heat % HEATS, []).append(value)
+    return {first: median(values) for first, values in sessions.items()}
