@@ -375,7 +375,8 @@ def test_on_the_slowest_host_everything_is_launched_once() -> None:
     done.measure(never, never)
     assert {*done.launches().values()} == {1}
     assert {*done.stops().values()} == {BUDGET}
-    asked_for = session(points("a", each=40), left=lambda: 30.0 - len(asked_for.order))
+    asked_for = session(points("a", each=40))
+    asked_for.left = lambda: 30.0 - len(asked_for.order)
     asked_for.measure(never, never)
     assert {*asked_for.launches().values()} == {3}  # a number that was asked for is made
 
