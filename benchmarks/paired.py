@@ -144,7 +144,7 @@ def apart(seen: Floats, best: int, test: Test, bound: float) -> dict[int, int]:
     signs: dict[int, int] = {}
     in_question = [other for other in range(len(seen)) if other != best]
     while in_question:
-        level = heat_level(len(in_question) + 1, seen.shape[1], bound)
+        level = heat_level(len(in_question) + 1, seen.shape[1], bound, contestants=len(seen))
         left = []
         for other in in_question:
             low, high = test(seen[other] - seen[best], level, scatter)
@@ -164,7 +164,7 @@ def heats_to_find(times: Floats, test: Test, bound: float = EQUIVALENCE) -> int:
     """
     ratios = times[1] + SLOWER - times[0]
     for look in LOOKS:
-        level = heat_level(len(times), look, bound)
+        level = heat_level(len(times), look, bound, contestants=len(times))
         low, _ = test(ratios[:look], level, common(times[:, :look]))
         if low > 0:
             return look

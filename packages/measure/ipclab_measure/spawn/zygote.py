@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from ipclab_measure.spawn import names
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
 from ipclab_measure.spawn.exits import die_with_parent
 from ipclab_measure.spawn.ledger import close_session, file_of, read_session
@@ -140,6 +141,8 @@ class Zygote:
 
     def _fork(self, start: Start, control: int, stderr: int, owner: int) -> None:
         parent = os.getpid()
+        with suppress(Exception):  # what is wrong the worker tells
+            names.shared("", start.folder, "")  # read once here, its key is not read by each
         try:
             pid = os.fork()
         except OSError as error:  # `ulimit -u`, say: that worker cannot start, the others live on

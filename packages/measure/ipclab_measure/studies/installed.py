@@ -41,7 +41,12 @@ def preload() -> None:
     import numpy as np
 
     import ipclab_measure.spawn.proof  # noqa: F401
+    from ipclab_measure.spawn import wire, worker
 
     np.random.Generator(np.random.PCG64(0)).bytes(8)
+    np.median(np.arange(3))
+    for message in (worker.Meeting({}), worker.Turn({})):  # whose forms each would look up
+        wire.decode(wire.encode(message), type(message))
+    wire.encode(worker.Outcome())
     load()
     studies()

@@ -4,6 +4,7 @@ clocks.
 
 import errno
 import math
+import re
 import shutil
 import tracemalloc
 from collections import Counter
@@ -42,9 +43,10 @@ from ipclab_measure.session.state import (
 )
 from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.studies.installed import study
-from ipclab_measure.studies.interface import LATER
+from ipclab_measure.studies.interface import FIRST, LATER
 from ipclab_measure.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
+from tests.support.commands import ROOT
 from tests.support.made import ASKED, make_launch
 from tests.support.ranks import p_value
 
@@ -318,6 +320,20 @@ def test_a_question_that_no_look_would_answer_stops_once_its_scatter_is_known() 
     assert {*done.stops().values()} == {BUDGET}
 
 
+def test_what_goes_on_last_is_what_no_claim_rests_on_and_calibration_is_first() -> None:
+    found = [point for one, mine in Request(profile="standard").points() for point in mine]
+    placed = {(point.study, point.levels.get("arm"), study(point.study).precedence(point))
+              for point in found}  # fmt: skip
+    late = {(name, arm) for name, arm, place in placed if place == LATER}
+    rounds = {("round_trip", arm) for arm in ("wait", "gap", "touch")}
+    assert late == rounds | {("stream", arm) for arm in ("window", "consumers", "stall")}
+    assert {name for name, _, place in placed if place == FIRST} == {"calibration"}
+    claims = (ROOT / "packages/report/ipclab_report/claims/texts").glob("*.py")
+    told = "".join(file.read_text() for file in claims)
+    assert "arm=main" in told
+    assert not [arm for _, arm in late if re.search(rf"arm={arm}\b", told)]
+
+
 def in_heats(count: int, seconds: float, least: int = 3) -> Session:
     """Return a session of `count` heats of two; a launch takes a second of `seconds`."""
     found = points("a", each=2 * count)
@@ -359,7 +375,8 @@ def test_on_the_slowest_host_everything_is_launched_once() -> None:
     done.measure(never, never)
     assert {*done.launches().values()} == {1}
     assert {*done.stops().values()} == {BUDGET}
-    asked_for = session(points("a", each=40), left=lambda: 30.0 - len(asked_for.order))
+    asked_for = session(points("a", each=40))
+    asked_for.left = lambda: 30.0 - len(asked_for.order)
     asked_for.measure(never, never)
     assert {*asked_for.launches().values()} == {3}  # a number that was asked for is made
 
