@@ -20,7 +20,7 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
-from ipclab_more.studies.tasks.program import measure, work
+from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, Threads, Way
 from ipclab_more.studies.tasks.program.work import Answer, Task
 from tests.support.commands import kernel_objects, names_of
@@ -241,7 +241,7 @@ def asked(way: str = "thread", **changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_is_refused(cheat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make, told = CHEATS[cheat]
-    monkeypatch.setattr(measure.ways, "made", lambda name, queue: make())
+    monkeypatch.setattr(ways, "made", lambda name, queue: make())
     with pytest.raises(measure.WrongAnswerError, match=told):
         measure.Launch(asked()).report()
 
