@@ -60,7 +60,7 @@ class TasksStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         own = interpreters.own()
-        pythons = sweep.levels.get("python", tuple(dict.fromkeys([*interpreters.KNOWN, own])))
+        pythons = sweep.levels.get("python", interpreters.KNOWN)
         sizes = sorted(set(sweep.sizes or SIZES))
         points = self.of_arms(
             sweep.of(WAYS),
