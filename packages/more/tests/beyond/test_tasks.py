@@ -20,7 +20,7 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
-from ipclab_more.studies.tasks.program import measure, work
+from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, Threads, Way
 from ipclab_more.studies.tasks.program.work import Answer, Task
 from tests.support.commands import kernel_objects, names_of
@@ -144,6 +144,8 @@ def test_what_a_program_says_becomes_a_launch() -> None:
     assert launch.facts == {"held_bytes": -4096}
     short = REPORT | {"samples": {"first-result": [5], "task": [3]}, "killed": None}
     assert said.launch(json.dumps(short)).samples.keys() == {"first-result", "task"}
+    untold = said.launch(json.dumps(short | {"cpu_ns": 0, "held_bytes": 0}))
+    assert (untold.counters, untold.facts) == ({}, {})
 
 
 @pytest.mark.parametrize(
@@ -241,9 +243,17 @@ def asked(way: str = "thread", **changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_is_refused(cheat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make, told = CHEATS[cheat]
-    monkeypatch.setattr(measure.ways, "made", lambda name, queue: make())
+    monkeypatch.setattr(ways, "made", lambda name, queue: make())
     with pytest.raises(measure.WrongAnswerError, match=told):
         measure.Launch(asked()).report()
+
+
+def test_a_wrong_answer_after_a_kill_is_no_way_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "made", lambda name, queue: Threads())
+    launch = measure.Launch(asked())
+    launch.way.result = lambda ticket, seconds: Answer(-1, 0, work.where())  # type: ignore[method-assign]
+    with pytest.raises(measure.WrongAnswerError):
+        launch._seen(0, 1.0)
 
 
 def test_a_genuine_way_is_not_accused() -> None:

@@ -6,6 +6,7 @@ its standard library; it tells of a launch in one line of JSON (`said`).
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -36,9 +37,8 @@ SINCE = {"interpreter": 13, "pool-interpreter": 14}  # of Python 3
 SMALL, MIDDLE = 1_000, 100_000
 SIZES = SMALL, MIDDLE, 10_000_000
 LAUNCHES = {"smoke": 2, "quick": 3, "standard": 5}
-BATCHES = {"smoke": 1, "quick": 1, "standard": 2}  # of a launch; more in full
+BATCHES, MOST_BATCHES = {"smoke": 1, "quick": 1, "standard": 2}, 5  # of a launch
 LEAST, MOST = 5, 200  # tasks of a launch that are timed one by one
-BATCHES_IN_FULL = 5
 DEADLINE_NS, LONG_DEADLINE_NS = 500_000_000, 2_000_000_000  # for the answer of a killed worker
 PROGRAM = "program"  # the role
 COMMAND = ("-P", "-W", "ignore", "-m", "program.measure")
@@ -60,8 +60,7 @@ class TasksStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         own = interpreters.own()
-        usual = dict.fromkeys([*interpreters.KNOWN, own])
-        pythons = sweep.levels.get("python", tuple(usual))
+        pythons = sweep.levels.get("python", interpreters.KNOWN)
         sizes = sorted(set(sweep.sizes or SIZES))
         points = self.of_arms(
             sweep.of(WAYS),
@@ -74,7 +73,7 @@ class TasksStudy(Study):
         )
         return [point for point in points if _exists(point)]
 
-    def brief(self, points: list[Point]) -> list[Point]:  # type: ignore[override]
+    def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
         own = interpreters.own()
         return [point for point in super().brief(points) if point.levels["python"] == own]
@@ -84,7 +83,7 @@ class TasksStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels = point.levels
-        main = levels["arm"] == "main"
+        batches = BATCHES.get(profile.name, MOST_BATCHES) if levels["arm"] == "main" else 0
         asked = {
             "way": point.backend,
             "queue": levels["queue"],
@@ -94,7 +93,7 @@ class TasksStudy(Study):
             "budget_ns": profile.budget_ns,
             "least": profile.least_samples,
             "most": profile.most_samples,
-            "batches": BATCHES.get(profile.name, BATCHES_IN_FULL) if main else 0,
+            "batches": batches,
             "deadline_ns": LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS,
         }
         command = (interpreters.find(str(levels["python"])), *COMMAND, json.dumps(asked))

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-KNOWN = ("3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t")
 OLDEST = 11  # of 3
 NAME = re.compile(r"3\.(\d{1,3})(t?)")
 ASK = (
@@ -27,6 +26,9 @@ def own() -> str:
     """Return what the interpreter is called that runs this: `3.14`, or `3.14t` without a GIL."""
     free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     return f"3.{sys.version_info.minor}{free}"
+
+
+KNOWN = tuple(dict.fromkeys(["3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t", own()]))
 
 
 def minor(name: str) -> int:

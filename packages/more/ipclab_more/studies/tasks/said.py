@@ -35,7 +35,10 @@ class Killed(Struct, forbid_unknown_fields=True):
 
 
 class Report(Struct, forbid_unknown_fields=True):
-    """One launch: samples, CPU time of a task, memory of all workers, and what a kill did."""
+    """One launch: samples, CPU time of a task, memory of all workers, and what a kill did.
+
+    The kernel may not tell CPU time and memory: they are 0 then, and no values.
+    """
 
     samples: Samples
     cpu_ns: Annotated[float, Meta(ge=0, le=LARGEST)]
@@ -54,13 +57,13 @@ def launch(text: str) -> Launch:
         why = str(error)[:LENGTH] if len(lines) == 1 else f"{len(lines)} results where one is due"
         raise LaunchError(what, why, "measure again") from error
     samples = json.decode(json.encode(report.samples), type=dict[str, list[int]])
-    counters = {"task": {"cpu_ns": report.cpu_ns}}
+    counters = {"task": {"cpu_ns": report.cpu_ns}} if report.cpu_ns else {}
     if killed := report.killed:
         samples["noticed"] = [killed.ns]
         counters |= {"noticed": {killed.kind: 1.0}, "again": {killed.next: 1.0}}
     return Launch(
         {op: np.array(times, np.int64) for op, times in samples.items()},
         counters,
-        facts={"held_bytes": report.held_bytes},
+        facts={"held_bytes": report.held_bytes} if report.held_bytes else {},
         per={op: BATCH for op in ("hundred", "computed") if op in samples},
     )

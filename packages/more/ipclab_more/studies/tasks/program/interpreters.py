@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
-__all__ = ["Queue", "queue", "serving"]
+__all__ = ["Queue", "create_queue", "serving"]
 if sys.version_info >= (3, 14):
     from concurrent.interpreters import Queue, create, create_queue
 else:
@@ -13,13 +12,11 @@ else:
     from test.support.interpreters.queues import create as create_queue
 
 
-def queue() -> Any:
-    """Return a new queue; whoever has its `id` makes `Queue(id)` of it."""
-    return create_queue()
-
-
 def serving(how: str, given: dict[str, int]) -> Callable[[], None]:
-    """Return what has a new interpreter serve by the code `how`, and ends it."""
+    """Return what has a new interpreter serve by the code `how`, and ends it.
+
+    A queue goes there as its `id`, of which `Queue(id)` is the same one.
+    """
 
     def serve() -> None:
         made = create()

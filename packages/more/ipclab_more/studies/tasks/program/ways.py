@@ -80,9 +80,9 @@ class Interpreters(Threads):
     apart = INTERPRETER
 
     def queues(self) -> tuple[Any, Any]:
-        from .interpreters import queue
+        from .interpreters import create_queue
 
-        return queue(), queue()
+        return create_queue(), create_queue()
 
     def workers(self) -> list[Callable[[], object]]:
         from .interpreters import serving
