@@ -86,7 +86,7 @@ def test_the_first_report_of_the_tutorial_is_made(
     }
     assert "00_appendix.html" in pages
     # Of studies that a smoke run does not hold: no page and no link.
-    absent = ("07_faults.html", "08_objects.html", "neighbours.html")
+    absent = ("07_faults.html", "08_objects.html", "10_spin.html", "neighbours.html")
     assert not [
         name for name in absent if name in pages or any(name in page for page in pages.values())
     ]

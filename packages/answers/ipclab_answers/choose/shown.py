@@ -17,6 +17,7 @@ from ipclab_answers import tails
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED, WORSE
 from ipclab_answers.choose.need import US, Need
+from ipclab_answers.choose.windows import windows
 from ipclab_report.appendix.choices import following
 from ipclab_report.appendix.states import UNSTEADY, apart
 from ipclab_report.prose.prose import join_lines
@@ -61,7 +62,7 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     the best first, with time, ratio to the fastest, load and evidence. `promises`: what was
     measured of them beside their time. `excluded`: those that do not fit, and why. `changes`:
     relaxed demands, limits of the first, and sizes from which another wins. `missing`: the points
-    that the run lacks, and what measuring them costs.
+    that the run lacks, and what measuring them costs. `windows`: how long to spin before a sleep.
     """
     is_excluded = answer.rows.status == EXCLUDED
     excluded = answer.rows[is_excluded]
@@ -83,6 +84,7 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
         "excluded": by_reason.agg(lab.words.joined).reset_index(),
         "changes": _changes(lab, answer),
         "missing": _missing(lab, answer),
+        "windows": windows(lab, answer.need),
     }
     headed = {}
     for name, frame in frames.items():

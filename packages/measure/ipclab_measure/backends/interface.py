@@ -66,11 +66,11 @@ class Place:
 
     `prefix` starts every name outside `folder`, which is the session's private one (0700); what is
     left of either after kill -9 is removed by name. `capacity` is the longest message or content in
-    bytes, `wait` one of the backend's `waits`. `part` tells the channels of one launch apart.
-    `comm` is the MPI communicator of exactly the launch's processes, the maker first, where they
-    are ranks. A store has one writer and `readers`; `sync` and `map` are levels of stores that have
-    them ("none" otherwise), `host` is the address to listen on, loopback unless there are other
-    nodes.
+    bytes, `wait` one of the backend's `waits`, or a window (`waiting.WAITS`). `part` tells the
+    channels of one launch apart. `comm` is the MPI communicator of exactly the launch's processes,
+    the maker first, where they are ranks. A store has one writer and `readers`; `sync` and `map`
+    are levels of stores that have them ("none" otherwise), `host` is the address to listen on,
+    loopback unless there are other nodes.
     """
 
     prefix: str

@@ -9,7 +9,7 @@ from time import sleep
 from typing import Self, TypeVar
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
-WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
+WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)  # or the ns to spin before a sleep, as digits: a window
 # rounds of spinning before a look at the clock and the peer
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
@@ -61,6 +61,25 @@ def spin(ready: Callable[[], object], rounds: int) -> bool:
     return False
 
 
+def spin_for(ready: Callable[[], object], window_ns: int) -> bool:
+    """Ask `ready` for `window_ns`, once at least; return whether it ever said yes."""
+    end, asked = clock() + window_ns, 0
+    while not ready():
+        if clock() >= end:
+            return False
+        asked += 1
+        if asked % ASKS == 0:
+            os.sched_yield()
+    return True
+
+
+def spun(strategy: str, ready: Callable[[], object], most_ns: int) -> bool:
+    """Spin as `strategy` does before it sleeps; return whether `ready` ever said yes."""
+    if strategy in ROUNDS:
+        return spin(ready, ROUNDS[strategy])
+    return spin_for(ready, min(int(strategy), most_ns))
+
+
 def wait(
     strategy: str,
     ready: Callable[[], object],
@@ -74,7 +93,7 @@ def wait(
     nothing.
     """
     end = clock() + timeout_ns
-    while not spin(ready, ROUNDS[strategy]):
+    while not spun(strategy, ready, timeout_ns):
         left = end - clock()
         if strategy != SPIN and block(max(0, min(left, SLICE_NS))):
             return

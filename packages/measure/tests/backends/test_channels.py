@@ -37,6 +37,8 @@ from tests.support.payloads import payload
 SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)
 CHANNELS = [backend for backend in backends().values() if backend.channel]
 EVERY = [(backend, wait) for backend in CHANNELS for wait in backend.waits]
+WINDOWED = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")  # spin, then sleep
+EVERY += [(backends()[name], "20000") for name in WINDOWED]
 WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend, wait in EVERY]
 # ranks die together
 MORTAL = [each for each, (backend, _) in zip(WAITS, EVERY, strict=True) if not backend.ranks]

@@ -1,4 +1,4 @@
-"""The catalogue of cheats (docs/cheats.md) in streams, objects and beside a neighbour."""
+"""The catalogue of cheats (docs/cheats.md) in streams, objects, beside a neighbour and in windows."""
 
 import re
 from collections.abc import Iterator
@@ -41,10 +41,11 @@ def test_a_cheat_with_objects_is_refused_as_what_it_is(launcher: Launcher, cheat
 
 
 @pytest.mark.parametrize("cheat", ["RotSome", "Local", "OneProcess", "Repeated", "Zeros"])
-def test_a_cheat_beside_a_neighbour_is_refused_as_what_it_is(
-    launcher: Launcher, cheat: str
+@pytest.mark.parametrize("study", ["neighbours", "spin"])
+def test_a_cheat_in_another_studys_round_trips_is_refused_as_what_it_is(
+    launcher: Launcher, study: str, cheat: str
 ) -> None:
-    told = refused(launcher, "neighbours", 10_000, cheat)
+    told = refused(launcher, study, 10_000, cheat)
     assert re.search(TRIPS[cheat], told), told
 
 

@@ -139,7 +139,7 @@ pub fn wait_of(name: &str) -> Outcome<Wait> {
         "spin" => Ok(Wait::Spin),
         "spin-then-block" => Ok(Wait::SpinThenBlock),
         "block" => Ok(Wait::Block),
-        _ => Err(Failure::Invalid(format!("no such wait: {name}"))),
+        _ => name.parse().map(Wait::Window).map_err(|_| Failure::Invalid(format!("no such wait: {name}"))),
     }
 }
 

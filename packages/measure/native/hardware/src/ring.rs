@@ -16,7 +16,7 @@ use rustix::thread::futex;
 use crate::error::{Failure, Outcome};
 use crate::joined::Side;
 use crate::mapping::Mapping;
-use crate::waiting::{Party, Wait, Watch, spin};
+use crate::waiting::{Party, Wait, Watch};
 
 // Offsets in a side's region; the futex words are the low halves of HEAD and TAIL.
 const HEAD: usize = 0;
@@ -197,7 +197,7 @@ impl Ring {
     fn wait_while(&mut self, offset: usize, old: u32, what: u32, watch: &mut impl Watch) -> Outcome<()> {
         let map = self.map.clone();
         let target = map.word(self.theirs + offset);
-        if self.wait != Wait::Block && spin(target, old) {
+        if self.wait.spin(target, old) {
             return Ok(());
         }
         while target.load(Acquire) == old {

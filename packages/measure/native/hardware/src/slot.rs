@@ -17,14 +17,14 @@ use crate::clock::now;
 use crate::error::{Failure, Outcome};
 use crate::joined::Side;
 use crate::mapping::Mapping;
-use crate::waiting::{Party, Wait, Watch, spin};
+use crate::waiting::{Party, Wait, Watch};
 
 // Offsets in a side's region. First line: what the peer polls; the sequence is the low half of `MESSAGE` (the
 // half that a futex can wait for), the length of the message the high half.
 const MESSAGE: usize = 0;
 const ACKNOWLEDGED: usize = 8;
 const SLEEPS: usize = 12;
-const WAIT: usize = 16;
+const SPINS: usize = 16;
 const STATE: usize = 20;
 const PID: usize = 24;
 const STARTED: usize = 32;
@@ -82,7 +82,7 @@ impl End {
                 "side {side} of the segment is taken, or the segment is not new"
             )));
         }
-        map.word(mine + WAIT).store(wait as u32, SeqCst);
+        map.word(mine + SPINS).store(u32::from(wait == Wait::Spin), SeqCst);
         Ok(Self { map, mine, theirs, capacity, wait, sent: 0, received: 0, shares_cpu: false })
     }
 
@@ -149,7 +149,7 @@ impl End {
     /// Wake the peer if it sleeps for `what`; one that only spins is not asked.
     #[inline]
     fn wake(&self, word: usize, what: u32) {
-        if self.peer(WAIT).load(Relaxed) == Wait::Spin as u32 {
+        if self.peer(SPINS).load(Relaxed) == 1 {
             return;
         }
         // Orders the store of the word before the load of the flag; the sleeper does the reverse.
@@ -171,7 +171,7 @@ impl End {
     #[inline]
     fn spin_while(&mut self, word: usize, old: u32, watch: &mut impl Watch) -> Outcome<()> {
         loop {
-            if !self.shares_cpu && spin(self.peer(word), old) {
+            if !self.shares_cpu && self.wait.spin(self.peer(word), old) {
                 return Ok(());
             }
             if (0..YIELDS).any(|_| self.yield_once(word, old)) {
@@ -241,8 +241,8 @@ impl Side for End {
     fn glance(&mut self) -> Outcome<Option<usize>> {
         if self.shares_cpu {
             self.yield_once(MESSAGE, self.received);
-        } else if self.wait != Wait::Block {
-            spin(self.peer(MESSAGE), self.received);
+        } else {
+            self.wait.spin(self.peer(MESSAGE), self.received);
         }
         self.pending()
     }

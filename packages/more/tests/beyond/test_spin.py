@@ -1,0 +1,118 @@
+"""Windows to spin before a sleep: what is swept, what waits do in them, and what a launch tells."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ipclab.store.launch import Launch
+from ipclab_measure.backends.installed import backend as find
+from ipclab_measure.backends.waiting import spun
+from ipclab_measure.machine.placement import Placement
+from ipclab_measure.session.request import Request
+from ipclab_measure.spawn.launcher import Launcher
+from ipclab_measure.spawn.proof import PROVED
+from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.profile import PROFILES
+from ipclab_more.studies.spin import ALWAYS_NS, FEW_WINDOWS_NS, WINDOWS_NS, SpinStudy
+
+STUDY = SpinStudy()
+MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")
+FREE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
+
+
+def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() -> None:
+    if find("shm-futex").missing():
+        pytest.skip("no native code here")
+    points = STUDY.points(PROFILES["full"], Sweep())
+    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in points)
+    wanted = {("main", name, where): 40 for name in MECHANISMS for where in ("same", "cross")}
+    wanted |= {("exponential", name, "cross"): 8 for name in ("posix-shm", "shm-futex")}
+    assert counts == wanted
+
+
+@pytest.mark.parametrize("profile", ["quick", "standard"])
+def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for(profile: str) -> None:
+    usual = STUDY.points(PROFILES[profile], Sweep(backends=("unix",)))
+    found = {(point.placement, point.levels["spin_ns"]) for point in usual}
+    same = {("same", window) for window in FEW_WINDOWS_NS}
+    assert found == same | {("cross", window) for window in (*FEW_WINDOWS_NS, ALWAYS_NS)}
+    asked = STUDY.points(PROFILES[profile], Sweep(levels={"spin_ns": (ALWAYS_NS,)}))
+    assert {point.placement for point in asked} == {"same", "cross"}
+    assert {point.levels["spin_ns"] for point in asked} == {ALWAYS_NS}
+
+
+def test_a_quick_run_takes_two_mechanisms_on_two_cpus_and_a_smoke_run_none() -> None:
+    if find("shm-futex").missing():
+        pytest.skip("no native code here")
+    points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
+    counts = Counter((point.backend, point.placement) for point in points)
+    assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
+    assert "spin" in Request(profile="quick").names()
+    assert "spin" not in Request(profile="smoke").names()
+    assert WINDOWS_NS[-1] == ALWAYS_NS
+
+
+def test_a_window_of_nothing_asks_once_and_a_long_one_until_it_is_there() -> None:
+    answers = iter([False, False, True])
+    asked = list[bool]()
+
+    def ready() -> bool:
+        asked.append(next(answers))
+        return asked[-1]
+
+    assert not spun("0", ready, 10**9)
+    assert asked == [False]
+    assert spun("1000000000", ready, 10**9)
+    assert asked == [False, False, True]
+    assert not spun("1000000000000", lambda: False, 1_000)  # never beyond the deadline
+
+
+def test_another_threads_message_ends_a_window() -> None:
+    there = threading.Event()
+    timer = threading.Timer(0.02, there.set)
+    timer.start()
+    assert spun("10000000000", there.is_set, 10**10)
+    timer.join()
+
+
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    with Launcher(tmp_path_factory.mktemp("ledger")) as made:
+        yield made
+
+
+def launched(launcher: Launcher, backend: str, spin_ns: int, arm: str = "main") -> Launch:
+    """Return one launch of a gap of 1 ms, or of gaps about 100 us."""
+    effort = STUDY.effort(PROFILES["smoke"])
+    gaps = {"gap_ns": (1_000_000,), "spin_ns": (spin_ns,)}
+    points = STUDY.points(effort, Sweep(backends=(backend,), levels=gaps))
+    point = next(point for point in points if point.levels["arm"] == arm)
+    return STUDY.collect(point, launcher.launch(STUDY.roles(point, effort, FREE, 7), 60), 7)
+
+
+@pytest.mark.parametrize("backend", MECHANISMS)
+def test_who_has_no_window_sleeps_and_whose_window_is_longer_than_the_gap_does_not(
+    launcher: Launcher, backend: str
+) -> None:
+    if why := find(backend).missing():
+        pytest.skip(why)
+    asleep, awake = (launched(launcher, backend, window) for window in (0, ALWAYS_NS))
+    shares = [float(str(launch.facts["slept_share"])) for launch in (asleep, awake)]
+    assert shares[0] >= 0.4  # the echo does, at each gap
+    assert shares[1] < 0.4
+    for launch in (asleep, awake):
+        turns = len(launch.turns["round-trip"])
+        assert len(launch.samples["cpu"]) == len(launch.samples["period"]) == turns
+        assert np.all(launch.samples["period"] >= 1_000_000)
+        assert np.all(launch.samples["cpu"] > 0)
+
+
+def test_gaps_that_vary_have_a_proof_too(launcher: Launcher) -> None:
+    launch = launched(launcher, "posix-shm", 0, arm="exponential")
+    messages, compared = (launch.facts[name] for name in PROVED)
+    assert messages == compared  # short ones are compared whole
+    assert len(launch.samples["round-trip"]) <= messages  # type: ignore[operator]
