@@ -13,15 +13,14 @@ from ipclab_measure.backends.interface import (
     Backend,
     Data,
     Place,
-    needs,
-    optional,
     too_long,
     variant,
 )
+from ipclab_measure.backends.library import Library
 from ipclab_measure.backends.sockets import UnixEnd
 from ipclab_measure.backends.waiting import Peer, closed
 
-uvloop = optional("uvloop")
+uvloop = Library("uvloop", "uvloop")
 HEADER = struct.Struct("=I")
 Got = TypeVar("Got")
 
@@ -86,7 +85,7 @@ of_asyncio = Backend(
 of_uvloop = Backend(
     "uvloop-unix",
     channel=variant(_StreamsChannel, new_loop=staticmethod(_uv_loop)),
-    missing=needs("uvloop", uvloop),
+    missing=uvloop.missing,
     limit="unix",
     look=("#999933", "D"),
     brief=False,
