@@ -67,6 +67,9 @@ LONGEST = (
     "test_wheel",
     "test_ab_arms",
     "test_cluster",
+    "test_sweeps",
+    "test_sentences",
+    "test_killed_readers",
 )
 
 

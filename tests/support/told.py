@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import nbformat
 import pandas as pd
@@ -105,7 +105,7 @@ class Told(Teller):
         self.name, self.frames = name, frames
         self.run = run or reference()
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> Self:
         """Execute the notebook; until the end of `with` every value comes from the frames."""
         self.patch = pytest.MonkeyPatch()
         forget_judged()

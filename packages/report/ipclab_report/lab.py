@@ -1,7 +1,7 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import pandas as pd
@@ -17,7 +17,9 @@ from ipclab.words.numbers import plain
 from ipclab.words.words import DASH
 from ipclab_report import address
 from ipclab_report.claims import published as texts
+from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.file import File
+from ipclab_report.claims.values import Source
 from ipclab_report.hints import hint, run_hint
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import Parameter, refuse_unknown
@@ -133,7 +135,20 @@ class ReportLab(Lab):
 
     def _at(self, words: str) -> Quantity | None:
         """Return the value at an address of this run's frames or a text's table, or None."""
-        return address.at(words, self.points, partial(texts.worded, self.paths), Ratios(self.run))
+        if words not in self._found:
+            text = partial(texts.worded, self.paths)
+            self._found[words] = address.at(words, self.points, text, Ratios(self.run))
+        return self._found[words]
+
+    @cached_property
+    def _found(self) -> dict[str, Quantity | None]:
+        """What was looked up: a sentence asks whether its values are there, then for them."""
+        return {}
+
+    @cached_property
+    def _sources(self) -> tuple[Source, Source]:
+        """Where claims look up values, each once: several tables of a page judge the same ones."""
+        return values_of(self)
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> ReportLab:

@@ -69,16 +69,8 @@ def claims(lab: "ReportLab", study: str = "") -> pd.DataFrame:
         files = {OWN: lab._own} if lab._own else {}
     elif study:
         files = {study: files[study]}
-    values = values_of(lab)
     rows = [
-        _claim(
-            lab,
-            file,
-            claim,
-            values,
-        )
-        for file in files.values()
-        for claim in file.claims
+        _claim(lab, file, claim, lab._sources) for file in files.values() for claim in file.claims
     ]
     return pd.DataFrame(rows)
 
@@ -187,7 +179,7 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
 
     `of` names the claims that need one, all when None; what no claim states is always corrected.
     """
-    text, run = values_of(lab)
+    text, run = lab._sources
     rows = []
     for file in texts(lab.paths).values():
         stated = {claim.id: claim.text for claim in file.claims}

@@ -18,6 +18,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab_measure.backends.codecs import CODECS, dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
+from ipclab_report.address import Address
 from ipclab_report.claims.audit import claims, claims_table, corrections
 from ipclab_report.claims.claim import (
     FAILS,
@@ -452,3 +453,25 @@ def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
         == 1_384_120
     )
     assert compute(lab, "payload.write[arm=none]").value is None
+
+
+def test_a_lab_looks_up_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 792 look-ups of the page of claims, two of three were of what it had found."""
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    found = list[Address]()
+    find = Address.find
+
+    def noted(address: Address, *given: Any, **named: Any) -> Any:
+        rows = find(address, *given, **named)
+        found.append(address)
+        return rows
+
+    monkeypatch.setattr(Address, "find", noted)
+    told = claims(lab, "payload")
+    count = len(found)
+    assert count > 10
+    pd.testing.assert_frame_equal(claims(lab, "payload"), told)
+    assert len(found) == count
+    name = "payload.write[arm=mapping,mapping=kept,size_bytes=84].p50"
+    lab.say(f"A write takes {{{name}}}, or {{{name}:interval}}.")
+    assert len(found) == count + 1

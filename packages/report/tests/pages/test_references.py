@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typst
 from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
@@ -84,6 +85,21 @@ def test_what_is_tagged_front_stands_before_the_contents() -> None:
     read = document.read(told, Path())
     assert (read.front, read.labels) == (2, {"t": "Table 1"})
     assert typeset(read)["about"]["fronted"] is True
+
+
+def test_what_found_the_places_of_a_document_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = document.read(notebook("# T", ("front",), "## One\n\nText."), Path())
+    alone = TypstPDFExporter().convert(read)
+    made = list[Any]()
+    compiler = typst.Compiler
+
+    def noted(*given: Any, **named: Any) -> Any:
+        made.append(compiler(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(typst, "Compiler", noted)
+    assert TypstPDFExporter().convert(read) == alone
+    assert len(made) == 1
 
 
 def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
