@@ -86,7 +86,13 @@ def test_the_first_report_of_the_tutorial_is_made(
     }
     assert "00_appendix.html" in pages
     # Of studies that a smoke run does not hold: no page and no link.
-    absent = ("07_faults.html", "08_objects.html", "10_spin.html", "neighbours.html")
+    absent = (
+        "07_faults.html",
+        "08_objects.html",
+        "09_tasks.html",
+        "10_spin.html",
+        "neighbours.html",
+    )
     assert not [
         name for name in absent if name in pages or any(name in page for page in pages.values())
     ]
@@ -275,7 +281,7 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
         if told is not None and not close(told * scale, quantity.value):
             wrong.append((parts, told * scale, quantity.value))
     assert wrong == []
-    not_held = {"faults", "objects"} - {*derived.measured(run)}  # a smoke run has neither
+    not_held = {"faults", "objects", "tasks"} - {*derived.measured(run)}  # a smoke run has none
     assert count or name.partition("_")[2] in not_held
 
 
