@@ -1,5 +1,7 @@
 """How long to spin before a sleep, at the measured gaps next to that of a need."""
 
+from typing import Any
+
 import pandas as pd
 
 from ipclab.frames import derived
@@ -26,8 +28,9 @@ def windows(lab: Data, need: Need) -> pd.DataFrame:
     medians = lab.cells(
         trips[trips.gap_ns.isin(near)], cpu=("cpu", "p50"), period=("period", "p50")
     )
+    ordered: Any = medians.sort_values(["gap_ns", "value"], kind="stable").itertuples()
     rows = []
-    for row in medians.sort_values(["gap_ns", "value"], kind="stable").itertuples():
+    for row in ordered:
         cpus = of(row.cpu) / of(row.period)
         if cpus and (not need.cpus or float(cpus.value or 0) <= need.cpus):
             gap, window = (lab.level(name, getattr(row, name)) for name in ("gap_ns", "spin_ns"))

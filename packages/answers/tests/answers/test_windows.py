@@ -24,7 +24,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(derived, "measured", lambda run: run)
     columns = ["gap_ns", "spin_ns", "value", "cpu", "period"]
     rows = pd.DataFrame(MEASURED, columns=columns).assign(backend="ring")
-    cells = [Quantity(float(value), "ns") for value in rows.value]
+    cells: Any = [Quantity(float(value), "ns") for value in rows.value]
     return SimpleNamespace(
         run=["spin"],
         points=lambda study, **levels: rows.assign(cell=cells),

@@ -54,7 +54,7 @@ pub trait Watch {
 }
 
 fn spin_for(word: &AtomicU32, old: u32, window_ns: u64) -> bool {
-    let end = now() + window_ns;
+    let end = now().saturating_add(window_ns);
     loop {
         if spin(word, old, LOOKS) {
             return true;
