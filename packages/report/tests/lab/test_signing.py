@@ -22,7 +22,7 @@ from ipclab.stats.sessions import HEATS
 from ipclab_measure.calibrated.twins import Counted
 from ipclab_report.appendix import uncertainty
 from ipclab_report.appendix.about import sessions
-from ipclab_report.appendix.calibration import calibrated
+from ipclab_report.appendix.calibration import calibrated, calibration_table
 from ipclab_report.appendix.signing import (
     MIME,
     Marks,
@@ -204,6 +204,25 @@ def test_the_smallest_difference_is_what_is_often_found_in_each_placement(
         assert (judge.twins, judge.alarms) == (11, 1)
     if smallest:
         assert (judge.found, judge.planted) == (10, 10)
+
+
+def test_the_table_has_the_run_beside_all_of_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = lab_with(tmp_path)
+    mine = {"same": Counted(6, 1, {"0.10": 6}, {"0.10": 4})}
+    others = {"same": Counted(53, 0, {"0.20": 4}, {"0.20": 4}), "cross": Counted(9)}
+    module = "ipclab_report.appendix.calibration"
+    monkeypatch.setattr(f"{module}.own", lambda _: mine)
+    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine, "other": others})
+    rows = [list(row)[:4] for row in calibration_table(lab).rows]
+    assert sorted(rows) == [
+        ["same CPU", "all runs of this machine", "59", "1.69%"],
+        ["same CPU", "this run", "6", "16.7%"],
+        ["two CPUs", "all runs of this machine", "9", "0%"],
+    ]
+    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine})
+    assert len(calibration_table(lab).rows) == 1
 
 
 def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
