@@ -6,6 +6,7 @@ the profile, and the order, the time and the samples of launches.
 """
 
 import datetime as dt
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -116,8 +117,7 @@ class _Launches:
     def _of_samples(self, study: str, launch: Launch) -> Iterator[str]:
         thinned = self.run.about.get("thinned", 0)
         for op, samples in launch.samples.items():
-            times = samples.astype(float)
-            longest, total = times.max(), times.sum()
+            longest, total = float(samples.max()), float(samples.sum(dtype=float))
             if told := launch.whole.get(op):
                 per = launch.per.get(op, 1)
                 longest, total = told["max"] * per, told["mean"] * told["samples"] * per
@@ -135,7 +135,7 @@ class _Launches:
     def _repeated(self, study: str, op: str, samples: Samples) -> bool:
         if len(np.unique(samples[: 4 * DISTINCT])) < DISTINCT:
             return False
-        key = study, op, samples.tobytes()
+        key = study, op, hashlib.sha256(samples).digest()  # a run may have more than memory holds
         again = key in self.seen
         self.seen.add(key)
         return again
