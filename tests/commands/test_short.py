@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -31,6 +32,14 @@ def test_a_limit_of_the_process_is_named_with_what_raises_it(
 ) -> None:
     line, code = told(error)
     assert code == 2 and str(line).endswith(fix) and "\n" not in str(line)
+
+
+def test_a_thread_that_lacks_memory_for_its_stack_is_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (600_000_000, resource.RLIM_INFINITY))
+    line, _ = told(RuntimeError("can't start new thread"))
+    assert str(line).endswith("ulimit -v")
 
 
 def test_a_mistake_of_ours_stays_a_traceback() -> None:

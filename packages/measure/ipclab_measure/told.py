@@ -4,6 +4,7 @@ import codecs
 import errno
 import io
 import os
+import resource
 import sys
 import unicodedata
 
@@ -71,9 +72,15 @@ def _limit(error: BaseException) -> int:
     if isinstance(error, OSError):
         return error.errno if error.errno in LIMITS else 0
     if isinstance(error, RuntimeError):
-        return errno.EAGAIN if THREAD in str(error) else 0
+        return _of_threads() if THREAD in str(error) else 0
     unmapped = any(words in str(error).lower() for words in UNMAPPED)
     return errno.ENOMEM if isinstance(error, MemoryError) or unmapped else 0
+
+
+def _of_threads() -> int:
+    """Return which of the `LIMITS` keeps a thread from starting: its stack is memory, too."""
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return errno.EAGAIN if most == resource.RLIM_INFINITY else errno.ENOMEM
 
 
 def _unusable(error: OSError) -> str:
