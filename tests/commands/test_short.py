@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from ipclab.errors import LabError
+from ipclab.store import samples
 from ipclab_measure.spawn.started import Role, Start, Started, page
 from ipclab_measure.spawn.wire import Wire
 from ipclab_measure.spawn.zygote import Zygote
@@ -40,6 +43,21 @@ def test_a_thread_that_lacks_memory_for_its_stack_is_told_so(
     monkeypatch.setattr(resource, "getrlimit", lambda _: (600_000_000, resource.RLIM_INFINITY))
     line, _ = told(RuntimeError("can't start new thread"))
     assert str(line).endswith("ulimit -v")
+
+
+@pytest.mark.parametrize(("most", "says"), [(600_000_000, "ulimit -v"), (-1, "measure again")])
+def test_a_file_is_not_blamed_for_a_limit_of_memory(
+    most: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(*_: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 84544 failed")
+
+    (tmp_path / "point.parquet").touch()
+    monkeypatch.setattr(samples, "decode_opened", short)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
+    with pytest.raises(LabError) as refused:
+        samples.decode(tmp_path / "point.parquet")
+    assert str(told(refused.value)[0]).endswith(says)
 
 
 def test_a_mistake_of_ours_stays_a_traceback() -> None:

@@ -135,7 +135,7 @@ class _Launches:
     def _repeated(self, study: str, op: str, samples: Samples) -> bool:
         if len(np.unique(samples[: 4 * DISTINCT])) < DISTINCT:
             return False
-        key = study, op, hashlib.sha256(samples).digest()  # a run may have more than memory holds
+        key = study, op, hashlib.sha256(samples.data).digest()  # all samples may be many
         again = key in self.seen
         self.seen.add(key)
         return again

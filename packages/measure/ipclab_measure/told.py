@@ -52,6 +52,8 @@ def told(error: BaseException) -> tuple[object, int]:
     """Return the line for an error and its exit code; raises the error when it has none."""
     if isinstance(error, RuntimeError) and LOOP in str(error):
         error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
+    if isinstance(error, LabError) and (lacking := _lacks_memory(error)):
+        error = lacking
     match error:
         case LabError():
             return error, error.exit_code
@@ -79,8 +81,21 @@ def _limit(error: BaseException) -> int:
 
 def _of_threads() -> int:
     """Return which of the `LIMITS` keeps a thread from starting: its stack is memory, too."""
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return errno.EAGAIN if most == resource.RLIM_INFINITY else errno.ENOMEM
+    return errno.ENOMEM if _is_limited() else errno.EAGAIN
+
+
+def _lacks_memory(error: BaseException | None) -> BaseException | None:
+    """Return the lack of memory that an error follows from where it is limited, if it does.
+
+    Where it is not, a file told more than there can be, and is blamed.
+    """
+    while error and not isinstance(error, MemoryError):
+        error = error.__cause__
+    return error if _is_limited() else None
+
+
+def _is_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _unusable(error: OSError) -> str:
