@@ -31,7 +31,6 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import consistent, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
-WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
 MOST_IN_MEMORY = 48  # frames that stay in memory
 LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
@@ -99,8 +98,8 @@ def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
 
     No thread of Arrow's helps: it could abort Python's end (apache/arrow#34314).
     """
-    with pq.ParquetFile(pa.BufferReader(parquet), pre_buffer=False) as file:
-        table = file.read(list(columns) or None, use_threads=False)
+    file = pq.ParquetFile(pa.BufferReader(parquet), pre_buffer=False)
+    table = file.read(list(columns) or None, use_threads=False)
     frame: pd.DataFrame = table.to_pandas(use_threads=False)
     for name in frame.columns.intersection(LISTS):
         frame[name] = [_cells(cell) for cell in frame[name].to_numpy()]
@@ -148,4 +147,4 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
         "launches": of_launches,
         "contests": contests(run.questions.of(study), of_launches, bound(run)),
     }
-    return {kind: part.to_parquet(**WRITTEN) for kind, part in frames.items()}
+    return {kind: part.to_parquet(compression="zstd", index=False) for kind, part in frames.items()}

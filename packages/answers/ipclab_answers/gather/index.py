@@ -123,7 +123,7 @@ def _heads(top: Path, present: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
     tables = [none.select([*columns, "part"])]
     for part in _parts(top):
         try:
-            with pq.ParquetFile(part) as file:
+            with pq.ParquetFile(part, pre_buffer=False) as file:
                 if not file.schema_arrow.equals(COLUMNS):
                     raise ValueError("it has other columns")
                 rows = file.read_row_group(0, columns=columns, use_threads=False)
@@ -196,7 +196,7 @@ def _join_small(top: Path, present: pd.DataFrame) -> None:
     heads = _heads(top, present, KEY)
     live = []
     for part in small:
-        with pq.ParquetFile(part) as file:
+        with pq.ParquetFile(part, pre_buffer=False) as file:
             rows = file.read(use_threads=False)
         files = heads.file[heads.part == part.name]
         live.append(_of_files(rows, files))
@@ -220,7 +220,7 @@ def _values(top: Path, heads: pd.DataFrame) -> pd.DataFrame:
         fields.append(pa.field(name, kind))
     tables = [pa.schema(fields).empty_table()]
     for part, live in heads.groupby("part"):
-        with pq.ParquetFile(top / str(part), read_dictionary=texts) as file:
+        with pq.ParquetFile(top / str(part), read_dictionary=texts, pre_buffer=False) as file:
             groups = range(1, file.num_row_groups)
             rows = file.read_row_groups(groups, columns=VALUE, use_threads=False)
             count = file.metadata.row_group(0).num_rows

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from ipclab.errors import LabError
@@ -18,6 +19,7 @@ from ipclab_measure.session.progress import Progress
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import declared
 
+POOL_THREADS = 2  # that a pool of processes has in this one
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
@@ -73,6 +75,7 @@ def run_jobs(
         begin = partial(_begin, os.getpid(), target.figures)
         # New processes: a fork of one that has typeset waits forever for Typst's threads.
         processes = multiprocessing.get_context("spawn")
+        _check_threads()
         with ProcessPoolExecutor(workers, processes, initializer=begin) as pool:
             for stage in stages:
                 together = _together(stage, workers)
@@ -88,6 +91,17 @@ def run_jobs(
     finally:
         progress.end()
     return made, errors
+
+
+def _check_threads() -> None:
+    """Raise `RuntimeError` where no thread can be started: a pool that lacks one waits for ever."""
+    done = Event()
+    threads = [Thread(target=done.wait) for _ in range(POOL_THREADS)]
+    try:
+        for thread in threads:
+            thread.start()
+    finally:
+        done.set()
 
 
 def refuse(errors: Sequence[LabError]) -> None:

@@ -1,6 +1,7 @@
 """A person's own notebooks: nothing is asked of them, and one that fails keeps no other back."""
 
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import typst
@@ -70,3 +71,23 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
         refuse(errors)
     said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
     assert str(caught.value) == f"2 reports failed: {said}"
+
+
+def test_what_lacks_a_thread_for_its_processes_says_so_and_does_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Thread] = []
+    start = Thread.start
+
+    def second_fails(thread: Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", second_fails)
+    job = Job(tmp_path / "a.ipynb", "en", tmp_path / "executed.ipynb", {}, {})
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        run_jobs([[job]], Target((), tmp_path, tmp_path), Progress(shown=False))
+    started[0].join(10)
+    assert not started[0].is_alive()
