@@ -32,8 +32,6 @@ VALUES = (
 )
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
-Floats = tuple[float, ...]
-RATE = "B/s"  # the unit of bandwidths
 TURNS = "turns"  # the medians of a launch's turns
 # Whether there were more ranks than CPUs, whose launches the scheduler compares
 CROWDED = "crowded"
@@ -94,7 +92,9 @@ def point_rows(measured: Measured) -> Iterator[Row]:
         }
 
 
-def _between(row: Metric, heats: tuple[int, ...]) -> tuple[Estimate, tuple[int, ...], Floats]:
+def _between(
+    row: Metric, heats: tuple[int, ...]
+) -> tuple[Estimate, tuple[int, ...], tuple[float, ...]]:
     """Return a metric's estimate between launches, or sessions where there are several.
 
     With it come the heats, or the sessions' first ones, and the value in each. A rate is that of
@@ -103,13 +103,12 @@ def _between(row: Metric, heats: tuple[int, ...]) -> tuple[Estimate, tuple[int, 
     if not (row.by_launch and several(heats)):
         estimate = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
         return estimate, heats if row.by_launch else (), tuple(row.by_launch)
-    power = -1 if row.unit == RATE else 1
-    by_heat = zip(heats, row.by_launch, strict=True)
-    values = by_session({heat: value**power for heat, value in by_heat})
-    estimate = statistic_estimate(list(values.values()), row.estimate.samples)
-    estimate = replace(estimate, launches=len(heats))
-    if power < 0:
-        estimate = estimate.inverse(1.0)
+    power = -1 if row.unit == "B/s" else 1
+    values = by_session(
+        {heat: value**power for heat, value in zip(heats, row.by_launch, strict=True)}
+    )
+    between = statistic_estimate(list(values.values()), row.estimate.samples)
+    estimate = replace(between.inverse(1.0) if power < 0 else between, launches=len(heats))
     return estimate, tuple(values), tuple(value**power for value in values.values())
 
 

@@ -49,10 +49,8 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
     for heat in sorted(first.keys() & second.keys()):
         one = np.log(first[heat])
         other = np.log(second[heat])
-        if len(one) == len(other):
-            ratios[heat] = median_of(other - one)
-        else:
-            ratios[heat] = median_of(other) - median_of(one)
+        is_paired = len(one) == len(other)
+        ratios[heat] = median_of(other - one) if is_paired else median_of(other) - median_of(one)
     return np.array([*by_session(ratios).values()], np.float64)
 
 
@@ -85,8 +83,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
     contestants = (1 + math.isqrt(1 + 8 * len(logs))) // 2
-    common = exp(float(centred.mean()) + shift)
-    return Scatter(min(freedom, contestants - 1), common, contestants)
+    variance = exp(float(centred.mean()) + shift)
+    return Scatter(min(freedom, contestants - 1), variance, contestants)
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
-from math import isclose
 from typing import Any, Union
 
 from ipclab.stats import form
@@ -95,7 +94,7 @@ class Quantity:
         over, under = (part.ends.value for part in pair)
         quotient = self.form.get(ONE, 0.0) + factor * over / under
         low, high = self.ends
-        return None if low <= quotient <= high or isclose(quotient, float(self.value)) else quotient
+        return None if low <= quotient <= high else quotient
 
     def _as_ends(self) -> Ends:
         return Ends(float(self.value), *self.ends)

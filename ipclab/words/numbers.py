@@ -75,7 +75,7 @@ class Formatter:
         if "form" in vars(quantity) and not words & {"bare", "span"}:
             text = self._with_states(text, quantity, words - {"interval"}, unit)
         if "marked" in words and quantity.kind in _MARKS:
-            text = self.translate(_MARKS[quantity.kind]).replace("{text}", text)
+            text = self.translate(_MARKS[quantity.kind]).format(text=text)
         return text
 
     def number(self, value: float, decimals: int | None = None) -> str:
@@ -137,8 +137,8 @@ class Formatter:
         if {*ends} <= {shown}:
             return shown + symbol  # what there is lies within the value's last digit
         if "span" in words:
-            said = self.translate(_SPAN)
-            return said.replace("{low}", ends[0]).replace("{high}", ends[1]) + symbol
+            low, high = ends
+            return self.translate(_SPAN).format(low=low, high=high) + symbol
         if quantity.says_nothing:
             return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
         return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
@@ -154,8 +154,8 @@ class Formatter:
         )
         if quotient in beside:
             return text  # the same in the digits that are shown
-        said = self.translate(_STATES if ratio.launches else _SCATTER).replace("{text}", text)
-        return said.replace("{quotient}", quotient).replace("{low}", low).replace("{high}", high)
+        said = self.translate(_STATES if ratio.launches else _SCATTER)
+        return said.format(text=text, quotient=quotient, low=low, high=high)
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(quantity.unit, {})
