@@ -1,20 +1,27 @@
-"""What the proof costs: round trips of this checkout and of another one, launched in turn.
+"""What the proof costs: round trips of this checkout and of one without it, launched in turn.
 
-    .venv/bin/python benchmarks/proof_cost.py OTHER [PAIRS [MECHANISM...]]
+    .venv/bin/python benchmarks/proof_cost.py [PAIRS [MECHANISM...]]
 
-OTHER is a checkout of before (git archive COMMIT | tar -x -C OTHER). A row for each mechanism and
-size on one CPU: the median of the ratio here over there, pair by pair, and its quartiles.
+Without it all messages are the same bytes, at which nobody looks. A row for each mechanism and size
+on one CPU: the median of the ratio with over without, pair by pair, and its quartiles.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent.parent
 MECHANISMS = ("mp-pipe", "pipe", "posix-shm", "shm-futex", "unix", "zmq-ipc")
 SIZES = (100, 1_000_000)
+NO_PROOF = """
+Proof.plan = lambda proof, count, warm=False: [False] * count
+Proof.next = lambda proof: proof.__dict__.setdefault("same", b"x" * proof.size)
+Proof.check = Proof.came = lambda *_: None
+"""
 SIDE = """
 import sys
 from dataclasses import replace
@@ -43,13 +50,22 @@ with Launcher(Path(sys.argv[1])) as launcher:
 """
 
 
-def side(checkout: Path) -> "subprocess.Popen[str]":
+def without(folder: Path) -> Path:
+    """Return a copy of this checkout in `folder` whose messages are no proof of anything."""
+    ours = folder / "packages/measure/ipclab_measure"
+    shutil.copytree(HERE / "ipclab", folder / "ipclab")
+    shutil.copytree(HERE / "packages", folder / "packages")
+    (ours / "spawn/answered.py").open("a").write(NO_PROOF)
+    return folder
+
+
+def side(checkout: Path, ledger: Path) -> "subprocess.Popen[str]":
     """Start what launches round trips by the code of `checkout`, one for each line it is told."""
-    ledger = Path(f"/tmp/proof-{os.getpid()}-{checkout.name}")
+    packages = [checkout, *(checkout / "packages").iterdir()]
     return subprocess.Popen(
         [sys.executable, "-c", SIDE, str(ledger)],
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, packages))},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -64,10 +80,15 @@ def launched(one: "subprocess.Popen[str]", name: str, size: int) -> float:
 
 def main() -> None:
     """Print the ratios."""
-    other, pairs = Path(sys.argv[1]).resolve(), int(next(iter(sys.argv[2:]), "12"))
-    here, there = side(HERE), side(other)
+    with TemporaryDirectory(prefix="ipclab-proof-") as folder:
+        ledgers = [Path(folder, name) for name in ("with", "without")]
+        _compare(side(HERE, ledgers[0]), side(without(Path(folder, "copy")), ledgers[1]))
+
+
+def _compare(here: "subprocess.Popen[str]", there: "subprocess.Popen[str]") -> None:
+    pairs = int(next(iter(sys.argv[1:]), "12"))
     for size in SIZES:
-        for name in sys.argv[3:] or MECHANISMS:
+        for name in sys.argv[2:] or MECHANISMS:
             ratios, before = list[float](), list[float]()
             for number in range(pairs):
                 order = (here, there) if number % 2 else (there, here)
