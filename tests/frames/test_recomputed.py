@@ -296,7 +296,10 @@ def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:
     return {}, 1.0
 
 
-@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != "07_faults"])
+# of tasks the reference run holds nothing
+@pytest.mark.parametrize(
+    "name", [name for name in NOTEBOOKS if name not in ("07_faults", "09_tasks")]
+)
 def test_every_ratio_of_a_document_can_be_divided_by_its_reader(name: str) -> None:
     ratios, wrong = 0, []
     for quantity, spec, text in printed(name, reference().path):

@@ -13,6 +13,7 @@ from ipclab.store.run import RunFolder
 from ipclab_measure.bounds import suspects
 from ipclab_report.appendix import limits
 from ipclab_report.lab import lab_of
+from ipclab_report.pages.front import FRONT
 from tests.frames.test_limits_again import made
 
 
@@ -78,10 +79,9 @@ def test_the_table_shows_the_best_launch_and_the_second_best(
     assert (cell.value, cell.low, cell.high, cell.n) == (715, 715, 720, "3")
 
 
-def test_every_report_gives_the_notice_before_its_first_section(paths: Paths) -> None:
+def test_every_report_gives_the_notice_on_its_first_page(paths: Paths) -> None:
     for file in sorted(paths.notebooks.glob("*.ipynb")):
-        cells = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
-        sections = [place for place, source in enumerate(cells) if source.startswith("## ")]
-        if sections:
-            notices = [place for place, source in enumerate(cells) if "notice(lab" in source]
-            assert len(notices) == 1 and notices[0] < sections[0], file.name
+        cells = json.loads(file.read_text())["cells"]
+        if any("".join(cell["source"]).startswith("## ") for cell in cells):
+            notices = [cell for cell in cells if "notice(lab" in "".join(cell["source"])]
+            assert [FRONT in cell["metadata"]["tags"] for cell in notices] == [True], file.name
