@@ -12,7 +12,7 @@ import pytest
 
 from tests.end_to_end.browser import chromium, jupyter_lab
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 # Not those of which a run's report is made: papermill executes them whole for other tests. Tests
 # below run two more.
 NAMES = [f"{name}.ipynb" for name in ("choose", "index", "machines", "measure")]

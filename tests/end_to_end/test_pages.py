@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.browser import chromium
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 SERIOUS = ("serious", "critical")
 # Pages with all kinds of content, of which contrast is looked at: all have one style sheet.
 CONTRASTED = ("00_appendix", "01_payload")

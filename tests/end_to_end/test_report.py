@@ -25,7 +25,7 @@ from tests.support import reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 LANGUAGES = ("ko", "zh", "en")
 REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
 PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))

@@ -38,7 +38,7 @@ def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.Comp
     program = ["-c", OF_FEW, ",".join(few)] if few else ["-m", "ipclab"]
     command = [sys.executable, *program, *words]
     return subprocess.run(
-        command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
+        command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=1500, check=False
     )
 
 

@@ -146,7 +146,7 @@ def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)  # the first that asks for the reports renders them
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
     points = lab_of(reference(), checkout(), "en").points(study)
@@ -162,7 +162,7 @@ def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], stu
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)  # the first that asks for the reports renders them
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
 def test_nothing_that_the_run_has_is_called_not_measured(
     shown: dict[str, list[Any]], study: str
