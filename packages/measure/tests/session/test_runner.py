@@ -28,6 +28,7 @@ from ipclab.store.point import Point
 from ipclab.store.samples import decode
 from ipclab_measure import record
 from ipclab_measure.record import create
+from ipclab_measure.session import rounds
 from ipclab_measure.session.goals import OpenPair
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -343,7 +344,10 @@ def in_heats(count: int, seconds: float, least: int = 3) -> Session:
     return done
 
 
-def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_important_out() -> None:
+def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_important_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rounds, "FIRST_SHARE", 0.6)
     done = in_heats(4, 30.0)
     names = list(done.states)
     for name in names[2:4]:
@@ -356,7 +360,7 @@ def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_import
 
     done.measure(asked, never)
     spent, taken = seen[0]
-    assert spent <= 18  # 60 % of 30 s, the warm-up among them
+    assert spent <= 18  # that share of 30 s, the warm-up among them
     assert taken == [3, 3, 1, 1, 3, 3, 1, 1]  # whole heats in their order; what is later is out
     (line,) = done.told.lines
     assert line.endswith("the most important first: a")
