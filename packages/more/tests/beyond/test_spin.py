@@ -45,14 +45,14 @@ def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for(profile: s
     assert {point.levels["spin_ns"] for point in asked} == {ALWAYS_NS}
 
 
-def test_a_quick_run_takes_two_mechanisms_on_two_cpus_and_a_smoke_run_none() -> None:
+def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> None:
     if find("shm-futex").missing():
         pytest.skip("no native code here")
     points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
     counts = Counter((point.backend, point.placement) for point in points)
     assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
-    assert "spin" in Request(profile="quick").names()
-    assert "spin" not in Request(profile="smoke").names()
+    assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
+    assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
     assert WINDOWS_NS[-1] == ALWAYS_NS
 
 

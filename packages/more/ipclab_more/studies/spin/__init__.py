@@ -45,7 +45,7 @@ class SpinStudy(Study):
         "gap_ns": GAPS_NS,
         "placement": ("same", "cross"),
     }
-    named_only = ("smoke",)
+    named_only = ("smoke", "quick")
 
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""
