@@ -53,7 +53,8 @@ class Comparison:
     no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`,
     `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
     `small-difference` (shown, but inside the bound), and of two runs `below-bound`, `above-bound`.
-    `mechanisms` are those among which the level was taken.
+    `mechanisms` are those among which the level was taken, `contestants` those of whom the scatter
+    is; 0 where it is the pair's own.
     """
 
     verdict: str
@@ -66,6 +67,7 @@ class Comparison:
     launches: tuple[int, int] = (0, 0)
     paired: bool = False
     mechanisms: int = 2
+    contestants: int = 0
 
 
 def compare(
@@ -120,7 +122,9 @@ def _by_heats(
     low, high = paired.interval(ratios, level, scatter)
     comparison = judge_ratio(ratio, exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)
-    return replace(comparison, detectable=step, level=level, launches=count)
+    return replace(
+        comparison, detectable=step, level=level, launches=count, contestants=scatter.contestants
+    )
 
 
 def _compared(side: Side, other: Side) -> Medians:

@@ -15,5 +15,6 @@ MANY_SHARES = (0.25, 0.35, 0.2, 0.1, 0.06, 0.03, 0.01)
 
 def heat_shares(bound: float, contestants: int) -> tuple[float, ...]:
     """Return the share of each look at heats, where `bound` (a share) counts as the same."""
-    short = MANY_SHARES if contestants >= MANY else SHORT_SHARES
-    return short if bound >= SHORT_BOUND else HEAT_SHARES
+    if bound < SHORT_BOUND:
+        return HEAT_SHARES
+    return MANY_SHARES if contestants >= MANY else SHORT_SHARES

@@ -83,8 +83,7 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
     contestants = (1 + math.isqrt(1 + 8 * len(logs))) // 2
-    variance = exp(float(centred.mean()) + shift)
-    return Scatter(min(freedom, contestants - 1), variance, contestants)
+    return Scatter(min(freedom, contestants - 1), exp(float(centred.mean()) + shift), contestants)
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -4,10 +4,7 @@ import math
 
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
 from ipclab.stats.family import heat_level, pair_level
-from ipclab.stats.looks import (
-    HEAT_LOOKS,
-    LOOKS,
-)
+from ipclab.stats.looks import HEAT_LOOKS, LOOKS
 from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
 from ipclab.stats.ranktest import chances
 
@@ -27,14 +24,16 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
     return (half / room_of(ratio, bound)) ** 2
 
 
-def look_needed(heats: int, times: float, mechanisms: int, bound: float) -> float:
+def look_needed(heats: int, times: float, mechanisms: int, contestants: int, bound: float) -> float:
     """Return after how many heats, at a look, an interval of `heats` is `times` as narrow.
 
-    It is that of a pair among `mechanisms` whose scatter stays; infinite where no look will do.
+    It is that of a pair among `mechanisms`, what is left of a contest's `contestants`, whose
+    scatter stays; infinite where no look will do.
     """
 
     def half(count: int) -> float:
-        return relative_half(count, heat_level(mechanisms, count, bound, contestants=mechanisms))
+        level = heat_level(mechanisms, count, bound, contestants=contestants)
+        return relative_half(count, level)
 
     for look in HEAT_LOOKS:
         if look > heats and half(look) * times < half(heats):
@@ -61,7 +60,7 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
     if not comparison.paired:
         return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
     times = math.log(high / low) / 2 / room_of(ratio, bound)
-    return look_needed(have, times, comparison.mechanisms, bound)
+    return look_needed(have, times, comparison.mechanisms, comparison.contestants, bound)
 
 
 def launches_more(comparison: Comparison, bound: float) -> float:

@@ -202,11 +202,13 @@ def test_all_looks_at_heats_together_err_in_five_per_cent(
 
 def test_a_pair_that_is_far_apart_but_hardly_known_is_soon_told_apart() -> None:
     # Of three heats an interval is several times as wide as of five: that is foreseen.
-    assert look_needed(3, 2.0, MANY - 1, 0.10) == 5
-    assert look_needed(3, 2.0, 19, 0.10) == 8  # many have more of the error at three
-    assert look_needed(5, 2.0, 19, 0.10) > 5
-    assert look_needed(3, 1e3, 19, 0.10) == math.inf
-    assert look_needed(60, 1.1, 19, 0.10) == math.inf
+    assert look_needed(3, 2.0, MANY - 1, MANY - 1, 0.10) == 5
+    assert look_needed(3, 2.0, 19, 19, 0.10) == 8  # many have more of the error at three
+    assert look_needed(5, 2.0, 19, 19, 0.10) > 5
+    assert look_needed(3, 1e3, 19, 19, 0.10) == math.inf
+    assert look_needed(60, 1.1, 19, 19, 0.10) == math.inf
+    # The three that are left of many spend the error as the many did, and are judged.
+    assert (look_needed(3, 2.0, 3, 19, 0.10), look_needed(3, 2.0, 3, 3, 0.10)) == (12, 5)
 
 
 @pytest.mark.parametrize("mechanisms", [2, 3, 6, 12, 20])

@@ -3,6 +3,7 @@ clocks.
 """
 
 import errno
+import json
 import math
 import re
 import shutil
@@ -326,13 +327,19 @@ def test_what_goes_on_last_is_what_no_claim_rests_on_and_calibration_is_first() 
     placed = {(point.study, point.levels.get("arm"), study(point.study).precedence(point))
               for point in found}  # fmt: skip
     late = {(name, arm) for name, arm, place in placed if place == LATER}
-    rounds = {("round_trip", arm) for arm in ("wait", "gap", "touch")}
+    rounds = {("round_trip", arm) for arm in ("gap", "touch")}
     assert late == rounds | {("stream", arm) for arm in ("window", "consumers", "stall")}
     assert {name for name, _, place in placed if place == FIRST} == {"calibration"}
     claims = (ROOT / "packages/report/ipclab_report/claims/texts").glob("*.py")
     told = "".join(file.read_text() for file in claims)
     assert "arm=main" in told
     assert not [arm for _, arm in late if re.search(rf"arm={arm}\b", told)]
+    for name in ("04_round_trip", "06_stream"):
+        cells = json.loads((ROOT / f"notebooks/{name}.ipynb").read_text("utf-8"))["cells"]
+        for before, cell in pairwise(cells):
+            if "finding" in cell["metadata"].get("tags", []):
+                source = "".join(before["source"])
+                assert not [arm for _, arm in late if f'"{arm}"' in source], cell["id"]
 
 
 def in_heats(count: int, seconds: float, least: int = 3) -> Session:
