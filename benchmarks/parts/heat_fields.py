@@ -85,13 +85,14 @@ def fields(
     placed = placements(Topology.read(Source()))
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
-        launcher = held.enter_context(Launcher(folder / "ledger"))
+        studies = [study_of(name) for name in names]
+        preloads = {study.preload for study in studies if study.preload}
+        launcher = held.enter_context(Launcher(folder / "ledger", preloads=preloads))
         site = Site(launcher, folder / "scratch", lambda *file: None, lambda *entry: None, print)
         made = []
-        for name in names:
-            study = study_of(name)
+        for study in studies:
             effort = study.effort(profile("quick"))
-            mechanisms = tuple(sweeps[name]) if name in sweeps else None
+            mechanisms = tuple(sweeps[study.name]) if study.name in sweeps else None
             points = study.brief(study.points(effort, Sweep(backends=mechanisms)))
             points = [point for point in points if point.placement in placed]
             points = [point for point in points if not study.missing(point, folder)]

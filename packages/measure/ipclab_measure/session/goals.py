@@ -5,7 +5,7 @@ rest, study by study as a run measures them; then the others (`[later]` in a stu
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -31,25 +31,47 @@ class OpenPair:
 
 
 def left_out(
-    states: Mapping[str, State], heats: Iterable[Sequence[str]], seconds: float
+    states: Mapping[str, State],
+    heats: Iterable[Sequence[str]],
+    seconds: float,
+    later_seconds: float,
 ) -> frozenset[str]:
     """Return the points that go on later, since `seconds` are too few for all that lack launches.
 
-    A part of a heat that has one precedence goes on whole. What was never launched has no cost that is
-    known, and goes on, as does what was asked for by its number of launches.
+    Those on which nothing rests have `later_seconds`. A part of a heat that has one precedence goes
+    on whole. What was asked for by its number of launches goes on, as does what was never launched,
+    but for that on which nothing rests.
     """
     places = dict[str, tuple[int, int]]()
     for place, heat in enumerate(heats):
         for name in heat:
             if states[name].lacks():
                 places.setdefault(name, (states[name].precedence, place))
-    out = list[str]()
-    for _, part in groupby(sorted(places, key=places.__getitem__), key=places.__getitem__):
+    usual = _seconds_of_one(states.values())
+    spent, out = 0.0, list[str]()
+    for (precedence, _), part in groupby(
+        sorted(places, key=places.__getitem__), places.__getitem__
+    ):
         names = list(part)
-        seconds -= sum(states[name].lacks() * states[name].seconds() for name in names)
-        if seconds < 0:
+        spent += sum(states[name].lacks() * (states[name].seconds() or usual) for name in names)
+        if spent > (later_seconds if precedence == LATER else seconds):
             out += names
-    return frozenset(name for name in out if states[name].taken and states[name].can_vary())
+    return frozenset(
+        name
+        for name in out
+        if states[name].can_vary() and (states[name].taken or states[name].precedence == LATER)
+    )
+
+
+def _seconds_of_one(states: Collection[State]) -> float:
+    """Return how long a launch takes that was never made.
+
+    That is as long as those that were made, or nobody knows how long where others are to come first.
+    """
+    if taken := [state.seconds() for state in states if state.taken]:
+        return sum(taken) / len(taken)
+    others = [state for state in states if state.lacks() and state.precedence != LATER]
+    return math.inf if others else 0.0
 
 
 def kinds(states: Iterable[State]) -> list[str]:

@@ -1,9 +1,9 @@
 """The runner: rounds over the whole run, a heat of each open question, in a seeded order.
 
-Every heat is made as often as a test needs at least, or once where that takes more than its share of
-the time: what is least important then goes on later. After that the points of open questions get
-more, to the next look, until all are answered or hopeless, the launches are used up or the time has
-gone. If time is left, heats that were disturbed are made again. In the end the limits are measured
+Every heat is made as often as a test needs at least, while there is time; those on which nothing
+rests are made later where that would take more than a share of it. After that the points of open
+questions get more, to the next look, until all are answered or hopeless, the launches are used up or
+the time has gone. If time is left, heats that were disturbed are made again. In the end the limits are measured
 again that give reason to doubt. Launches are added to the files of their points now and then.
 """
 
@@ -28,11 +28,11 @@ from ipclab_measure.session.state import (
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 
 LIMIT_REPEATS = 3  # what four times as many launches do not settle, the report says
-FIRST_SHARE = 1.25  # of the time, in which every heat gets its least number: less decides less
+FIRST_SHARE = 0.6  # of the time for the first heats: what nothing rests on is left out above it
 WARM_SECONDS = 3.0  # of unrecorded heats at the start of a session, whose first launches run slow
 LEFT_OUT = (
-    f"the first heats of everything take more than {FIRST_SHARE:.0%} of the profile's time here; so"
-    " these go on after open questions, if there is time, the most important first: "
+    "the first heats of everything take too much of the profile's time here; so these come after"
+    " open questions, if there is time, the most important first: "
 )
 Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it failed
 
@@ -82,7 +82,7 @@ class Rounds:
                 )
                 pairs = still_open(every)
             if self.left() > 0 and any(state.lacks() for state in every):
-                self._least_within(0)
+                self._least(0)
                 pairs = still_open(every)
             self._stage(self._disturbed, State.lacks_undisturbed)
             lacking = [state.point.id for state in every if state.lacks()]
@@ -97,21 +97,24 @@ class Rounds:
 
     def _first(self) -> None:
         """Make each heat as often as a test needs at least, if there is time for all."""
-        seconds = FIRST_SHARE * self.left()
-        rest = self.left() - seconds
+        rest = (1 - FIRST_SHARE) * self.left()
         self._warm_up()
-        if seconds <= 0:  # the profile has no time of its own, or it is used up: they are made
+        if self.left() <= 0:  # the profile has no time of its own, or it is used up: they are made
             self._stage(self._lacking, State.lacks)
             return
-        self._least_within(rest)
+        self._least(rest)
         if lacking := [state for state in self.states.values() if state.lacks()]:
             self.progress.say(LEFT_OUT + ", ".join(kinds(lacking)))
 
-    def _least_within(self, rest: float) -> None:
-        """Make the most important heats as often as a test needs, while `rest` seconds are left."""
+    def _least(self, rest: float) -> None:
+        """Make heats as often as a test needs, the most important first, while there is time.
+
+        Those on which nothing rests are made while `rest` seconds are left.
+        """
 
         def leave_out() -> None:
-            self.left_out = left_out(self.states, self.heats, self.left() - rest)
+            seconds = self.left()
+            self.left_out = left_out(self.states, self.heats, seconds, seconds - rest)
 
         self._stage(self._lacking, State.lacks, leave_out)
         self.left_out = ()

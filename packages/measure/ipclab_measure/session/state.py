@@ -71,7 +71,12 @@ class State:
         return self.effort.most_launches > self.effort.least_launches
 
     def lacks_undisturbed(self) -> int:
-        """Return how many launches shall be made for those of its least that were disturbed."""
+        """Return how many launches shall be made for those of its least that were disturbed.
+
+        What has not come so far was left out for want of time, and gets none.
+        """
+        if self.lacks():
+            return 0
         least = self.effort.least_launches
         most = min(least + int(REPEATED * least), self.effort.most_launches)
         return 0 if self.lost else max(0, min(least - self.clean, most - len(self.taken)))

@@ -29,7 +29,6 @@ from ipclab.store.point import Point
 from ipclab.store.samples import decode
 from ipclab_measure import record
 from ipclab_measure.record import create
-from ipclab_measure.session import rounds
 from ipclab_measure.session.goals import OpenPair
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
@@ -351,13 +350,10 @@ def in_heats(count: int, seconds: float, least: int = 3) -> Session:
     return done
 
 
-def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_important_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rounds, "FIRST_SHARE", 0.6)
-    done = in_heats(4, 30.0)
-    names = list(done.states)
-    for name in names[2:4]:
+def test_what_nothing_rests_on_waits_until_it_fits_its_share_of_the_time() -> None:
+    done = in_heats(5, 30.0)
+    late = [*done.states][2:6]
+    for name in late:
         done.states[name].precedence = LATER
     seen = list[tuple[int, list[int]]]()
 
@@ -367,18 +363,25 @@ def test_the_first_stage_takes_its_share_of_the_time_and_leaves_the_least_import
 
     done.measure(asked, never)
     spent, taken = seen[0]
-    assert spent <= 18  # that share of 30 s, the warm-up among them
-    assert taken == [3, 3, 1, 1, 3, 3, 1, 1]  # whole heats in their order; what is later is out
+    # three fifths of 30 s: the warm-up, three heats of three in 18 s, and none is begun beside them
+    assert (spent, taken) == (20, [3, 3, 0, 0, 0, 0, 3, 3, 3, 3])
     (line,) = done.told.lines
     assert line.endswith("the most important first: a")
-    assert [*done.launches().values()] == [3] * 8  # since nothing was open
+    assert [*done.launches().values()] == [3, 3, 3, 3, 0, 0, 3, 3, 3, 3]  # since nothing was open
 
 
-def test_what_was_left_out_goes_on_when_time_is_left() -> None:
-    done = in_heats(3, 30.0)
+def test_what_nothing_rests_on_is_made_at_once_where_time_is_plenty_or_nothing_else_is() -> None:
+    done = in_heats(4, 300.0)
+    for name in [*done.states][2:4]:
+        done.states[name].precedence = LATER
     done.measure(never, never)
     assert {*done.launches().values()} == {3}
-    assert {*done.stops().values()} == {ENOUGH}
+    assert not done.told.lines
+    alone = in_heats(2, 30.0)
+    for state in alone.states.values():
+        state.precedence = LATER
+    alone.measure(never, never)
+    assert {*alone.launches().values()} == {3}
 
 
 def test_on_the_slowest_host_everything_is_launched_once() -> None:
