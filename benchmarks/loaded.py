@@ -56,8 +56,8 @@ def measured() -> tuple[RunFolder, RunFolder]:
 
 def pairs(run: RunFolder) -> pd.DataFrame:
     """Return the comparisons of `run`, each as the ratio of its names in one order."""
-    studies = [name for name in derived.measured(run) if name not in OWN]
-    rows = pd.concat([derived.read(run, name, "contests") for name in studies])
+    studies = [name for name in derived.studies_measured(run) if name not in OWN]
+    rows = pd.concat([derived.read_frame(run, name, "contests") for name in studies])
     rows = rows[rows.verdict != ""]
     turned = rows.fastest > rows.other
     one, two = rows.fastest.where(~turned, rows.other), rows.other.where(~turned, rows.fastest)

@@ -28,7 +28,7 @@ from ipclab.frames.points import (
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import consistent, decode
+from ipclab.store.samples import checked, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 MOST_IN_MEMORY = 48  # frames that stay in memory
@@ -55,7 +55,9 @@ _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFra
 _intact: dict[tuple[Path, str], State] = {}
 
 
-def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+def read_frame(
+    run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """Return the frame `kind` (points, launches, contests) of `study` in `run`, or empty.
 
     With `columns` it has these alone, which takes a tenth of the time of a wide one.
@@ -116,7 +118,7 @@ def bound(run: RunFolder) -> float:
     return run.questions.same
 
 
-def measured(run: RunFolder) -> list[str]:
+def studies_measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of its questions."""
     there = {name.split("/")[1] for name in run.points()}
     asked = [question.name for question in run.questions.studies if question.name in there]
@@ -139,7 +141,7 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     points = list[Row]()
     launches = list[Row]()
     files = sorted(map(run.path.joinpath, run.points(study)))
-    for measured_point in consistent(run, map(decode, files)):
+    for measured_point in checked(run, map(decode, files)):
         points += point_rows(measured_point)
         launches += launch_rows(measured_point)
     of_launches = frame(launches, LAUNCH_VALUES)

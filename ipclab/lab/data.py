@@ -100,7 +100,7 @@ class Data:
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        frame = derived.read(self.run, study, kind)
+        frame = derived.read_frame(self.run, study, kind)
         factors = self.run.questions.of(study).levels
         check_levels(self.run, study, frame, levels)
         absent = levels.keys() - set(frame)
@@ -222,5 +222,5 @@ class Data:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
-            value = filling.named(name, {**self._names(), **(more or {})})
+            value = filling.variable_named(name, {**self._names(), **(more or {})})
         return value

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import UsageError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import choose
@@ -163,7 +163,7 @@ class Lab(Data):
         raise AttributeError(f"a lab has no {name!r}")
 
     def __repr__(self) -> str:
-        return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
+        return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(studies_measured(self.run))}>"
 
 
 def kind() -> type[Lab]:

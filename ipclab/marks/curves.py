@@ -68,7 +68,7 @@ def lines(
         add_hover(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:
             stroke = style.stroke(ax, level, place, leading)
-            ax.plot(part[x], part[y], label=drawn.of(ax).say(OTHERS), **stroke)
+            ax.plot(part[x], part[y], label=drawn.sketch_of(ax).say(OTHERS), **stroke)
             continue
         name = NAMELESS if ends or hue is None else label
         look = _look(ax, level, place)
@@ -87,7 +87,7 @@ def lines(
         ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     if ends and line_ends:
-        drawn.of(ax).at_last(partial(_name_ends, ax, line_ends))
+        drawn.sketch_of(ax).at_last(partial(_name_ends, ax, line_ends))
 
 
 def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Drawn:
             self.later.append(draw)
 
 
-def of(ax: Any) -> Drawn:
+def sketch_of(ax: Any) -> Drawn:
     """Return what is known of the figure of some axes."""
     figure = ax.get_figure(root=True)
     if figure not in _DRAWN:

@@ -26,7 +26,7 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
     """
-    sketch = drawn.of(ax)
+    sketch = drawn.sketch_of(ax)
     if frame.empty:
         sketch.empty = True
         ax.set_axis_off()
@@ -86,7 +86,7 @@ def add_hover(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None
     columns = ["value", "unit", "low", "high"]
     if not {*columns} <= {*part}:
         return
-    sketch = drawn.of(ax)
+    sketch = drawn.sketch_of(ax)
     for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
         if pd.notna([x, y, *measured]).all():
             written = sketch.words.numbers.format(Quantity(*measured), "interval")
@@ -110,7 +110,7 @@ def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
 
 def label_of(ax: Any, factor: str | None, level: Any) -> str:
     """Return a level of `factor` as the figure names it, else in the reader's words."""
-    sketch = drawn.of(ax)
+    sketch = drawn.sketch_of(ax)
     if isinstance(level, str) and level in sketch.names:
         return sketch.say(sketch.names[level])
     written = sketch.words.level(factor or "", level)

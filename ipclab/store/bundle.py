@@ -27,7 +27,7 @@ from ipclab.store.archive import (
 )
 from ipclab.store.files import PART, locked, sha256
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import consistent, decode, row_count
+from ipclab.store.samples import checked, decode, row_count
 
 T = TypeVar("T")
 ANOTHER = "choose another IPCLAB_DATA"
@@ -43,8 +43,8 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     """
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
-    members = archive.read(file)  # held: a generator that is let go closes its file
-    contents = archive.parse(next(members, None), file.stat().st_size)
+    members = archive.read_members(file)  # held: a generator that is let go closes its file
+    contents = archive.contents_told(next(members, None), file.stat().st_size)
     index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
     archive.check_run(contents, index)
     offered("one_frame", bool)(file)
@@ -71,7 +71,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points(folder.read(part))
+            check_points(folder.read_run(part))
             offered("check_calibration", bool)(part)
             home.mkdir(exist_ok=True)
             part.rename(home / contents.run)
@@ -87,7 +87,7 @@ def check_points(run: RunFolder) -> None:
         validity.together(count, sum(path.stat().st_size for path in files))
     except ValueError as error:
         raise HostileError(str(error)) from error
-    for _ in consistent(run, (_asked(decode, path) for path in files)):
+    for _ in checked(run, (_asked(decode, path) for path in files)):
         pass
 
 
@@ -103,7 +103,7 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 
     Raises `HostileError` for anything not as named.
     """
-    members = archive.read(file)
+    members = archive.read_members(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
         if (member := next(members, None)) is None:
             raise HostileError(f"{name} is missing")
@@ -159,4 +159,4 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
                 for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
                     shutil.rmtree(old)
                 place(bundle, contents, home)
-    return folder.read(next(home.glob(index)).parent)
+    return folder.read_run(next(home.glob(index)).parent)

@@ -98,11 +98,11 @@ def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_p
     told = json.loads((run.path / "run.json").read_text())["questions"]
     (racing,) = (each for each in told["studies"] if each["name"] == "round_trip")
     assert racing["races"][0]["op"] == "round-trip"
-    assert folder.read(run.path).questions == asked(PROFILES["quick"])
+    assert folder.read_run(run.path).questions == asked(PROFILES["quick"])
     racing["races"] = []
     run.about["questions"] = told
     run.save()
-    assert folder.read(run.path).questions.of("round_trip").races == ()
+    assert folder.read_run(run.path).questions.of("round_trip").races == ()
     assert question("round_trip").races != ()
 
 
@@ -114,7 +114,7 @@ def test_questions_of_another_kind_are_refused(wrong: dict[str, object], tmp_pat
     about = {**run.about, "questions": {**run.about["questions"], **wrong}}
     (run.path / "run.json").write_bytes(sealed(json.loads(dump_json(about))))
     with pytest.raises(LabError, match=r"run.json cannot be read"):
-        folder.read(run.path)
+        folder.read_run(run.path)
 
 
 def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() -> None:

@@ -99,7 +99,7 @@ def test_an_altered_file_is_found_and_measured_again(
         LabError,
         match=r"is not what was measured.*; restore it, or measure it again: make measure RUN=",
     ):
-        list(folder.read(run.path).point_files())
+        list(folder.read_run(run.path).point_files())
     run.place([(point, b"samples")])
     assert warnings(run, point) == (True, [])
 
@@ -158,7 +158,7 @@ def test_a_point_given_up_takes_its_earlier_file_along(run: Record, point: Point
     assert list(again.point_files()) == []
     assert files(run.path) == {"run.json"}
     again.place([(point, b"samples")])
-    assert folder.read(run.path).about["failures"] == {}
+    assert folder.read_run(run.path).about["failures"] == {}
 
 
 def test_write_whole_keeps_the_old_file_when_it_fails(
@@ -241,7 +241,7 @@ def test_what_is_no_run_is_refused(
     if text is not None:
         (tmp_path / "run.json").write_text(text)
     with pytest.raises(error) as caught:
-        folder.read(tmp_path)
+        folder.read_run(tmp_path)
     assert told in str(caught.value)
     assert type(caught.value) is error
 
@@ -249,9 +249,9 @@ def test_what_is_no_run_is_refused(
 def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
     run.place([(point, b"samples")])
     index, text = run.path / "run.json", (run.path / "run.json").read_text()
-    assert folder.read(run.path).about == run.about
+    assert folder.read_run(run.path).about == run.about
     index.write_text(json.dumps(json.loads(text)))  # the same content, written otherwise
-    assert folder.read(run.path).about == run.about
+    assert folder.read_run(run.path).about == run.about
     for old, new in (
         ('"seed": 1', '"seed": 2'),
         ("payload/", "payl0ad/"),
@@ -262,7 +262,7 @@ def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
         with pytest.raises(
             LabError, match=r"run\.json cannot be read: it was altered: its digest"
         ) as caught:
-            folder.read(run.path)
+            folder.read_run(run.path)
         assert "restore it" in caught.value.fix
 
 
@@ -296,7 +296,7 @@ def test_no_mutation_of_the_index_is_more_than_one_line(run: Record, digested: b
             about |= {"schema": 2}
         (run.path / "run.json").write_bytes(sealed(about) if digested else dump_json(about))
         try:
-            read = folder.read(run.path)
+            read = folder.read_run(run.path)
             assert read.date and read.finished in (True, False) and list(read.point_files()) == []
         except LabError as error:
             refused += 1

@@ -32,7 +32,7 @@ MAGIC = "%%prose"
 SENTENCE = re.compile(r"(?<=[.:])(?:\*\*)? +(?=[A-Z{*“])")
 BARE = re.compile(r"(\{[^}]*\}[\s.]*)+")  # sentences that values bring, alone
 ENDS = re.compile(r"[.:](\[\^\d\])?[”\"*]*$")  # what has no stop is a heading
-READ = derived.read  # before it is replaced
+READ = derived.read_frame  # before it is replaced
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
 

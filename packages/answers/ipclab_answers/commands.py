@@ -95,7 +95,7 @@ def choose(
         runs = runs_for(paths, need, str(run or ""))
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
-    studies = [name for name in derived.measured(chosen) if name in bearing]
+    studies = [name for name in derived.studies_measured(chosen) if name in bearing]
     suspects.check(chosen, studies)  # and that what is read is what was measured
     beaten = suspects.beaten(chosen, studies)
     say(origins.lines([chosen]))

@@ -67,7 +67,7 @@ def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
 
     It is NaN in launches with too few samples. Raises as `of_point` does.
     """
-    launches = derived.read(run, study, "launches")
+    launches = derived.read_frame(run, study, "launches")
     launches = launches[launches.metric == "p50"]
     if quantile == MEDIAN:
         return launches

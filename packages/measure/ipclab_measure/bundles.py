@@ -132,14 +132,14 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
         if there := _present(paths, contents.run, index):  # another process may have been first
             return there
         place(file, contents, home)
-    return folder.read(home / contents.run)
+    return folder.read_run(home / contents.run)
 
 
 def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
     """Return the run when it is here already; raises `LabError` when another one has its name."""
     for top in (paths.imported, paths.runs):
         for index_there in top.glob(f"*/{run}/{INDEX}"):
-            there = folder.read(index_there.parent)
+            there = folder.read_run(index_there.parent)
             if index not in (index_there.read_bytes(), run_index(there.about)):
                 why = f"{index_there.parent} has its name and is not it"
                 raise LabError(f"{run} cannot be imported", why, "move that one away first")

@@ -71,13 +71,13 @@ def check(out: Path | None) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what
     beat its limit.
     """
-    from ipclab.store.run import read
+    from ipclab.store.run import read_run
     from ipclab_measure.bounds import suspects
     from ipclab_report.pages.staleness import MANIFEST, runs_of, stale
 
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
-    for run in map(read, runs_of(folder)):
+    for run in map(read_run, runs_of(folder)):
         try:
             run.checked()
             say(suspects.beaten(run))  # from frames, which follow from samples that can be

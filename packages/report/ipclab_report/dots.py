@@ -57,7 +57,7 @@ def dots(
                 **INTERVAL,
             )
             names = [label_of(ax, y, name)] + ([label_of(ax, hue, level)] if hue else [])
-            add_hover(ax, mine, mine.value, at, drawn.of(ax).words.joined(names))
+            add_hover(ax, mine, mine.value, at, drawn.sketch_of(ax).words.joined(names))
         if hue:
             face = "white" if hollow else style.GREY
             _name_mark(ax, marker, label_of(ax, hue, level), face)

@@ -13,7 +13,7 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words.filling import Variables
-from ipclab.words.numbers import plain
+from ipclab.words.numbers import plain_value
 from ipclab.words.words import DASH
 from ipclab_report import address
 from ipclab_report.claims import published as texts
@@ -101,7 +101,7 @@ class ReportLab(Lab):
         """
         kept = {name: self._lookup(name) for name in names}
         for name, value in values.items():
-            kept[name] = plain(value)
+            kept[name] = plain_value(value)
         return quotes.Kept(kept)
 
     def quoted(self, notebook: str) -> quotes.Quoted:

@@ -118,7 +118,7 @@ def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     if run is None:
         names = set(study(need.study).backends())
     else:
-        rows = derived.read(run, need.study, "points")
+        rows = derived.read_frame(run, need.study, "points")
         if len(rows):
             rows = narrowed(rows, {"arm": need.levels()["arm"]})
         names = set(rows.backend)
@@ -138,9 +138,9 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
         on_offer = offers(need) | on_offer
     frames = Frames(
-        derived.read(run, need.study, "points"),
-        derived.read(run, need.study, "launches"),
-        derived.read(run, LIMITS, "launches"),
+        derived.read_frame(run, need.study, "points"),
+        derived.read_frame(run, need.study, "launches"),
+        derived.read_frame(run, LIMITS, "launches"),
         _faults(paths, run),
         partial(_seconds, run),
         derived.bound(run),
@@ -151,10 +151,10 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     """Return the launch frame of faults, of `run` or the best of its machine that has them."""
-    holding = [run] if FAULTS in derived.measured(run) else best(paths, FAULTS)
+    holding = [run] if FAULTS in derived.studies_measured(run) else best(paths, FAULTS)
     for other in holding:
         if other.machine == run.machine:
-            return derived.read(other, FAULTS, "launches")
+            return derived.read_frame(other, FAULTS, "launches")
     return pd.DataFrame()
 
 
@@ -200,7 +200,7 @@ def _seconds(run: RunFolder) -> float:
     ended = pd.to_datetime(sessions.ended, utc=True)
     seconds = (ended - begun).sum().total_seconds()
     launches = 0
-    for name in derived.measured(run):
-        counts = derived.read(run, name, "points", ("point", "launches"))
+    for name in derived.studies_measured(run):
+        counts = derived.read_frame(run, name, "points", ("point", "launches"))
         launches += int(counts.drop_duplicates("point").launches.sum())
     return seconds / launches if launches and seconds else SECONDS

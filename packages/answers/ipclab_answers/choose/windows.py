@@ -19,7 +19,7 @@ def windows(lab: Data, need: Need) -> pd.DataFrame:
     It has no rows where `need` has no gap, and where the run does not hold the study.
     """
     nothing = pd.DataFrame(columns=COLUMNS)
-    if need.way != ROUND_TRIP or not need.rate or STUDY not in derived.measured(lab.run):
+    if need.way != ROUND_TRIP or not need.rate or STUDY not in derived.studies_measured(lab.run):
         return nothing
     asked = {"arm": "main", "op": "round-trip", "metric": "p50", "placement": need.placement}
     trips = lab.points(STUDY, **asked)

@@ -10,7 +10,7 @@ from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import KEY, TURNS
 from ipclab.paths import Paths
-from ipclab.store.questions import Questions, told
+from ipclab.store.questions import Questions, questions_told
 from ipclab.store.run import RunFolder
 from ipclab_answers import tails
 from ipclab_answers.compare import LIMITS
@@ -56,7 +56,7 @@ class ComparedRun:
             rows += _points(whole)
             medians[study] = whole[whole.value.notna()]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        questions = told(about)
+        questions = questions_told(about)
         points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS), questions)
         return cls(name, about, medians, points, questions)
 
@@ -70,7 +70,7 @@ def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     check(quantile)
     run.checked()
     # which tells nothing of two machines
-    studies = [study for study in derived.measured(run) if study != STUDY]
+    studies = [study for study in derived.studies_measured(run) if study != STUDY]
     launches = {study: tails.by_launch(run, study, quantile) for study in studies}
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]

@@ -56,7 +56,7 @@ def mine(paths: Paths, name: str) -> RunFolder:
     if path.exists() and tops.isdisjoint(path.resolve().parents):
         fix = "give a run below data/runs or data/imported: 'ipclab runs' lists them"
         raise UsageError(f"{name} is none of the runs here", "", fix)
-    return folder.read(path)
+    return folder.read_run(path)
 
 
 def label(run: RunFolder, name: str) -> None:

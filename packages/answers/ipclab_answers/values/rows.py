@@ -44,7 +44,7 @@ def rows(
     for a study, a level or a name that the run does not hold, and `LabError` where nothing that is
     asked has enough samples for the quantile.
     """
-    measured = derived.measured(run)
+    measured = derived.studies_measured(run)
     for study in studies:
         if study not in measured:
             raise UsageError(f"the run holds no {study!r}", "", hint(study, measured))
@@ -70,11 +70,11 @@ def _rows(points: pd.DataFrame) -> pd.DataFrame:
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     """Return the point frame of `study`, or one of this quantile alone."""
     if quantile is None:
-        return derived.read(run, study, "points")
+        return derived.read_frame(run, study, "points")
     metric = tails.metric(quantile)
     if metric not in QUANTILES:
         return _derived_anew(run, study, quantile)
-    points = derived.read(run, study, "points")
+    points = derived.read_frame(run, study, "points")
     points = points[points.metric == metric]
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()

@@ -76,7 +76,7 @@ def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is
     assert all(not row.within or row.within.value >= 1 for row in rows.itertuples())
     shortened = rows.choice.str.startswith(("any of", "all but"))
     assert (shortened == (rows.tied.map(len) > NAMED)).all()
-    found = derived.read(lab.run, "shared_dict", "contests")
+    found = derived.read_frame(lab.run, "shared_dict", "contests")
     found = found[(found.placement == "free") & (found.other != "") & (found.verdict != "slower")]
     keys = ["op", "question", "among", "placement"]
     ends = found.groupby(keys).agg(low=("low", "min"), high=("high", "max")).reset_index()

@@ -331,12 +331,12 @@ def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
     need = of({"size": 64, "rate": 1000})
     frame = pd.DataFrame([point.key() for point in points(need, profile("quick"))])
     frame = frame[frame.backend.isin(["tcp", "unix"])]
-    monkeypatch.setattr(derived, "read", lambda *_: frame)
+    monkeypatch.setattr(derived, "read_frame", lambda *_: frame)
     assert [*offers(need, run_of(tmp_path, need, {}))] == ["tcp", "unix"]
 
 
 def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
-    frame = derived.read(opened(checkout(), checkout().reference), "stream", "points")
+    frame = derived.read_frame(opened(checkout(), checkout().reference), "stream", "points")
     need = of({"size": 64})
     told = narrowed_to(need, frame)
     assert {*told.arm} == {"main"}

@@ -42,7 +42,7 @@ def heeded(study: str) -> pd.DataFrame:
 def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> None:
     bound = derived.bound(lab().run)
     every = heeded(study)
-    medians = derived.read(lab().run, study, "launches")
+    medians = derived.read_frame(lab().run, study, "launches")
     pairs = {
         pair.points: pair.need - pair.launches
         for pair in open_pairs(study, medians[medians.metric == "p50"], bound)

@@ -41,9 +41,9 @@ def test_a_run_of_which_points_failed_is_not_called_complete(paths: Paths) -> No
 def test_a_label_is_given_and_taken_away(paths: Paths) -> None:
     run = make_run(paths.runs)
     folders.label(run, "n1")
-    assert folder.read(run.path).about["parameters"]["label"] == "n1"
+    assert folder.read_run(run.path).about["parameters"]["label"] == "n1"
     folders.label(run, "")
-    assert "label" not in folder.read(run.path).about["parameters"]
+    assert "label" not in folder.read_run(run.path).about["parameters"]
     with pytest.raises(UsageError, match="is no label"):
         folders.label(run, "a/b")
     with run.held(), pytest.raises(LabError, match="being measured"):

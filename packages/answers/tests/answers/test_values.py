@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
-    frame = derived.read(run, "round_trip", "points")
+    frame = derived.read_frame(run, "round_trip", "points")
     found = rows.rows(run, STUDY, {}, None)
     assert len(found) == len(frame) > 0
     told = json.loads(rows.as_json(run, found))
@@ -76,7 +76,7 @@ def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
 def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
     run: RunFolder, tmp_path: Path
 ) -> None:
-    frame = derived.read(run, "round_trip", "points")
+    frame = derived.read_frame(run, "round_trip", "points")
     known = frame[frame.metric == "p90"]
     assert list(rows.rows(run, STUDY, {}, 0.9).value) == list(known.value)
     found = rows.rows(run, STUDY, {"backend": ["tcp"]}, 0.8).iloc[0]

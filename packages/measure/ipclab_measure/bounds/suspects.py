@@ -59,7 +59,7 @@ def check(run: RunFolder, studies: Iterable[str] = ()) -> None:
 
 def _bounded(run: RunFolder, studies: Iterable[str]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Yield the points of each of `studies`, with the launches of the limits."""
-    bounds = derived.read(run, LIMITS, "launches")
-    for study in list(studies) or derived.measured(run):
+    bounds = derived.read_frame(run, LIMITS, "launches")
+    for study in list(studies) or derived.studies_measured(run):
         if run.questions.of(study).bounds:
-            yield derived.read(run, study, "points"), bounds
+            yield derived.read_frame(run, study, "points"), bounds

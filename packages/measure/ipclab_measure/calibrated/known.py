@@ -14,11 +14,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, blamed
-from ipclab.frames.derived import read as frame_of
+from ipclab.frames.derived import read_frame as frame_of
 from ipclab.frames.stamps import stamp
 from ipclab.store.archive import CALIBRATION, RUN_NAME, HostileError
 from ipclab.store.files import dump_json, locked, whole
-from ipclab.store.run import INDEX, RunFolder, read
+from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.store.schema import Digest, StudyName
 from ipclab_measure.calibrated.twins import STUDY, Counted, counted
 
@@ -103,7 +103,7 @@ def _gather(home: Path) -> None:
     runs = dict(before)
     for index in home.glob(f"*/{INDEX}"):
         with suppress(LabError):
-            run = read(index.parent)
+            run = read_run(index.parent)
             if run.finished and run.points(STUDY) and re.fullmatch(RUN_NAME, run.id):
                 runs[run.id] = _of(run, before.get(run.id))
     newest = sorted(runs)[-MOST_RUNS:]

@@ -75,7 +75,7 @@ class Request:
 
         Raises `UsageError` when it is no run, or has another label than is given.
         """
-        begun = folder.read(run).about["parameters"]
+        begun = folder.read_run(run).about["parameters"]
         sizes, backends = (tuple(begun[name] or ()) or None for name in ("sizes", "backends"))
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
         purpose = {name: value for name, value in begun.items() if name not in OWN}

@@ -14,7 +14,7 @@ from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store.archive import HostileError
 from ipclab.store.launch import Launch
-from ipclab.store.run import RunFolder, read
+from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured
 from ipclab_measure.bundles import pack, unpack
 from ipclab_measure.calibrate import asked_of
@@ -90,7 +90,7 @@ def test_what_follows_from_other_samples_is_counted_again(paths: Paths) -> None:
 def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = sorted(calibrated_run(paths.runs, seed).path for seed in (1, 2))
     monkeypatch.setattr(known, "MOST_RUNS", 1)
-    assert known.known(gathered(read(first))).keys() == {last.name}
+    assert known.known(gathered(read_run(first))).keys() == {last.name}
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         kept = now
     out, err = (measuring := world.start(COMMAND)).communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
-    run = folder.read(Path(out.strip()))
+    run = folder.read_run(Path(out.strip()))
     expected = {
         point.id: point
         for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
@@ -159,7 +159,7 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
         altered,
         cut,
     }
-    run = folder.read(Path(done.stdout.strip()))
+    run = folder.read_run(Path(done.stdout.strip()))
     assert len(list(run.point_files())) == len(after)
     assert len(run.about["sessions"]) == 2
 
@@ -208,7 +208,7 @@ def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
     assert killed
     out, err = measuring.communicate(timeout=60)
     assert measuring.returncode == 0 and "Traceback" not in err
-    run = folder.read(Path(out.strip()))
+    run = folder.read_run(Path(out.strip()))
     assert run.complete
     expected = {
         point.id for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
@@ -237,7 +237,7 @@ def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) 
     assert (other.returncode, other.stderr) == (0, "")
     out, err = measuring.communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
-    assert folder.read(Path(out.strip())).complete
+    assert folder.read_run(Path(out.strip())).complete
     assert world.left(file.stem) == []
 
 

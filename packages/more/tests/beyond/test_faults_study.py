@@ -243,7 +243,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
 
 @pytest.fixture(scope="module")
 def values(run: RunFolder) -> Callable[[str, str, str, str], float]:
-    frame = derived.read(run, "faults", "launches")
+    frame = derived.read_frame(run, "faults", "launches")
 
     def mean(backend: str, fault: str, op: str, metric: str) -> float:
         rows = frame[

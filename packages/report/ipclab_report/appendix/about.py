@@ -116,7 +116,10 @@ def about_machine(lab: Data) -> pd.DataFrame:
 
 def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return some columns of the frames of a kind of all studies."""
-    frames = [derived.read(lab.run, study, kind, columns) for study in derived.measured(lab.run)]
+    frames = [
+        derived.read_frame(lab.run, study, kind, columns)
+        for study in derived.studies_measured(lab.run)
+    ]
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.tables.table import Table
@@ -96,7 +96,7 @@ def calibration_table(lab: Data) -> Table:
     notes = []
     if parts:
         table = table.set_index(["placement", WHOSE]).sort_index(level=0, sort_remaining=False)
-        notes = [note] if STUDY in measured(lab.run) else [note, before]
+        notes = [note] if STUDY in studies_measured(lab.run) else [note, before]
     return tabulated(
         lab,
         table,

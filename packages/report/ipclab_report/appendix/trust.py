@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
 from ipclab.paths import typed
@@ -136,7 +136,7 @@ def unfit(lab: Data) -> list[str]:
         lab.run.checked()
     except LabError as error:
         return [f"digests: {error}"]  # nothing else can be read
-    studies = measured(lab.run)
+    studies = studies_measured(lab.run)
     reasons = []
     if not full(lab.run):
         reasons.append("incomplete: it is not finished, or not of all studies at their own levels")

@@ -23,7 +23,7 @@ def values_of(lab: Data) -> tuple[Source, Source]:
     """Return where rules look up values: the texts' tables, and the run's frames."""
     table = partial(worded, lab.paths)
     run = Source(
-        lambda study: derived.read(lab.run, study, "points"),
+        lambda study: derived.read_frame(lab.run, study, "points"),
         table,
         known_of(lab.run.about),
         value=partial(quantity, run=Ratios(lab.run)),

@@ -88,6 +88,6 @@ def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
             fact=verdict.need,
         )
     address = Address.read(verdict.missing)
-    if address and derived.read(lab.run, address.study, "points").empty:
+    if address and derived.read_frame(lab.run, address.study, "points").empty:
         return lab.say(REASONS["unrun"], study=address.study)
     return lab.say(REASONS["unmeasured"])

@@ -104,7 +104,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab.store.run import read
+    from ipclab.store.run import read_run
     from ipclab_report.notebooks.execute import execute
 
     os.environ[TEXT] = "1"
@@ -112,7 +112,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
         top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
     )
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
-    return read(Path(str(quotes.read(executed, "measure").run)))
+    return read_run(Path(str(quotes.read(executed, "measure").run)))
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
@@ -168,7 +168,7 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     from ipclab_measure.studies.installed import studies
 
     names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
-    absent = {*names.values()} & (studies().keys() - derived.measured(run))
+    absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
     return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
 
 
@@ -178,9 +178,9 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     What one cell would hold as a list, the values of all heats, stays with the run: a table of
     numbers has none.
     """
-    files = [folder / f"{study}.csv" for study in derived.measured(run)]
+    files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = derived.read(run, file.stem, "points")
+        points = derived.read_frame(run, file.stem, "points")
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
@@ -39,7 +39,7 @@ def reference() -> RunFolder:
 
 
 # others are shown on a run of their own tests
-HELD = [study for study in STUDIES if study in measured(reference())]
+HELD = [study for study in STUDIES if study in studies_measured(reference())]
 
 
 def code_cells(path: Path) -> list[str]:

@@ -164,7 +164,7 @@ def test_what_a_sentence_asserts_follows_the_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for times, stand in ((right, True), (wrong, False)):
-        monkeypatch.setattr(derived, "read", Run("payload", {(factor, level): times}))
+        monkeypatch.setattr(derived, "read_frame", Run("payload", {(factor, level): times}))
         forget_judged()
         lab = lab_of(reference(), checkout(), "en")
         assert stands(TABLE[begins], values_of(lab)[1]) is stand
