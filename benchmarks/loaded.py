@@ -26,7 +26,7 @@ from ipclab.stats.compare import SAME
 from ipclab.store.run import RunFolder
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 
 LOOPS = 2
 BUSY = (
@@ -49,9 +49,9 @@ def load() -> Iterator[None]:
 
 def measured() -> tuple[RunFolder, RunFolder]:
     """Return a quick run of the idle machine, and one beside load."""
-    idle = measure(checkout(), Request(), Progress(shown=True))
+    idle = measure_run(checkout(), Request(), Progress(shown=True))
     with load():
-        return idle, measure(checkout(), Request(), Progress(shown=True))
+        return idle, measure_run(checkout(), Request(), Progress(shown=True))
 
 
 def pairs(run: RunFolder) -> pd.DataFrame:

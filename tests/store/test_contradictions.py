@@ -21,7 +21,7 @@ from ipclab.store.files import sealed
 from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured, decode
 from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.consistent import consistent
+from ipclab_measure.consistent import without_contradiction
 from ipclab_measure.machine.facts import digest_of
 from ipclab_measure.machine.table import FACTS
 from ipclab_measure.record import Record, encode
@@ -126,7 +126,7 @@ def forge(run: Record, change: Change) -> None:
 
 def test_a_run_that_was_measured_is_read(run: Record) -> None:
     points = [decode(path) for path in run.point_files()]
-    assert [*consistent(run, points)] == points
+    assert [*without_contradiction(run, points)] == points
 
 
 @pytest.mark.parametrize("kind", CONTRADICTIONS)

@@ -17,7 +17,7 @@ from ipclab.store.questions import (
     Questions,
 )
 from ipclab_measure.bounds.named import bound_of
-from ipclab_measure.studies.asked import asked, question, renewed
+from ipclab_measure.studies.asked import question, questions_of, renewed
 from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
@@ -98,7 +98,7 @@ def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_p
     told = json.loads((run.path / "run.json").read_text())["questions"]
     (racing,) = (each for each in told["studies"] if each["name"] == "round_trip")
     assert racing["races"][0]["op"] == "round-trip"
-    assert folder.read_run(run.path).questions == asked(PROFILES["quick"])
+    assert folder.read_run(run.path).questions == questions_of(PROFILES["quick"])
     racing["races"] = []
     run.about["questions"] = told
     run.save()
@@ -122,7 +122,7 @@ def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() 
         0.2, {"theirs": 7}, (Question("theirs"),), {"their-pipe": Mechanism("pipe")}, {}
     )
     found = renewed(own, PROFILES["standard"])
-    today = asked(PROFILES["standard"])
+    today = questions_of(PROFILES["standard"])
     assert (found.same, found.least_launches["theirs"]) == (0.05, 7)
     assert [each.name for each in found.studies] == [*(q.name for q in today.studies), "theirs"]
     assert found.mechanisms == {**today.mechanisms, "their-pipe": Mechanism("pipe")}

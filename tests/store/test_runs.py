@@ -23,7 +23,7 @@ from ipclab_measure.machine import here
 from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.ledger import clean_parts
 from ipclab_measure.studies.interface import Sweep
 from ipclab_report import origins
@@ -328,7 +328,7 @@ def test_a_clock_that_was_set_back_makes_no_run(paths: Paths) -> None:
         LabError,
         match=f"the clock was set back: it is .* and the run {newer.id} is newer; set it, or",
     ):
-        measure(paths, request, Progress())
+        measure_run(paths, request, Progress())
     assert list(paths.runs.glob("*/*")) == [newer.path]
 
 

@@ -85,19 +85,19 @@ def choose(
     if measuring:
         from ipclab_measure.session.alone import alone
         from ipclab_measure.session.progress import Progress
-        from ipclab_measure.session.session import measure
+        from ipclab_measure.session.session import measure_run
 
         request = asked.request(need, profile or "quick")
         progress = Progress(shown=True)
         with alone(progress.say):
-            runs: list[RunFolder] = [measure(paths, request, progress)]
+            runs: list[RunFolder] = [measure_run(paths, request, progress)]
     else:
         runs = runs_for(paths, need, str(run or ""))
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.studies_measured(chosen) if name in bearing]
-    suspects.check(chosen, studies)  # and that what is read is what was measured
-    beaten = suspects.beaten(chosen, studies)
+    suspects.check_limits(chosen, studies)  # and that what is read is what was measured
+    beaten = suspects.limits_beaten(chosen, studies)
     say(origins.lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])

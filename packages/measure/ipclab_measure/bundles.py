@@ -35,7 +35,7 @@ from ipclab.store.files import (
     whole,
 )
 from ipclab.store.run import INDEX, RunFolder
-from ipclab_measure.calibrated.known import beside, known
+from ipclab_measure.calibrated.known import calibration_file, known
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
@@ -64,7 +64,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     if not replace:
         check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
-    if (calibration := beside(run)).is_file():
+    if (calibration := calibration_file(run)).is_file():
         known(calibration)  # what cannot be read here would be refused elsewhere
         sources[CALIBRATION] = calibration
     entries = [_entry(name, content) for name, content in sources.items()]

@@ -19,7 +19,7 @@ MOST_ROWS = 40  # more are a table for a report
 COLUMNS = ("study", "mechanism", "size", "placement", "levels", "op", "median", "beside")
 
 
-def outcome(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[str]:
+def median_lines(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[str]:
     """Return the lines of a table of the medians of `studies` in `run`, and the next command.
 
     Where they are more than `MOST_ROWS`, the lines say how many there are of each study.

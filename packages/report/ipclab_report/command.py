@@ -6,7 +6,7 @@ import click
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout, typed
-from ipclab_measure.console import PATH, Words, say, say_wrong, shown
+from ipclab_measure.console import PATH, Words, say, say_wrong, shown_path
 from ipclab_measure.options import die_with_make, profile_option
 from ipclab_measure.session.progress import Progress
 from ipclab_report.rendering import check_out, format_option, lang_option, out_option
@@ -62,7 +62,7 @@ def report(
     say_wrong(chosen)
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
-    say([f"{len(files)} files in {shown(target)}; open {shown(first)}"])
+    say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
 
 
 @click.command()
@@ -80,7 +80,7 @@ def check(out: Path | None) -> None:
     for run in map(read_run, runs_of(folder)):
         try:
             run.checked()
-            say(suspects.beaten(run))  # from frames, which follow from samples that can be
+            say(suspects.limits_beaten(run))  # from frames, which follow from samples that can be
         except LabError as error:
             causes.append(f"data: {error}")
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs

@@ -23,7 +23,7 @@ from ipclab_answers.ab.trial import (
     one_by_one,
     trial,
 )
-from ipclab_measure.backends.native_shm import missing
+from ipclab_measure.backends.native_shm import native_missing
 from ipclab_measure.spawn.failures import LostError
 from ipclab_measure.spawn.launcher import Launcher
 
@@ -55,7 +55,7 @@ def tried(
             raise UsageError(what, str(error), "see that it works by itself") from error
     first, second = arms
     by_name = {A: first, B: second, AGAIN: first}
-    if not missing():
+    if not native_missing():
         placed = "cross" if placement == "cross" else "same"
         limit = Wanted("limits", LIMIT, placement=placed).prepared()
         by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))

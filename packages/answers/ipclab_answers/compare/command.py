@@ -8,7 +8,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 from ipclab_answers.compare import FAIL_ON, UNKNOWN
 from ipclab_answers.quantile import quantile_option
-from ipclab_measure.console import PATH, Words, one_of, say, shown, words
+from ipclab_measure.console import PATH, Words, one_of, say, shown_path, words
 from ipclab_measure.options import die_with_make
 from ipclab_report.rendering import Rendering, rendering
 
@@ -48,5 +48,5 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
         if fail_on and not isinstance(error, UsageError):
             error.exit_code = UNKNOWN  # 1 is a verdict
         raise
-    say([*beaten, *shared.summary(points), shared.APART, *map(shown, files)])
+    say([*beaten, *shared.summary(points), shared.APART, *map(shown_path, files)])
     shared.fail(points, fail_on)

@@ -19,7 +19,7 @@ from ipclab_measure.backends.interface import Channel, Place
 from ipclab_measure.backends.waiting import Peer
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.worker import Outcome, Worker
 from ipclab_measure.studies.interface import Sweep
@@ -229,7 +229,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     with pytest.MonkeyPatch.context() as patch:
         data = tmp_path_factory.mktemp("data")
         patch.setenv("IPCLAB_DATA", str(data))
-        run = measure(
+        run = measure_run(
             Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress()
         )
         assert run.complete

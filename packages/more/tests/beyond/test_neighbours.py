@@ -19,7 +19,7 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.machine.topology import Cache, Topology
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn import scratch
 from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.launcher import Launcher
@@ -185,7 +185,7 @@ def test_each_launch_beside_a_hog_tells_what_the_hog_did(paths: Paths) -> None:
     sweep = Sweep(
         None, ("unix",), {"placement": ("same",), "neighbour": (OWN,), "isolation": ("nice",)}
     )
-    run = measure(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())
+    run = measure_run(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())
     assert not run.about["failures"]
     found = [decode(file) for file in run.point_files() if file.parent.name == "neighbours"]
     beside_one = [each for each in found if each.point.levels["neighbour"] == OWN]
@@ -237,6 +237,6 @@ def test_its_folder_is_one_that_is_removed_with_the_session(tmp_path: Path) -> N
     with STUDY.open(site, [], PROFILES["smoke"], 1):
         (folder,) = owned
         assert STUDY.folder == str(folder) and folder.is_dir()
-        assert not scratch.remove(folder)  # while it is in use
-    assert scratch.remove(folder)
+        assert not scratch.remove_subfolder(folder)  # while it is in use
+    assert scratch.remove_subfolder(folder)
     assert not list(tmp_path.iterdir())

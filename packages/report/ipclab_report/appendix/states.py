@@ -114,7 +114,7 @@ def joined(medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions) ->
     """
     below = dict[Hashable, float]()
     if len(bounds):
-        below = limits.beaten(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
+        below = limits.below_limit(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
     again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
     return medians.join(states(medians, again, below))
 

@@ -17,7 +17,7 @@ from ipclab.words.words import DASH
 from ipclab_measure.bounds import limits as frame_limits
 from ipclab_measure.bounds.floors import WIDE
 from ipclab_measure.calibrated import twins
-from ipclab_measure.calibrated.known import beside, own
+from ipclab_measure.calibrated.known import calibration_file, counted_in_run
 from ipclab_measure.machine import referees
 from ipclab_report.appendix import limits
 
@@ -62,8 +62,8 @@ def facts(
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    calibrated = twins.total(own(lab.run).values())
-    asked = referees.kept(lab.run)
+    calibrated = twins.total_counted(counted_in_run(lab.run).values())
+    asked = referees.referees_kept(lab.run)
     answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
@@ -74,7 +74,7 @@ def facts(
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
         "false_alarms": calibrated.alarms / calibrated.twins if calibrated.twins else None,
         "referees": differ / answered if answered else None,
-        "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
+        "beaten": len(frame_limits.below_limit(bounded)) / len(bounded) if len(bounded) else None,
     }
     measured_shares = {name: float(share) for name, share in shares.items() if pd.notna(share)}
     return dict.fromkeys(shares) | measured_shares
@@ -147,14 +147,14 @@ def unfit(lab: Data) -> list[str]:
     if disturbed > DISTURBED_MOST:
         most = f"at most {DISTURBED_MOST:.0%} may be"
         reasons.append(f"disturbed: {disturbed:.0%} of {len(flags)} launches, {most}")
-    if twins.STUDY not in studies and not beside(lab.run).is_file():
+    if twins.STUDY not in studies and not calibration_file(lab.run).is_file():
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
     best = frame_limits.floors(lab.launches("limits"), lab.run.questions)
     wide = len(best.wide())
     count = len(best.medians)
-    faults = frame_limits.lines(limits.beaten(lab))
+    faults = frame_limits.lines_below_limit(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")
     faults += limits.impossible(lab)

@@ -67,7 +67,7 @@ def report(
     run.checked()
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
-    ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
+    ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
     _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]

@@ -16,7 +16,7 @@ import pytest
 from ipclab.paths import Paths, checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
-from ipclab_measure.backends.codecs import CODECS, dictionary
+from ipclab_measure.backends.codecs import CODECS, published_dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
 from ipclab_report.address import Address
 from ipclab_report.claims.audit import claims, claims_table, corrections
@@ -314,7 +314,10 @@ def test_single_derivations(study, by, columns, stated, computed, follows) -> No
 
 
 def test_numbers_in_the_files_are_those_of_the_code() -> None:
-    sizes = [len(CODECS["pickle"].encode(dictionary(count))) for count in (10, 100, 1000, 10_000)]
+    sizes = [
+        len(CODECS["pickle"].encode(published_dictionary(count)))
+        for count in (10, 100, 1000, 10_000)
+    ]
     counted = zip(sizes, (10, 100, 1000, 10_000), strict=True)
     per_entry = [cell.value for cell in shared_dict.ENTRY_BYTES(TABLE).cells.values()]
     assert per_entry == [pytest.approx(size / count) for size, count in counted]

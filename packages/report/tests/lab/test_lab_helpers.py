@@ -26,7 +26,7 @@ from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.numbers import trimmed
-from ipclab_measure.studies.asked import asked
+from ipclab_measure.studies.asked import questions_of
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_report.dots import dots
 from ipclab_report.lab import ReportLab
@@ -145,7 +145,7 @@ HERE = pd.DataFrame(
 ).assign(metric="p50", value=1.0, unit="ns")
 
 
-RUN: Any = SimpleNamespace(questions=asked(PROFILES["quick"]))
+RUN: Any = SimpleNamespace(questions=questions_of(PROFILES["quick"]))
 ASKING = dataclasses.replace(DATA, run=RUN)
 
 

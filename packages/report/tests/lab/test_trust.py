@@ -14,8 +14,8 @@ from ipclab_measure.machine.referees import (
     Found,
     Referees,
     file,
-    keep,
-    kept,
+    keep_referees,
+    referees_kept,
 )
 from ipclab_measure.record import Record
 from ipclab_report.appendix import trust
@@ -45,7 +45,7 @@ def ask(run: Record, *found: Found) -> None:
     file(run.path.parent.parent, run.path.parent.name).write_bytes(
         dump_json(msgspec.to_builtins(said))
     )
-    keep(run)
+    keep_referees(run)
 
 
 def test_all_rules_at_their_best_are_needed_for_high() -> None:
@@ -94,7 +94,7 @@ def test_the_run_keeps_what_was_said(
     lab = lab_of(run, paths, "en")
     assert trust.facts(lab, "round_trip")["referees"] is None
     ask(run, *found)
-    known = kept(run)
+    known = referees_kept(run)
     assert known and known.found == list(found)
     assert trust.facts(lab, "round_trip")["referees"] == share
 
@@ -103,10 +103,10 @@ def test_what_was_altered_is_not_believed(run: Record) -> None:
     ask(run, AGREES)
     (run.path / KEPT).write_bytes((run.path / KEPT).read_bytes().replace(b"0.9", b"1.0"))
     with pytest.raises(LabError, match="not what was measured"):
-        kept(run)
+        referees_kept(run)
     (run.path.parent / FILE).write_text("{}")
     with pytest.raises(LabError, match="cannot be read"):
-        keep(run)
+        keep_referees(run)
 
 
 def test_the_facts_are_those_of_the_points_asked_for(run: Record, paths: Paths) -> None:

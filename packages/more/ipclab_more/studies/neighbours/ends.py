@@ -21,8 +21,8 @@ from ipclab_measure.studies.round_trip.ends import (
     INTENDED,
     OP,
     Trips,
+    channel_end,
     closed_loop,
-    opened,
     warm_up,
 )
 from ipclab_more.studies.neighbours.hogs import beside, check_busy, take_class
@@ -45,7 +45,7 @@ def ask(
     with beside(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
         wake_in_time()
-        with opened(worker, backend, size, wait) as channel:
+        with channel_end(worker, backend, size, wait) as channel:
             proof = Proof(worker, size)
             first, _ = closed_loop(channel, channel.recv, proof, warm_up(size))
             count = DISCARDED + fair(first, gap_ns, budget_ns, least, most) + LOOKED

@@ -20,7 +20,7 @@ from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.proof import LOOKED, AwaitedError, recorded
 from ipclab_measure.spawn.worker import Turns, Worker
 from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.round_trip.ends import opened
+from ipclab_measure.studies.round_trip.ends import channel_end
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import allocating, anew_bytes
 from ipclab_more.studies.objects.proved import (
@@ -83,7 +83,7 @@ def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iter
     chosen, gives, region = ways(kind)[way], worker.role == "client", memoryview(b"")
     place = Place(worker.prefix, worker.folder, 0)
     with (
-        opened(worker, backend, capacity(size), find(backend).waits[0]) as channel,
+        channel_end(worker, backend, capacity(size), find(backend).waits[0]) as channel,
         ExitStack() as held,
     ):
         secret = secrets.token_hex(16)

@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Role,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 
 SIZES = (100,)
@@ -76,7 +76,7 @@ class SpinStudy(Study):
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        shared = named(point, seed) | {"spin_ns": point.levels["spin_ns"]}
+        shared = point_arguments(point, seed) | {"spin_ns": point.levels["spin_ns"]}
         asking = shared | profile.samples
         asking |= {name: point.levels[name] for name in ("arm", "gap_ns")}
         return [

@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Site,
     Study,
     Sweep,
-    named,
+    point_arguments,
     ring_bytes,
     spread,
 )
@@ -104,7 +104,7 @@ class StreamStudy(Study):
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
-        plan = named(point, seed) | levels | profile.samples
+        plan = point_arguments(point, seed) | levels | profile.samples
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
         names = roles_of(int(levels["consumers"]))
         return spread(names, "ipclab_more.studies.stream.ends:run", plan, placement)

@@ -15,7 +15,7 @@ from ipclab_measure.backends.interface import (
     Store,
 )
 from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS, joined
+from ipclab_measure.studies.joining import WAIT_NS, joined_ends
 
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
@@ -84,7 +84,7 @@ def join(
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, registered.waits[0], consumers
     places = [Place(*where, part=name, comm=worker.comm) for name in parts]
-    ends, spent = joined(worker, kind, places, PRODUCER, roles_of(consumers)[1:])
+    ends, spent = joined_ends(worker, kind, places, PRODUCER, roles_of(consumers)[1:])
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
