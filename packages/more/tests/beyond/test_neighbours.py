@@ -39,8 +39,8 @@ from ipclab_more.studies.neighbours.ends import fair
 from ipclab_more.studies.neighbours.hogs import (
     KINDS,
     IdleHogError,
-    beside,
     check_busy,
+    hogs_on,
 )
 
 STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
@@ -50,7 +50,7 @@ STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
 def test_a_hog_counts_its_work_and_is_gone_after_the_block(kind: str, tmp_path: Path) -> None:
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     others = set(children.read_text().split())  # of tests before
-    with beside(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as hogs:
+    with hogs_on(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as hogs:
         (first,) = hogs.steps()
         assert first > 0
         (hog,) = set(children.read_text().split()) - others
@@ -64,7 +64,7 @@ def test_a_hog_counts_its_work_and_is_gone_after_the_block(kind: str, tmp_path: 
 
 
 def test_a_hog_rests_while_its_contestant_is_parked(tmp_path: Path) -> None:
-    with beside("cpu", [min(os.sched_getaffinity(0))], "plain", str(tmp_path)) as hogs:
+    with hogs_on("cpu", [min(os.sched_getaffinity(0))], "plain", str(tmp_path)) as hogs:
         hogs.rest()
         before = hogs.steps()
         time.sleep(0.05)
@@ -74,7 +74,7 @@ def test_a_hog_rests_while_its_contestant_is_parked(tmp_path: Path) -> None:
 
 
 def test_no_hog_is_none() -> None:
-    with beside("", [], "plain", "") as hogs:
+    with hogs_on("", [], "plain", "") as hogs:
         assert hogs.steps() == []
         assert check_busy(QUIET, hogs.steps(), hogs.steps()) == 0
 

@@ -84,9 +84,9 @@ class FaultsStudy(Study):
         fault = str(point.levels["fault"])
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
         plan = point_arguments(point, seed) | {"fault": fault, "deadline_ns": deadline}
-        module = "locks" if fault == LOCKED else "ends"
+        target = "locks:hold_lock" if fault == LOCKED else "ends:run_fault"
         names = roles_of(2 if fault in BESIDE else 1)
-        return spread(names, f"ipclab_more.studies.faults.{module}:run", plan, placement)
+        return spread(names, f"ipclab_more.studies.faults.{target}", plan, placement)
 
 
 def carries(backend: Backend) -> bool:

@@ -157,8 +157,8 @@ class NeighboursStudy(Study):
         asking = shared | profile.samples
         asking |= {"gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
-        server = Role("server", f"{HERE}:serve", shared, placement.role(0))
-        return [server, Role("client", f"{HERE}:ask", asking, placement.role(1))]
+        server = Role("server", f"{HERE}:serve_beside_hog", shared, placement.role(0))
+        return [server, Role("client", f"{HERE}:ask_beside_hog", asking, placement.role(1))]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples."""

@@ -47,7 +47,7 @@ class ObjectsStudy(Study):
     # next to nothing
     limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
     named_only = ("smoke",)
-    preload = f"{HERE}:preload"
+    preload = f"{HERE}:preload_ends"
 
     def effort(self, profile: Profile) -> Profile:
         """Return fewer launches than the profile's; in full, all of it."""

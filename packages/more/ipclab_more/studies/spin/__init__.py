@@ -80,8 +80,8 @@ class SpinStudy(Study):
         asking = shared | profile.samples
         asking |= {name: point.levels[name] for name in ("arm", "gap_ns")}
         return [
-            Role("server", f"{HERE}:serve", shared, placement.role(0)),
-            Role("client", f"{HERE}:ask", asking, placement.role(1)),
+            Role("server", f"{HERE}:serve_spinning", shared, placement.role(0)),
+            Role("client", f"{HERE}:ask_after_gap", asking, placement.role(1)),
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:

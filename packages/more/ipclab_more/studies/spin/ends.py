@@ -50,7 +50,7 @@ class Used:
         self.sleeps += now.sleeps - before.sleeps
 
 
-def serve(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> Turns:
+def serve_spinning(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> Turns:
     """Be the echoing end, and tell after each turn what it used."""
     with channel_end(worker, backend, size, str(spin_ns)) as channel:
         proof = Proof(worker, size)
@@ -63,7 +63,7 @@ def serve(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> T
         worker.meet()
 
 
-def ask(
+def ask_after_gap(
     worker: Worker, backend: str, size: int, seed: int, spin_ns: int, arm: str, gap_ns: int,
     budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip

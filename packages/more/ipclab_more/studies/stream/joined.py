@@ -29,7 +29,7 @@ INTENDED, FROM_SEND = "intended", "from-send"
 PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in one turn
 
 
-def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
+def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
     """Return the launch of a stream from what each of its ends kept.
 
     `each` consumer was to get every message, or else each is for one of them.

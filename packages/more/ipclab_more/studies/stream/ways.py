@@ -23,7 +23,7 @@ Send = Callable[[Data], object]
 
 
 @dataclass
-class Way:
+class StreamWay:
     """One process's end: a producer's `send` hands one message over, `tell` one to all.
 
     `recv` takes one.
@@ -71,7 +71,7 @@ def roles_of(consumers: int) -> list[str]:
 
 def join(
     worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
-) -> Way:
+) -> StreamWay:
     """Return this process's end of a stream of `capacity`-byte messages, once all joined.
 
     `part` tells several streams of one launch apart.
@@ -90,7 +90,7 @@ def join(
     return way
 
 
-def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
+def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> StreamWay:
     end = ends[0]
     alone = len(ends) == 1
     stored = isinstance(ends[0], Store)
@@ -117,7 +117,7 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
         return bytes(data)
 
     several = to_each if sharing == EACH else to_next
-    return Way(
+    return StreamWay(
         ends,
         spent,
         send=send if alone else several,
