@@ -123,7 +123,7 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
+def held_folder(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
     """Hold folder `top` (made when missing) for this process; gives what killed ones left.
 
     Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot
@@ -153,7 +153,7 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
     home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
     index = f"*/{INDEX}"
     if not any(home.glob(index)):
-        with held(paths.opened):
+        with held_folder(paths.opened):
             if not any(home.glob(index)):  # another process may have been first
                 contents, _ = verify(bundle)
                 for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:

@@ -27,7 +27,7 @@ from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.ledger import clean_parts
 from ipclab_measure.studies.interface import Sweep
 from ipclab_report import origins
-from ipclab_report.hints import called
+from ipclab_report.hints import runs_called
 from ipclab_report.lab import ReportLab
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
@@ -363,7 +363,7 @@ def test_the_run_that_answers_most_is_opened_and_not_the_newest(tmp_path: Path) 
     assert choose(paths, study="round_trip").id == quick.id
     assert best(paths, "round_trip", lambda run: run.id == one.id)[0].id == one.id
     assert (
-        called(best(paths, "round_trip"))
+        runs_called(best(paths, "round_trip"))
         == f"{quick.id} (quick, 2026-11-22); the newest, {one.id} (full, 2026-11-24), tells less"
     )
     again, standard = holding(paths, 4, "quick", 11), holding(paths, 0, "standard", 11)
@@ -380,7 +380,7 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     other.save()
     monkeypatch.setattr(here, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
-    (line,) = origins.lines([mine, other])
+    (line,) = origins.origin_lines([mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
 
 

@@ -77,7 +77,7 @@ def choose(
     from ipclab_answers.choose.runs import runs_for
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
-    from ipclab_report.hints import called
+    from ipclab_report.hints import runs_called
 
     paths = checkout()
     if reporting:
@@ -98,10 +98,10 @@ def choose(
     studies = [name for name in derived.studies_measured(chosen) if name in bearing]
     suspects.check_limits(chosen, studies)  # and that what is read is what was measured
     beaten = suspects.limits_beaten(chosen, studies)
-    say(origins.lines([chosen]))
+    say(origins.origin_lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
-    say([*beaten, f"run {called(runs)}"])
+    say([*beaten, f"run {runs_called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
         say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
@@ -157,7 +157,7 @@ def history(
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
-    say(origins.lines(folders))
+    say(origins.origin_lines(folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))

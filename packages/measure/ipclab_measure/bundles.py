@@ -27,7 +27,7 @@ from ipclab.store.archive import (
     Contents,
     Entry,
 )
-from ipclab.store.bundle import held, place, verify
+from ipclab.store.bundle import held_folder, place, verify
 from ipclab.store.files import (
     dump_json,
     sealed,
@@ -128,7 +128,7 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
     if there := _present(paths, contents.run, index):
         return there
     home = paths.imported / contents.machine
-    with held(paths.imported):
+    with held_folder(paths.imported):
         if there := _present(paths, contents.run, index):  # another process may have been first
             return there
         place(file, contents, home)
@@ -155,7 +155,7 @@ def clean_placed(paths: Paths) -> list[str]:
     removed: list[str] = []
     for top in filter(Path.is_dir, (paths.imported, paths.opened)):
         # in use, another process places a run there, and removes the leftovers itself
-        with suppress(LabError), held(top, patience=0) as left:
+        with suppress(LabError), held_folder(top, patience=0) as left:
             removed += map(str, left)
     return removed
 

@@ -54,11 +54,11 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
+        chosen = reports.measure_first(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
-    say(origins.lines([chosen]))
+    say(origins.origin_lines([chosen]))
     progress = Progress(shown=True)
-    files = reports.report(paths, chosen, langs, formats, target, progress, claims)
+    files = reports.render_run(paths, chosen, langs, formats, target, progress, claims)
     say_wrong(chosen)
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])

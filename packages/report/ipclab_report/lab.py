@@ -19,8 +19,8 @@ from ipclab_report import address
 from ipclab_report.claims import published as texts
 from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.file import File
-from ipclab_report.claims.values import Source
-from ipclab_report.hints import hint, run_hint
+from ipclab_report.claims.values import ValueSource
+from ipclab_report.hints import run_hint, show_hint
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import Parameter, refuse_unknown
 from ipclab_report.prose import magic, sentences
@@ -58,12 +58,12 @@ class ReportLab(Lab):
         """
         refuse_unknown()
         lab = super().open(run, lang, study)
-        hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
+        show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         if claims:
             from ipclab_report.claims.audit import with_own
 
             lab = with_own(lab, claims)
-        magic.register(Teller(lab))
+        magic.register_prose(Teller(lab))
         return lab
 
     @classmethod
@@ -112,8 +112,8 @@ class ReportLab(Lab):
         >>> payload = lab.quoted("01_payload")
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
-        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
-        return quotes.read(executed, notebook, Ratios(self.run))
+        executed = quotes.executed_notebook(self.paths, self.run, self.words.lang, notebook)
+        return quotes.read_quoted(executed, notebook, Ratios(self.run))
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook.
@@ -123,7 +123,7 @@ class ReportLab(Lab):
         if not text:
             return ""
         said = self.words.translate(text)
-        kept = sentences.told(said, lambda part: not self._is_measured(part, more))
+        kept = sentences.told_sentences(said, lambda part: not self._is_measured(part, more))
         if not kept:
             kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
         return self._filled(kept, more, markdown=False)
@@ -137,7 +137,7 @@ class ReportLab(Lab):
         """Return the value at an address of this run's frames or a text's table, or None."""
         if words not in self._found:
             text = partial(texts.worded, self.paths)
-            self._found[words] = address.at(words, self.points, text, Ratios(self.run))
+            self._found[words] = address.value_at(words, self.points, text, Ratios(self.run))
         return self._found[words]
 
     @cached_property
@@ -146,7 +146,7 @@ class ReportLab(Lab):
         return {}
 
     @cached_property
-    def _sources(self) -> tuple[Source, Source]:
+    def _sources(self) -> tuple[ValueSource, ValueSource]:
         """Where claims look up values, each once: several tables of a page judge the same ones."""
         return values_of(self)
 

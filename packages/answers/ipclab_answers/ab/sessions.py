@@ -17,7 +17,7 @@ from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import write_whole
 from ipclab_answers.ab.report import QUANTITIES, Report, ratio
 from ipclab_answers.ab.trial import A, B
-from ipclab_report.textfile import text_of
+from ipclab_report.textfile import file_text
 
 LEAST = 2  # sessions that confirm each other
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -107,7 +107,7 @@ def combined(files: Sequence[Path]) -> Combined:
 
 def _loaded(file: Path) -> Saved:
     try:
-        return msgspec.json.decode(text_of(file), type=Saved)
+        return msgspec.json.decode(file_text(file), type=Saved)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         why = getattr(error, "strerror", "") or str(error)
         fix = "give what 'ipclab ab --save' wrote"

@@ -12,7 +12,7 @@ from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
 from ipclab_measure.console import bytes_of
 from ipclab_measure.studies.profile import PLACEMENTS
-from ipclab_report.textfile import text_of
+from ipclab_report.textfile import file_text
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}
@@ -184,7 +184,7 @@ def read(text: str | Path) -> Need:
     try:
         if is_json:
             return of(json.loads(str(text)))
-        return of(tomllib.loads(text_of(Path(text))))
+        return of(tomllib.loads(file_text(Path(text))))
     except (OSError, ValueError, RecursionError) as error:
         what = "this is no need" if is_json else f"{text} is no need"
         why = getattr(error, "strerror", None) or str(error)

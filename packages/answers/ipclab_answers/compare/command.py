@@ -37,7 +37,7 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     die_with_make()
     compared = chosen(checkout(), [str(run) for run in runs])
     to.check()
-    say(origins.lines(compared))
+    say(origins.origin_lines(compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]
         points = shared.points([held(run, quantile) for run in compared])

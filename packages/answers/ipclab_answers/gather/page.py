@@ -34,7 +34,7 @@ def reader(trips: Index, lang: str) -> ReportLab:
     lab = ReportLab.of(run_of_many(trips), checkout(), lang)
     lab = replace(lab, _names=shell.namespace)
     refuse_unknown()
-    magic.register(Teller(lab))
+    magic.register_prose(Teller(lab))
     return lab
 
 

@@ -48,7 +48,7 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
         for pair in open_pairs(study, medians[medians.metric == "p50"], bound)
     }
     advised = advice.advised(every, bound).set_index(list(CONTEST))
-    chosen = choices.chosen(lab(), every).set_index(list(CONTEST))
+    chosen = choices.alike_heeded(lab(), every).set_index(list(CONTEST))
     assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
     contest: Any
     for contest, rivals in every.groupby(list(CONTEST)):

@@ -24,7 +24,7 @@ from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import Source
 from ipclab_measure.machine.table import FACTS, Fact
 from ipclab_measure.machine.topology import Topology
-from ipclab_report.facts import TOPICS, affects, shown
+from ipclab_report.facts import TOPICS, affects, shown_facts
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 
@@ -47,7 +47,7 @@ def test_the_table_is_well_formed() -> None:
 
 
 def test_what_reports_show_of_a_machine() -> None:
-    rows = shown(
+    rows = shown_facts(
         {"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"}
     )
     assert len(rows) == 48

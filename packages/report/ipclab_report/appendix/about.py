@@ -15,7 +15,7 @@ from ipclab.words.words import DASH
 from ipclab_measure.session.whole import last_session
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_report.appendix.thin import THINNED
-from ipclab_report.facts import shown
+from ipclab_report.facts import shown_facts
 
 GIB = 1 << 30
 
@@ -108,9 +108,9 @@ def about_machine(lab: Data) -> pd.DataFrame:
     """Return the facts that reports show (fact, value); a star marks those that identify."""
     stored = lab.run.about["machine"]
     rows = []
-    for fact, value, reason in shown(stored["facts"], stored["reasons"]):
+    for fact, value, reason in shown_facts(stored["facts"], stored["reasons"]):
         label = lab.words.translate(fact.label) + " *" * fact.identifies
-        rows.append((label, told(lab, value, fact.unit, reason)))
+        rows.append((label, told_fact(lab, value, fact.unit, reason)))
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
@@ -123,7 +123,7 @@ def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 
-def told(
+def told_fact(
     lab: Data,
     value: Any,
     unit: str,

@@ -104,10 +104,12 @@ def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
-    return joined(medians, derived.read_frame(run, LIMITS, "launches"), run.questions)
+    return states_joined(medians, derived.read_frame(run, LIMITS, "launches"), run.questions)
 
 
-def joined(medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions) -> pd.DataFrame:
+def states_joined(
+    medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
+) -> pd.DataFrame:
     """Return p50 rows of a study's point frame, of times, with their `states`.
 
     `bounds` is the launch frame of the limits, if they were measured.

@@ -43,11 +43,11 @@ def _thin(name: str, path: Path, most: int) -> bytes:
             if number == 0:
                 kept |= tails[op]
             launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
-        launch.samples = {op: spread(values, most) for op, values in launch.samples.items()}
+        launch.samples = {op: spread_thin(values, most) for op, values in launch.samples.items()}
     return encode(measured)
 
 
-def spread(values: Samples, most: int) -> Samples:
+def spread_thin(values: Samples, most: int) -> Samples:
     """Return at most `most` of `values`, ascending: the middles of equal shares of ranks."""
     count = min(len(values), most)
     ranks = (np.arange(count) + 0.5) * len(values) / count

@@ -29,7 +29,7 @@ LEVEL_NAMES, FACTS, UNKNOWN = (
 )
 
 
-class Rule(NamedTuple):
+class TrustRule(NamedTuple):
     """Up to which value of a fact (a share) a statement stays at high, and at medium."""
 
     fact: str
@@ -46,15 +46,15 @@ class Rule(NamedTuple):
 
 
 RULES = [
-    Rule("disturbed", high=DISTURBED_MOST, medium=0.30),
-    Rule("width", high=0.20, medium=0.50),
-    Rule("false_alarms", high=0.05, medium=0.15),
-    Rule("referees", high=0.0, medium=0.25),
-    Rule("beaten", high=0.0, medium=0.02),
+    TrustRule("disturbed", high=DISTURBED_MOST, medium=0.30),
+    TrustRule("width", high=0.20, medium=0.50),
+    TrustRule("false_alarms", high=0.05, medium=0.15),
+    TrustRule("referees", high=0.0, medium=0.25),
+    TrustRule("beaten", high=0.0, medium=0.02),
 ]
 
 
-def facts(
+def rule_facts(
     lab: Data,
     study: str,
     **levels: Any,
@@ -85,10 +85,10 @@ def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     return lab.launches(study, **levels).drop_duplicates(["point", "launch"])
 
 
-def judged(
+def trust_judged(
     shares: Mapping[str, float | None],
     at_most: str = HIGH,
-) -> tuple[str, list[Rule]]:
+) -> tuple[str, list[TrustRule]]:
     """Return the level that facts allow, `at_most` at best, and the rules against high.
 
     A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
@@ -111,8 +111,8 @@ def trusted(
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload",
     arm="published")}).T
     """
-    known_shares = facts(lab, study, **levels)
-    level, lowered = judged(known_shares, at_most)
+    known_shares = rule_facts(lab, study, **levels)
+    level, lowered = trust_judged(known_shares, at_most)
     shares = {name: Quantity(share, "share") for name, share in known_shares.items()}
     reasons = [why] if at_most != HIGH else []
     for rule in lowered:

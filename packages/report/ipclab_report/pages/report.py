@@ -28,7 +28,7 @@ from ipclab_report.pages.jobs import (
     refuse,
     run_jobs,
 )
-from ipclab_report.pages.staleness import current, write_manifest
+from ipclab_report.pages.staleness import is_current, write_manifest
 from ipclab_report.sheet import csv
 
 LONGEST_MEASURING_S = 7 * 86_400.0
@@ -38,7 +38,7 @@ SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask f
 NOTEBOOKS = "notebooks"  # beside the reports, too
 
 
-def report(
+def render_run(
     paths: Paths,
     run: RunFolder,
     langs: Sequence[str],
@@ -61,7 +61,7 @@ def report(
     pages, errors = _readable(held)
     wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
     wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
-    if current(paths, [run], out, wanted, claims):
+    if is_current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
@@ -99,7 +99,7 @@ def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) 
         with_own(lab_of(run, paths, lang), str(file))
 
 
-def measure(paths: Paths, profile: str) -> RunFolder:
+def measure_first(paths: Paths, profile: str) -> RunFolder:
     """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
@@ -112,7 +112,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
         top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
     )
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
-    return read_run(Path(str(quotes.read(executed, "measure").run)))
+    return read_run(Path(str(quotes.read_quoted(executed, "measure").run)))
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
@@ -213,8 +213,8 @@ def _jobs(
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""
         beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
-        beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
-        beside[words.title(notebook, lang)] = ""
+        beside |= {words.report_title(page, lang): f"{page.stem}.html" for page in pages}
+        beside[words.report_title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
         about: dict[str, Any] = {**head.about(run), "links": links}

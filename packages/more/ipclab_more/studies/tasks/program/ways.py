@@ -16,7 +16,9 @@ WORKERS = 2
 THREADS, INTERPRETERS = "thread", "interpreter"
 PROCESS, THREAD, INTERPRETER = range(3)  # which part of `TaskAnswer.where` is another one's
 BY_QUEUE = "from program.interpreters import Queue as Q; serve_tasks(Q(take).get, Q(give).put)"
-BY_PIPE = "from multiprocessing.connection import Connection as C; c = C(fd); serve_tasks(c.recv, c.send)"
+BY_PIPE = (
+    "from multiprocessing.connection import Connection as C; c = C(fd); serve_tasks(c.recv, c.send)"
+)
 
 
 class TaskWay(ABC):
