@@ -28,7 +28,7 @@ from ipclab.frames.points import (
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import checked, decode
+from ipclab.store.samples import consistent, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 MOST_IN_MEMORY = 48  # frames that stay in memory
@@ -141,7 +141,7 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     points = list[Row]()
     launches = list[Row]()
     files = sorted(map(run.path.joinpath, run.points(study)))
-    for measured_point in checked(run, map(decode, files)):
+    for measured_point in consistent(run, map(decode, files)):
         points += point_rows(measured_point)
         launches += launch_rows(measured_point)
     of_launches = frame(launches, LAUNCH_VALUES)

@@ -27,7 +27,7 @@ from ipclab.store.archive import (
 )
 from ipclab.store.files import PART, locked, sha256
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import checked, decode, row_count
+from ipclab.store.samples import consistent, decode, row_count
 
 T = TypeVar("T")
 ANOTHER = "choose another IPCLAB_DATA"
@@ -87,7 +87,7 @@ def check_points(run: RunFolder) -> None:
         validity.together(count, sum(path.stat().st_size for path in files))
     except ValueError as error:
         raise HostileError(str(error)) from error
-    for _ in checked(run, (_asked(decode, path) for path in files)):
+    for _ in consistent(run, (_asked(decode, path) for path in files)):
         pass
 
 

@@ -51,7 +51,7 @@ def decode(path: Path) -> Measured:
         return decode_opened(file, f"{path.parent.name}/{path.stem}")
 
 
-def checked(run: RunFolder, points: Iterable[Measured]) -> Iterable[Measured]:
+def consistent(run: RunFolder, points: Iterable[Measured]) -> Iterable[Measured]:
     """Give the points of `run` on; `LabError` where what it tells contradicts itself."""
     checked: Iterable[Measured] = offered("consistent", lambda _run, points: points)(run, points)
     return checked

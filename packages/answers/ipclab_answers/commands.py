@@ -112,11 +112,11 @@ def choose(
 def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
-    plain = need.read(file).plain() if file else {}
+    plain = need.read_need(file).plain() if file else {}
     for name, value in sides.items():
         if value not in (None, ()):
             plain[name] = value
-    return need.of(plain)
+    return need.need_of(plain)
 
 
 @click.command()
@@ -142,26 +142,26 @@ def history(
 
     Over all its runs or the RUNS given.
     """
-    from ipclab_answers.history.runs import bless, blessed, chosen
+    from ipclab_answers.history.runs import bless, blessed, runs_in_order
     from ipclab_measure.named import run_named
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
         say([bless(blessing, reason, dt.datetime.now(dt.UTC))])
         return
-    folders = chosen(checkout(), [str(run) for run in runs])
+    folders = runs_in_order(checkout(), [str(run) for run in runs])
     to.check()
-    from ipclab_answers.compare.held import held
-    from ipclab_answers.history.steps import History, lines, listed
+    from ipclab_answers.compare.held import compared_run
+    from ipclab_answers.history.steps import History, event_lines, events_listed
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
     say(origins.origin_lines(folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
-    past = History.of([held(run, quantile) for run in folders])
-    events = listed(past, blessed(folders))
+    past = History.of([compared_run(run, quantile) for run in folders])
+    events = events_listed(past, blessed(folders))
     parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
-    say([*beaten, *lines(past, events), *files])
+    say([*beaten, *event_lines(past, events), *files])

@@ -15,7 +15,7 @@ import msgspec
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import write_whole
-from ipclab_answers.ab.report import QUANTITIES, Report, ratio
+from ipclab_answers.ab.report import QUANTITIES, TrialReport, ratio
 from ipclab_answers.ab.trial import A, B
 from ipclab_report.textfile import file_text
 
@@ -69,7 +69,7 @@ class Combined:
         return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {shown}"
 
 
-def save(report: Report, file: Path) -> None:
+def save(report: TrialReport, file: Path) -> None:
     """Write the answer of this session into `file`."""
     answer = report.answer
     compared = answer.compared

@@ -17,9 +17,9 @@ from ipclab_answers.ab.trial import (
     AGAIN,
     LIMITS,
     A,
-    Answer,
     B,
     Round,
+    TrialAnswer,
     one_by_one,
     trial,
 )
@@ -39,7 +39,7 @@ def tried(
     deadline: float,
     seed: int | None,
     **effort: Any,
-) -> Answer:
+) -> TrialAnswer:
     """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
 
     `seed` is of the order of launches that take no turns, `effort` what `trial` is given. Raises

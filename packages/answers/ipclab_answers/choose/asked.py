@@ -13,7 +13,7 @@ from ipclab.lab.runs import best
 from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab_answers.choose.answer import Answer, answer
+from ipclab_answers.choose.answer import Answer, answer_need
 from ipclab_answers.choose.known import SECONDS, Frames
 from ipclab_answers.choose.need import (
     EACH,
@@ -51,7 +51,7 @@ def request(need: Need, effort: str) -> "Request":
         effort_of_need = effort_of_need.tailed()
     # one question is asked: it may have as many launches as a whole run has
     effort_of_need = replace(effort_of_need, most_launches=usual.most_launches)
-    wanted = points(need, effort_of_need)
+    wanted = points_asked(need, effort_of_need)
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
@@ -70,7 +70,7 @@ def request(need: Need, effort: str) -> "Request":
     return Request((need.study,), usual.name, sweep=sweep, purpose=purpose, given=given)
 
 
-def points(need: Need, effort: Profile) -> list[Point]:
+def points_asked(need: Need, effort: Profile) -> list[Point]:
     """Return the points that tell of `need`, of each mechanism that may be taken."""
     demands = {DEMANDS[must] for must in need.must if must in DEMANDS}
     names = []
@@ -146,7 +146,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         derived.bound(run),
         run.questions,
     )
-    return answer(need, frames, on_offer.values())
+    return answer_need(need, frames, on_offer.values())
 
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
@@ -185,7 +185,7 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
         return {}
     by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
-    for point in points(need, profile(run.profile)):
+    for point in points_asked(need, profile(run.profile)):
         reason = by_point.get(point.id)
         if reason:
             size = int(point.key()[need.size_column])

@@ -57,7 +57,7 @@ def _with_levels(need: Need, frame: pd.DataFrame, levels: Mapping[str, Any]) -> 
     return frame.iloc[:0].reindex(columns=columns)
 
 
-class Known:
+class KnownRows:
     """The rows of a need, by mechanism."""
 
     def __init__(self, need: Need, frames: Frames) -> None:

@@ -54,7 +54,7 @@ def key_of(file: Path, name: str) -> Row:
     return {"file": name, "bytes": about.st_size, **times}
 
 
-def taken(file: Path, name: str, study: str) -> list[Row]:
+def bundle_rows(file: Path, name: str, study: str) -> list[Row]:
     """Return the rows of bundle `file`, called `name`: its head, then one for each op of `study`.
 
     Of a bundle that cannot be taken the head alone says `why`; another made it.

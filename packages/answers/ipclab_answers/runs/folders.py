@@ -18,7 +18,7 @@ COLUMNS = ("run", "machine", "label", "profile", "studies", "points", "MB", "sta
 MEGABYTE = 1e6
 
 
-def listed(paths: Paths) -> Iterator[dict[str, str]]:
+def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in chain(folder.every(paths.runs), folder.every(paths.imported)):
         parameters = run.about["parameters"]

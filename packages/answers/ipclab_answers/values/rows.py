@@ -118,7 +118,7 @@ def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataF
     return table.loc[column.index[column.isin(words)]]
 
 
-def head(run: RunFolder) -> dict[str, str]:
+def run_facts(run: RunFolder) -> dict[str, str]:
     """Return what is told of the run itself."""
     return {
         "run": run.id,
@@ -135,7 +135,7 @@ def as_csv(run: RunFolder, table: pd.DataFrame) -> str:
     for by_name in table.levels:
         levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
     worded = pd.Series(levels, table.index)
-    whole = _finite(table).assign(**head(run), levels=worded)
+    whole = _finite(table).assign(**run_facts(run), levels=worded)
     return csv(whole[COLUMNS])
 
 
@@ -145,7 +145,7 @@ def as_json(run: RunFolder, table: pd.DataFrame) -> str:
     values = table.where(table.notna(), None).to_dict("records")
     for row in values:
         row["flags"] = [flag for flag in row["flags"].split(";") if flag]
-    about = {"schema": SCHEMA, **head(run), "values": values}
+    about = {"schema": SCHEMA, **run_facts(run), "values": values}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 

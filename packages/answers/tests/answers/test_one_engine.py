@@ -16,7 +16,7 @@ from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab_answers.choose import asked
 from ipclab_answers.choose.answer import _judge, _launches_more
 from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
-from ipclab_answers.choose.need import of
+from ipclab_answers.choose.need import need_of
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
 from ipclab_report.appendix import advice, choices, states
@@ -95,7 +95,7 @@ def contest_of(need: Any) -> pd.DataFrame:
 def test_choose_agrees_with_the_contest_that_its_need_is_about(
     way: str, size: int, placement: str
 ) -> None:
-    need = of({"way": way, "size": size, "placement": placement})
+    need = need_of({"way": way, "size": size, "placement": placement})
     bound = derived.bound(lab().run)
     answer = asked.tell(checkout(), lab().run, need)
     ranked = answer.rows[answer.rows.side.notna()]

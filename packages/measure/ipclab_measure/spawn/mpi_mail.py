@@ -12,7 +12,7 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab_measure.spawn.heat import Schedule
 from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.wire import packed, unpacked
+from ipclab_measure.spawn.wire import from_wire, wire_bytes
 from ipclab_measure.spawn.worker import Failed, Outcome
 
 MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
@@ -73,7 +73,7 @@ class Mail:
     def send(self, rank: int, message: msgspec.Struct, tag: int = LETTER) -> None:
         """Begin to send; the message is kept until it has left."""
         self.has_left()
-        data = packed(message)
+        data = wire_bytes(message)
         self.sent.append((self.comm.Isend(data, dest=rank, tag=tag), data))
 
     def has_left(self) -> bool:
@@ -96,7 +96,7 @@ class Mail:
             return None
         data = bytearray(status.Get_count())
         self.comm.Recv(data, source=rank, tag=tag)
-        return unpacked(data, kind)
+        return from_wire(data, kind)
 
     def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
         """Return the next message of type `kind` from `rank`.

@@ -109,10 +109,10 @@ def test_a_peer_is_tried_with_five_hundred_different_messages_of_all_lengths(
 # what is tried in a process of its own, whose memory nothing else has filled before
 TRIED = """
 import resource, sys
-from ipclab_measure.backends.conform import faults
+from ipclab_measure.backends.conform import peer_faults
 def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = most()
-print(*faults(sys.argv[1:]))
+print(*peer_faults(sys.argv[1:]))
 print(most() - before)
 """
 

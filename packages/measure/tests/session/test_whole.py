@@ -11,7 +11,7 @@ from ipclab.paths import Paths
 from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import checked, decode
+from ipclab.store.samples import consistent, decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Rounds
@@ -36,7 +36,7 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
     def number(launch: Launch, name: str) -> int:
         return int(str(launch.facts[name])) // HEATS
 
-    points = checked(run, map(decode, run.point_files()))
+    points = consistent(run, map(decode, run.point_files()))
     return [
         [(number(launch, "heat"), number(launch, "round")) for launch in each.launches]
         for each in points

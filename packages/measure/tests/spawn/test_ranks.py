@@ -199,14 +199,14 @@ def test_of_what_a_rank_wrote_the_end_alone_is_read(
 OWNER = """
 import os, sys
 from pathlib import Path
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from tests.spawn.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
-    alone(bench, another(1), roles("tell", values=[]), 60)
+    launch_alone(bench, another(1), roles("tell", values=[]), 60)
     print(launcher.session.id, launcher.servers[0].process.pid, flush=True)
-    alone(bench, another(2), roles("fail", how="hang"), 600)
+    launch_alone(bench, another(2), roles("fail", how="hang"), 600)
 """
 
 
@@ -253,7 +253,7 @@ OUTER = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.mpi_outer import around, world
 from ipclab_measure.spawn.outer_bench import OuterBench
@@ -265,13 +265,13 @@ with around() as served:
             bench = OuterBench(launcher, world())
             for how, seconds in (("error", 60), ("lab", 60), ("wrong", 60), ("late", 2)):
                 try:
-                    alone(bench, another(1), roles("fail", how=how), seconds)
+                    launch_alone(bench, another(1), roles("fail", how=how), seconds)
                 except LabError as error:
                     print(f"{type(error).__name__}: {error}", flush=True)
-                print(*alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
+                print(*launch_alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
             pinned = replace(another(3), placement="same")
             for point, cpus in ((pinned, {min(CPUS)}), (another(4), ())):
-                ends = alone(bench, point, roles("tell", frozenset(cpus), values=[]), 60)
+                ends = launch_alone(bench, point, roles("tell", frozenset(cpus), values=[]), 60)
                 print(*(end.facts["cpus"] == sorted(cpus or CPUS) for end in ends.values()), flush=True)
 """
 

@@ -87,7 +87,7 @@ def test_a_hog_that_stands_still_is_an_error() -> None:
 
 def test_a_hog_dies_with_a_killed_parent(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from ipclab_more.studies.neighbours.hogs import beside\nwith beside('wakes',"
+        "import sys, time; from ipclab_more.studies.neighbours.hogs import hogs_on\nwith hogs_on('wakes',"
         f" [{min(os.sched_getaffinity(0))}], 'nice', ''): print('on', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:

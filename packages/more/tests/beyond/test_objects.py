@@ -156,8 +156,8 @@ def test_arrow_refuses_entries_that_are_not_alike(tmp_path: Path, way: str) -> N
 
 def test_contents_are_the_same_in_another_process() -> None:
     line = (
-        "from ipclab_more.studies.objects import contents as c;print(*(c.total(c.made(k, 9000, 7, 2))"
-        " for k in c.MADE))"
+        "from ipclab_more.studies.objects import contents as c;"
+        "print(*(c.element_sum(c.made_object(k, 9000, 7, 2)) for k in c.MADE))"
     )
     said = subprocess.run(
         [sys.executable, "-c", line], capture_output=True, text=True, check=True

@@ -94,7 +94,7 @@ def test_wrong_parameters_are_refused_before_a_kernel_starts(
 
 CELLS = {
     "lab": "from ipclab_report.prose import magic\nfrom ipclab.errors import LabError\n"
-    "magic.register(None)\nraise LabError('no room', 'it is full', 'make room')",
+    "magic.register_prose(None)\nraise LabError('no room', 'it is full', 'make room')",
     "python": "x = 1\n1 / 0",
     "magic": "%%prose\n# Title",
     "endless": "while True: pass",

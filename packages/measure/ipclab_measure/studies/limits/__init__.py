@@ -86,7 +86,7 @@ class LimitsStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
-        What bounds the points of other studies is added by `floors.bounded`. The pairs of CPUs are
+        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs are
         of the profiles `standard` and up, or named.
         """
         every = sweep.backends is None
@@ -107,7 +107,7 @@ class LimitsStudy(Study):
         return points
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        return refusal(point)
+        return queue_refusal(point)
 
     def shared_memory(self, point: Point) -> int:
         return point.size_bytes if point.backend.startswith(MAPS) else 0
@@ -150,7 +150,7 @@ def limit_point(name: str, size: int, placement: str) -> Point:
     return Point(LimitsStudy.name, name, size, placement, {}, "limits", tuple(PROGRAMS[name]))
 
 
-def refusal(point: Point) -> str | None:
+def queue_refusal(point: Point) -> str | None:
     """Return why a queue or datagram cannot have the limit point's messages; None when it can."""
     for name in REFUSING.keys() & {*point.backend.split("-")}:
         return registry.backend(REFUSING[name]).refuses(point.size_bytes)
