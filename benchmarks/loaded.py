@@ -75,7 +75,7 @@ def compared(idle: RunFolder, loaded: RunFolder) -> pd.DataFrame:
     both["overlap"] = (both.low <= both.high_loaded) & (both.low_loaded <= both.high)
     same = both.verdict.eq(SAME) | both.verdict_loaded.eq(SAME)
     across = (both.low > 1) & (both.high_loaded < 1) | (both.high < 1) & (both.low_loaded > 1)
-    both["agree"] = both.both & ~(across & ~same) & ~(same & _far(both, derived.bound(idle)))
+    both["agree"] = both.both & ~(across & ~same) & ~(same & _far(both, idle.questions.same))
     return both
 
 

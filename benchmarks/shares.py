@@ -184,7 +184,7 @@ if __name__ == "__main__":
             flush=True,
         )
     short = {
-        name: left_open(run) for name, run in measured.items() if derived.bound(run) == SHORT_BOUND
+        name: left_open(run) for name, run in measured.items() if run.questions.same == SHORT_BOUND
     }
     if short:
         print("open:")

@@ -113,11 +113,6 @@ def _cells(cell: Any) -> tuple[Any, ...]:
     return tuple(cell.tolist()) if isinstance(cell, np.ndarray) else ()
 
 
-def bound(run: RunFolder) -> float:
-    """Return what counts as the same in `run` (a share): what its profile can resolve."""
-    return run.questions.same
-
-
 def studies_measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of its questions."""
     there = {name.split("/")[1] for name in run.points()}
@@ -148,6 +143,6 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     frames = {
         "points": frame(points, VALUES),
         "launches": of_launches,
-        "contests": contests(run.questions.of(study), of_launches, bound(run)),
+        "contests": contests(run.questions.of(study), of_launches, run.questions.same),
     }
     return {kind: part.to_parquet(compression="zstd", index=False) for kind, part in frames.items()}

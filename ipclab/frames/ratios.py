@@ -79,7 +79,7 @@ class Ratios:
         if contest.fastest in points:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
-        bound = derived.bound(self.run)
+        bound = self.run.questions.same
         one = sides[under.point]
         return compare(one, sides[over.point], mechanisms, bound, contest.scatter)
 
@@ -88,7 +88,7 @@ class Ratios:
         one, other = self._side(under), self._side(over)
         if not one.heats.keys() & other.heats.keys():
             return None
-        return compare(one, other, 2, derived.bound(self.run))
+        return compare(one, other, 2, self.run.questions.same)
 
     def _side(self, row: Row) -> Side:
         medians = _medians(self.run.path, row.study, self._stamp(row.study))
@@ -119,7 +119,7 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     """Return the contests of a study by op, their sides by point."""
     run = read_run(folder)
     launches = derived.read_frame(run, study, "launches")
-    bound = derived.bound(run)
+    bound = run.questions.same
     contests: dict[str, list[Contest[str]]] = {}
     for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):

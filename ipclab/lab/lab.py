@@ -23,7 +23,7 @@ from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.words import Words
 
-REPORTING = "keep", "published", "quoted"  # what a lab has where ipclab-report is installed
+REPORTING = "keep", "over", "published", "quoted"  # what a lab has where ipclab-report is installed
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipclab.errors import LabError, nearest
+from ipclab.errors import LabError, hint
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter, plain_value
 
@@ -64,4 +64,4 @@ def variable_named(name: str, namespace: Variables) -> Quantity | str:
 def nearest_name(name: str, names: Mapping[str, Any]) -> str:
     """Return which of the notebook's variables looks most like `name`."""
     public = [other for other in names if not other.startswith("_")]
-    return f"the nearest name is {nearest(name, public)!r}"
+    return hint(name, public)

@@ -1,16 +1,19 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
+from ipclab.errors import LabError
 from ipclab.frames.ratios import Ratios
-from ipclab.frames.rows import narrowed
+from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
 from ipclab.words.filling import Variables
 from ipclab.words.numbers import plain_value
@@ -86,6 +89,49 @@ class ReportLab(Lab):
         for name, value in given.items():
             values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
         return super().begin(study, **values)
+
+    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table.
+
+        `more` names further columns: another metric of the same point and op, or (op, metric) of
+        the same point.
+
+        >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
+        """
+        run = Ratios(self.run)
+        made = super().cells(points)
+        for name, wanted in more.items():
+            op, metric = (None, wanted) if isinstance(wanted, str) else wanted
+            values: dict[Any, Quantity] = {}
+            for study in points.study.unique():
+                rows = self.points(study)
+                rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
+                for row in rows.itertuples():
+                    values[row.point, row.op] = quantity(row, run)
+            keys = zip(points.point, points.op, strict=True)
+            column = [values.get((point, op or own), np.nan) for point, own in keys]
+            made[name] = pd.Series(column, made.index, dtype=object)
+        return made
+
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+        """Return rows with a column `cell`: values over those of `under` with the same `on`.
+
+        The columns of that row are there too, with `_under` at their names' end; without one, the
+        ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
+        `under` have the same levels.
+
+        >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
+        """
+        if under.duplicated(list(on)).any():
+            why = "a ratio needs one row to divide by"
+            raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
+        pairs = self.cells(points).merge(
+            self.cells(under), on=list(on), how="left", suffixes=("", "_under")
+        )
+        ratios = []
+        for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
+            ratios.append(top / of(base))  # NaN stands where no row is below
+        return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the numbers that the text of `study` prints (SI units, and as printed).

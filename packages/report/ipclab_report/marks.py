@@ -17,10 +17,10 @@ from ipclab.marks.marks import (
     label_of,
     name_rows,
 )
+from ipclab.marks.named_rows import dots
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab_report.dots import dots
 
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis

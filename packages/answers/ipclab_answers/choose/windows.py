@@ -5,15 +5,15 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.lab.data import Data
 from ipclab.stats.quantity import of
 from ipclab_answers.choose.need import ROUND_TRIP, Need
+from ipclab_report.lab import ReportLab
 
 STUDY = "spin"
 COLUMNS = ["gap", "backend", "window", "time", "cpus"]
 
 
-def windows(lab: Data, need: Need) -> pd.DataFrame:
+def windows(lab: ReportLab, need: Need) -> pd.DataFrame:
     """Return `COLUMNS` for each mechanism: of the windows that keep to the CPUs of `need`, the best.
 
     It has no rows where `need` has no gap, and where the run does not hold the study.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from ipclab.errors import nearest
+from ipclab.errors import hint
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab_report.address import MissingError
@@ -70,8 +70,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
         """Raise `RuleError` for needs that cannot be known of a run."""
         for name, least in self.needs.items():
             if name not in NEEDS:
-                fix = f"the nearest is {nearest(name, NEEDS)!r}; there are {', '.join(NEEDS)}"
-                raise RuleError(f"nothing is known of {name!r}", fix, "needs")
+                raise RuleError(f"nothing is known of {name!r}", hint(name, NEEDS), "needs")
             if not 0 < least < inf:
                 raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
 

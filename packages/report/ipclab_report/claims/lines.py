@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError, UsageError, hint
 from ipclab_report.address import ENDS, EVERY, KNOWN, Address
 from ipclab_report.claims.claim import AmountTable, Claim, decide
 from ipclab_report.claims.expression import Term
@@ -183,8 +183,9 @@ class Lines:
             fix = STATISTICS if key == "statistic" else ""
             return UsageError(place, f"{key}: {why}", fix)
         name = "document" if key == "document" else kind or "claim"
-        near = nearest(field[2], FORMS.get(name, Control).__struct_fields__)
-        fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
+        fix = f"add {field[2]} = ..."
+        if field[1] == "unknown":
+            fix = hint(field[2], FORMS.get(name, Control).__struct_fields__)
         return UsageError(place, f"a {name} has no {field[2]!r}", fix)
 
     def place(self, table: Place | None, *keys: str) -> str:
@@ -256,7 +257,7 @@ def _unknown(address: Address, run: ValueSource) -> tuple[str, str] | None:
             wanted.append((address.metric, {*frame["metric"], *columns}))
     for name, possible in wanted:
         if name not in possible and len(frame):
-            return f"there is no {name!r}", f"the nearest is {nearest(name, sorted(possible))!r}"
+            return f"there is no {name!r}", hint(name, sorted(possible))
     return None
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 
-from ipclab.errors import nearest
+from ipclab.errors import hint
 from ipclab_report.address import Address
 from ipclab_report.claims.expression import (
     ALONG,
@@ -143,8 +143,7 @@ def _address(text: str) -> Term:
 
 def _named(names: Mapping[str, Term], name: str) -> Term:
     if name not in names:
-        near = nearest(name, [*FUNCTIONS, *names])
-        fix = f"the nearest is {near!r}; an address is study.op[...]"
+        fix = f"{hint(name, [*FUNCTIONS, *names])}; an address is study.op[...]"
         raise RuleError(f"no function or name {name!r}", fix)
     return names[name]
 

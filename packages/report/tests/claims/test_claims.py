@@ -315,7 +315,7 @@ BAD = [
     (LEFT, f"sqrt(2, 3) * {LEFT}", 6, "sqrt does not take 2 parts"),
     (LEFT, f"payload.write[size_bytes=84].placement * {LEFT}", 6, "told in words"),
     (LEFT, f"payload.write[] + {LEFT}", 6, "3 rows have"),
-    ('id = "A.1"', 'id = "A.1"\nneeds = { cpu = 4000 }', 4, "the nearest is 'cpus'"),
+    ('id = "A.1"', 'id = "A.1"\nneeds = { cpu = 4000 }', 4, "did you mean 'cpus'"),
     ('id = "A.1"', 'id = "A.1"\nneeds = { cpus = nan }', 4, "cpus = nan is no least number"),
     ("low = 2", f"low = {'9' * 5000}", 1, "write it as 1e30"),
     ('id = "A.1"', 'id = "{low}"', 3, "id holds a brace"),

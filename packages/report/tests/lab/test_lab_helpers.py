@@ -21,6 +21,7 @@ from ipclab.lab import canvas
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.marks.curves import _apart, lines
+from ipclab.marks.named_rows import dots
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
@@ -28,7 +29,6 @@ from ipclab.words import labels
 from ipclab.words.numbers import trimmed
 from ipclab_measure.studies.asked import questions_of
 from ipclab_measure.studies.profile import PROFILES
-from ipclab_report.dots import dots
 from ipclab_report.lab import ReportLab
 from ipclab_report.marks import bars, facets
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted

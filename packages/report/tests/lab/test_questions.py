@@ -157,7 +157,7 @@ def test_a_question_lacking_a_side_is_refused() -> None:
 
 def test_what_cannot_be_asked_is_named() -> None:
     question = ProseQuestion("wirte / 2", "1", {})
-    with pytest.raises(LabError, match="no value is named 'wirte'; the nearest name is 'write'"):
+    with pytest.raises(LabError, match="no value is named 'wirte'; did you mean 'write'"):
         question.value({"write": Quantity(1.0)}, str)
 
 

@@ -82,9 +82,7 @@ def test_an_address_is_one_placeholder() -> None:
 
 
 def test_an_unknown_name_is_named_with_its_neighbour() -> None:
-    with pytest.raises(
-        LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"
-    ):
+    with pytest.raises(LabError, match="'wirte': the prose asks for it; did you mean 'write'"):
         filling.fill(
             "{wirte:ms}", partial(variable_named, namespace={"write": "1"}), Formatter("en")
         )
