@@ -29,8 +29,8 @@ OWN = ("limits", "calibration")  # the run's own, of no contest between mechanis
 def table(folder: str) -> pd.DataFrame:
     """Return one row for each study of the run in `folder`, and one for all."""
     run = choose(checkout(), folder)
-    studies = [name for name in derived.measured(run) if name not in OWN]
-    rows = pd.concat([derived.read(run, name, "contests") for name in studies])
+    studies = [name for name in derived.studies_measured(run) if name not in OWN]
+    rows = pd.concat([derived.read_frame(run, name, "contests") for name in studies])
     rows = rows[rows.verdict != ""]
     parts = [*rows.groupby("study"), ("all", rows)]
     return pd.DataFrame([{"study": name, **counted(part)} for name, part in parts]).set_index(

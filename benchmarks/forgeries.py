@@ -79,7 +79,9 @@ def readings(run: Record, top: str) -> list[Callable[[], object]]:
     return [
         lambda: unpack(paths, file),
         lambda: opened(paths, file),
-        lambda: [derived.read(folder.read(run.path), study, "points") for study in studies],
+        lambda: [
+            derived.read_frame(folder.read_run(run.path), study, "points") for study in studies
+        ],
     ]
 
 

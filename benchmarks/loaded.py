@@ -26,7 +26,7 @@ from ipclab.stats.compare import SAME
 from ipclab.store.run import RunFolder
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 
 LOOPS = 2
 BUSY = (
@@ -49,15 +49,15 @@ def load() -> Iterator[None]:
 
 def measured() -> tuple[RunFolder, RunFolder]:
     """Return a quick run of the idle machine, and one beside load."""
-    idle = measure(checkout(), Request(), Progress(shown=True))
+    idle = measure_run(checkout(), Request(), Progress(shown=True))
     with load():
-        return idle, measure(checkout(), Request(), Progress(shown=True))
+        return idle, measure_run(checkout(), Request(), Progress(shown=True))
 
 
 def pairs(run: RunFolder) -> pd.DataFrame:
     """Return the comparisons of `run`, each as the ratio of its names in one order."""
-    studies = [name for name in derived.measured(run) if name not in OWN]
-    rows = pd.concat([derived.read(run, name, "contests") for name in studies])
+    studies = [name for name in derived.studies_measured(run) if name not in OWN]
+    rows = pd.concat([derived.read_frame(run, name, "contests") for name in studies])
     rows = rows[rows.verdict != ""]
     turned = rows.fastest > rows.other
     one, two = rows.fastest.where(~turned, rows.other), rows.other.where(~turned, rows.fastest)
@@ -75,7 +75,7 @@ def compared(idle: RunFolder, loaded: RunFolder) -> pd.DataFrame:
     both["overlap"] = (both.low <= both.high_loaded) & (both.low_loaded <= both.high)
     same = both.verdict.eq(SAME) | both.verdict_loaded.eq(SAME)
     across = (both.low > 1) & (both.high_loaded < 1) | (both.high < 1) & (both.low_loaded > 1)
-    both["agree"] = both.both & ~(across & ~same) & ~(same & _far(both, derived.bound(idle)))
+    both["agree"] = both.both & ~(across & ~same) & ~(same & _far(both, idle.questions.same))
     return both
 
 

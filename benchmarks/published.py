@@ -32,7 +32,7 @@ from ipclab.errors import LabError
 from ipclab.stats.intervals import median_interval
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
@@ -64,7 +64,7 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
         found = {}
         for size in MOVED.values():
             target, cpus = (
-                "ipclab_measure.studies.payload.published:run",
+                "ipclab_measure.studies.payload.published:write_then_read",
                 frozenset(os.sched_getaffinity(0)),
             )
             role = Role("program", target, {"size": size, "seed": 1}, cpus, fresh=True)
@@ -120,7 +120,7 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
     def ours() -> Times:
         found = {}
         for point in points:
-            outcomes = alone(bench, point, study.roles(point, effort, free, 1), SECONDS)
+            outcomes = launch_alone(bench, point, study.roles(point, effort, free, 1), SECONDS)
             samples, what = (
                 study.collect(point, outcomes, 1).samples,
                 f"{point.backend} {point.levels['entries']}",
@@ -207,7 +207,7 @@ def main() -> int:
             program.write_text(listing(asked.text.read_text("utf-8")), "utf-8")
             off += compare(payload(launcher, program), asked.rounds)
         if "003" in asked.seeds:
-            if why := published.missing(published.PACKAGE):
+            if why := published.program_missing(published.PACKAGE):
                 print(f"003 is left out: {why}")
             else:
                 for sides in round_trips(launcher):

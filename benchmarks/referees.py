@@ -197,7 +197,7 @@ def limit(
 ) -> float:
     """Return `statistic` of the samples of our limit `name`, measured as every run does."""
     arguments = {"limit": name, "size": size, "cpus": list(cpus), "budget_ns": BUDGET_NS}
-    role = Role("native", "ipclab_measure.studies.limits:run", arguments, frozenset(cpus))
+    role = Role("native", "ipclab_measure.studies.limits:time_limit", arguments, frozenset(cpus))
     (samples,) = launcher.launch([role], SECONDS)["native"].samples.values()
     return float(statistic(list(samples)))
 

@@ -42,7 +42,7 @@ def held(folders: list[str]) -> pd.DataFrame:
 
 
 def _all(run: object, kind: str) -> pd.DataFrame:
-    frames = [derived.read(run, name, kind) for name in derived.measured(run)]  # type: ignore[arg-type]
+    frames = [derived.read_frame(run, name, kind) for name in derived.studies_measured(run)]  # type: ignore[arg-type]
     rows = pd.concat([frame[frame.metric == "p50"] for frame in frames])
     return rows[~rows.op.str.contains(".", regex=False) & (rows.unit == "ns")]
 

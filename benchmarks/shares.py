@@ -103,9 +103,9 @@ def of_run(run: RunFolder) -> list[Floats]:
     """Return the log times (mechanism, heat), of one median, of contests with enough heats."""
     found = []
     for question in run.questions.studies:
-        if question.name not in derived.measured(run):
+        if question.name not in derived.studies_measured(run):
             continue
-        launches = derived.read(run, question.name, "launches")
+        launches = derived.read_frame(run, question.name, "launches")
         for race in question.races:
             for _, sides in fields(race, launches):
                 heats = [side.heats for side in sides.values() if len(side.heats) >= LEAST_HEATS]
@@ -166,9 +166,9 @@ def left_open(run: RunFolder) -> dict[str, float]:
 def _open(run: RunFolder) -> float:
     every = [question for question in run.questions.studies if question.name not in OWN]
     verdicts = pd.concat(
-        contests(question, derived.read(run, question.name, "launches"), SHORT_BOUND).verdict
+        contests(question, derived.read_frame(run, question.name, "launches"), SHORT_BOUND).verdict
         for question in every
-        if question.name in derived.measured(run)
+        if question.name in derived.studies_measured(run)
     )
     return float(verdicts[verdicts != ""].isin(OPEN).mean())
 
@@ -184,7 +184,7 @@ if __name__ == "__main__":
             flush=True,
         )
     short = {
-        name: left_open(run) for name, run in measured.items() if derived.bound(run) == SHORT_BOUND
+        name: left_open(run) for name, run in measured.items() if run.questions.same == SHORT_BOUND
     }
     if short:
         print("open:")

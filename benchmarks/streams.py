@@ -33,7 +33,7 @@ from ipclab.store.point import Point
 from ipclab_measure.backends.installed import backend as find
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import Placement, placements
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
@@ -82,7 +82,7 @@ def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -
     if not find(point.backend).ranks:
         return STUDY.collect(point, launcher.launch(roles, SECONDS), 1)
     with RankBench(launcher, len(roles)) as ranks:
-        return STUDY.collect(point, alone(ranks, point, roles, SECONDS), 1)
+        return STUDY.collect(point, launch_alone(ranks, point, roles, SECONDS), 1)
 
 
 def accounts(
@@ -189,7 +189,8 @@ def native(launcher: Launcher, limit: str, size: int, placed: Placement) -> floa
     cpus = [min(placed.role(index)) for index in (0, 1)]
     arguments = {"limit": limit, "size": size, "cpus": cpus, "budget_ns": 100_000_000}
     done = launcher.launch(
-        [Role("native", "ipclab_measure.studies.limits:run", arguments, frozenset(cpus))], SECONDS
+        [Role("native", "ipclab_measure.studies.limits:time_limit", arguments, frozenset(cpus))],
+        SECONDS,
     )["native"]
     (samples,) = done.samples.values()
     return 1e9 * float(done.facts["batch"]) / float(np.median(np.frombuffer(samples, np.int64)))

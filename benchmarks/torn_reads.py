@@ -15,19 +15,19 @@ from pathlib import Path
 from ipclab.store.point import Point
 from ipclab_measure.backends.codecs import (
     CODECS,
-    dictionary,
     encoded_bytes,
+    published_dictionary,
     rotations,
 )
 from ipclab_measure.backends.installed import backends
 from ipclab_measure.backends.interface import Place
 from ipclab_measure.machine.placement import Placement
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.mpi_worker import RankWorker
 from ipclab_measure.spawn.rank_bench import RankBench
 from ipclab_measure.spawn.started import Role
-from ipclab_measure.studies.shared_dict.ends import joined, store_of
+from ipclab_measure.studies.shared_dict.ends import joined_store, store_of
 
 READERS = 3
 WAIT_NS = 10_000_000_000
@@ -38,7 +38,7 @@ LOOK = 256
 def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
     """Write without a pause as the first rank; as another, make `reads` reads and check each."""
     contents = [
-        CODECS["pickle"].encode(dictionary(entries, rotation))
+        CODECS["pickle"].encode(published_dictionary(entries, rotation))
         for rotation in range(rotations(entries))
     ]
     place = Place(
@@ -51,7 +51,7 @@ def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
         "writemap",
         comm=worker.comm,
     )
-    store = joined(worker, store_of(backend), place)
+    store = joined_store(worker, store_of(backend), place)
     if worker.index == 0:
         version, waiting = 1, list(worker.peers)
         store.write(contents[1 % len(contents)], WAIT_NS)
@@ -100,7 +100,7 @@ def main() -> int:
             roles = [Role(name, "benchmarks.torn_reads:hammer", arguments, cpus) for name in names]
             point = Point("shared_dict", backend, encoded_bytes("pickle", entries), "free")
             writer, *readers = (
-                outcome.facts for outcome in alone(bench, point, roles, SECONDS).values()
+                outcome.facts for outcome in launch_alone(bench, point, roles, SECONDS).values()
             )
             counts = ("reads", "torn", "other", "versions")
             total = {name: sum(reader[name] for reader in readers) for name in counts}

@@ -17,11 +17,11 @@ __version__ = "0.4.0"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
     "errors": ("LabError", "UsageError"),
-    "frames.derived": ("bound",),
     "lab.lab": ("Lab", "measure", "open"),
     "marks.style": ("style",),
     "marks.axes": ("note_ends", "scale"),
     "marks.curves": ("lines",),
+    "marks.named_rows": ("dots",),
     "marks.marks": ("drawable", "groups"),
     "stats.quantity": ("Quantity", "missing", "of", "total"),
 }

@@ -66,9 +66,3 @@ def hint(name: str, possible: Iterable[str]) -> str:
         near = difflib.get_close_matches(name, names, n=MOST_NAMED, cutoff=0.0)
         there = f"there are {len(names)}, such as {', '.join(near)}"
     return f"did you mean {alike[0]!r}? {there}" if alike else there
-
-
-def nearest(name: str, possible: Iterable[str]) -> str:
-    """Return the member of `possible` that looks most like `name`."""
-    names = list(possible)
-    return (difflib.get_close_matches(name, names, n=1, cutoff=0.0) or names or [""])[0]

@@ -36,9 +36,9 @@ def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
     """
     path, memory = mpi.mpiexec(), SHARED_MEMORY / f"{prefix}-mpi"
     if path is None:
-        raise LabError("the program of seed 001 cannot be rebuilt", mpi.missing() or "", "")
+        raise LabError("the program of seed 001 cannot be rebuilt", mpi.mpi_missing() or "", "")
     ranks = mpi.command(path, 1 + readers, [sys.executable, __file__, prefix, folder])
-    env = mpi.environment(os.environ, Path(folder), memory)
+    env = mpi.rank_environment(os.environ, Path(folder), memory)
     for each in (Path(folder), memory):
         each.mkdir(mode=0o700)
     try:

@@ -55,7 +55,9 @@ _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFra
 _intact: dict[tuple[Path, str], State] = {}
 
 
-def read(run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+def read_frame(
+    run: RunFolder, study: str, kind: str, columns: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """Return the frame `kind` (points, launches, contests) of `study` in `run`, or empty.
 
     With `columns` it has these alone, which takes a tenth of the time of a wide one.
@@ -111,12 +113,7 @@ def _cells(cell: Any) -> tuple[Any, ...]:
     return tuple(cell.tolist()) if isinstance(cell, np.ndarray) else ()
 
 
-def bound(run: RunFolder) -> float:
-    """Return what counts as the same in `run` (a share): what its profile can resolve."""
-    return run.questions.same
-
-
-def measured(run: RunFolder) -> list[str]:
+def studies_measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of its questions."""
     there = {name.split("/")[1] for name in run.points()}
     asked = [question.name for question in run.questions.studies if question.name in there]
@@ -146,6 +143,6 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     frames = {
         "points": frame(points, VALUES),
         "launches": of_launches,
-        "contests": contests(run.questions.of(study), of_launches, bound(run)),
+        "contests": contests(run.questions.of(study), of_launches, run.questions.same),
     }
     return {kind: part.to_parquet(compression="zstd", index=False) for kind, part in frames.items()}

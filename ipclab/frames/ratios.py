@@ -14,7 +14,7 @@ from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import Contest, judged
 from ipclab.stats.form import Ends
-from ipclab.store.run import RunFolder, read
+from ipclab.store.run import RunFolder, read_run
 
 MEDIAN = "/p50"
 
@@ -79,7 +79,7 @@ class Ratios:
         if contest.fastest in points:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
-        bound = derived.bound(self.run)
+        bound = self.run.questions.same
         one = sides[under.point]
         return compare(one, sides[over.point], mechanisms, bound, contest.scatter)
 
@@ -88,7 +88,7 @@ class Ratios:
         one, other = self._side(under), self._side(over)
         if not one.heats.keys() & other.heats.keys():
             return None
-        return compare(one, other, 2, derived.bound(self.run))
+        return compare(one, other, 2, self.run.questions.same)
 
     def _side(self, row: Row) -> Side:
         medians = _medians(self.run.path, row.study, self._stamp(row.study))
@@ -109,7 +109,7 @@ class Ratios:
 @lru_cache(maxsize=16)
 def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the medians of a study's launches by point and op."""
-    launches = derived.read(read(folder), study, "launches")
+    launches = derived.read_frame(read_run(folder), study, "launches")
     by_op = launches[launches.metric == "p50"].groupby(["point", "op"])
     return {(str(point), str(op)): rows for (point, op), rows in by_op}
 
@@ -117,9 +117,9 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
 @lru_cache(maxsize=16)
 def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest[str]]]:
     """Return the contests of a study by op, their sides by point."""
-    run = read(folder)
-    launches = derived.read(run, study, "launches")
-    bound = derived.bound(run)
+    run = read_run(folder)
+    launches = derived.read_frame(run, study, "launches")
+    bound = run.questions.same
     contests: dict[str, list[Contest[str]]] = {}
     for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):

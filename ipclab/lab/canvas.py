@@ -73,7 +73,7 @@ def blank(lab: Data, size: tuple[float, float], names: drawn.Names = ()) -> Iter
 
 def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids."""
-    sketch = drawn.of(canvas)
+    sketch = drawn.sketch_of(canvas)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         contents = complete(canvas)
@@ -106,7 +106,7 @@ def complete(canvas: Any) -> dict[str, bytes]:
                 ncols=min(len(named_handles), LEGEND_COLUMNS),
                 fontsize=8,
             )
-    sketch = drawn.of(canvas)
+    sketch = drawn.sketch_of(canvas)
     _translate(canvas, sketch)
     for draw in sketch.later or ():
         draw()

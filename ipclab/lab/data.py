@@ -1,6 +1,6 @@
 """The data of a run as a notebook asks for them, and how they are said to one reader."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import ambiguous, narrowed, quantity
 from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
-from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab.words import filling
@@ -100,7 +100,7 @@ class Data:
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        frame = derived.read(self.run, study, kind)
+        frame = derived.read_frame(self.run, study, kind)
         factors = self.run.questions.of(study).levels
         check_levels(self.run, study, frame, levels)
         absent = levels.keys() - set(frame)
@@ -154,49 +154,11 @@ class Data:
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other
 
-    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
-        """Return rows with a column `cell`: values over those of `under` with the same `on`.
-
-        The columns of that row are there too, with `_under` at their names' end; without one, the
-        ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
-        `under` have the same levels.
-
-        >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
-        """
-        if under.duplicated(list(on)).any():
-            why = "a ratio needs one row to divide by"
-            raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
-        pairs = self.cells(points).merge(
-            self.cells(under), on=list(on), how="left", suffixes=("", "_under")
-        )
-        ratios = []
-        for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
-            ratios.append(top / of(base))  # NaN stands where no row is below
-        return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
-
-    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
-        """Return the rows with a column `cell` of quantities, to pivot into a table.
-
-        `more` names further columns: another metric of the same point and op, or (op, metric) of
-        the same point.
-
-        >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
-        """
+    def cells(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table."""
         run = Ratios(self.run)
         quantities: list[Any] = [quantity(row, run) for row in points.itertuples()]
-        made = points.assign(cell=quantities)
-        for name, wanted in more.items():
-            op, metric = (None, wanted) if isinstance(wanted, str) else wanted
-            values: dict[Any, Quantity] = {}
-            for study in points.study.unique():
-                rows = self.points(study)
-                rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
-                for row in rows.itertuples():
-                    values[row.point, row.op] = quantity(row, run)
-            keys = zip(points.point, points.op, strict=True)
-            column = [values.get((point, op or own), np.nan) for point, own in keys]
-            made[name] = pd.Series(column, made.index, dtype=object)
-        return made
+        return points.assign(cell=quantities)
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook."""
@@ -222,5 +184,5 @@ class Data:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
-            value = filling.named(name, {**self._names(), **(more or {})})
+            value = filling.variable_named(name, {**self._names(), **(more or {})})
         return value

@@ -5,11 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.errors import UsageError, nearest
+from ipclab.errors import UsageError, hint
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
-
-MOST_NAMED = 12  # levels that a line names
 
 
 def check_levels(
@@ -31,7 +29,4 @@ def check_levels(
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 words = sorted(word for word in usual if isinstance(word, str))
-                more = ", ..." if len(words) > MOST_NAMED else ""
-                why = f"there are {', '.join(words[:MOST_NAMED])}{more}"
-                fix = f"did you mean {nearest(level, words)!r}?"
-                raise UsageError(f"{study} has no {name} {level!r}", why, fix)
+                raise UsageError(f"{study} has no {name} {level!r}", "", hint(level, words))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import UsageError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import choose
@@ -23,7 +23,7 @@ from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.words import Words
 
-REPORTING = "keep", "published", "quoted"  # what a lab has where ipclab-report is installed
+REPORTING = "keep", "over", "published", "quoted"  # what a lab has where ipclab-report is installed
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
@@ -98,7 +98,7 @@ class Lab(Data):
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
-        `ipclab_measure.session.session.measure` raises.
+        `ipclab_measure.session.session.measure_run` raises.
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)
@@ -163,7 +163,7 @@ class Lab(Data):
         raise AttributeError(f"a lab has no {name!r}")
 
     def __repr__(self) -> str:
-        return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
+        return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(studies_measured(self.run))}>"
 
 
 def kind() -> type[Lab]:

@@ -37,7 +37,7 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """
     if name:
         path = find(paths, name)
-        return opened(paths, path) if path.is_file() else folder.read(path)
+        return opened(paths, path) if path.is_file() else folder.read_run(path)
     if study:
         run = next(iter(best(paths, study)), None)
         if run is None and (known := names(STUDIES)):

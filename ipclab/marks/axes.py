@@ -25,7 +25,7 @@ SPANNED = "value", "low", "high"
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
     axis = getattr(ax, f"{which}axis")
-    words = drawn.of(ax).words
+    words = drawn.sketch_of(ax).words
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     beside = SPANNED if column in SPANNED else ()
     for name in {column, *beside} & set(frame):
@@ -40,14 +40,14 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         return trimmed(words.numbers.format(Quantity(float(value), unit)))
 
     axis.set_major_formatter(FuncFormatter(written))
-    axis.set_label_text(_label(drawn.of(ax), frame, column))
+    axis.set_label_text(_label(drawn.sketch_of(ax), frame, column))
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:
     """Note how far the data of one axis reach: a test holds every mark against it."""
     finite = [value for value in map(float, values) if isfinite(value)]
     if finite:
-        ends = drawn.of(ax).ends
+        ends = drawn.sketch_of(ax).ends
         finite += ends.get((ax, which), ())
         ends[ax, which] = min(finite), max(finite)
 
@@ -61,7 +61,7 @@ def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
     axis.set_major_locator(_Steps(base=10, numticks=12))
     axis.set_minor_formatter(NullFormatter())
     reach(ax, which, low, high)  # now, since other axes may share this one
-    drawn.of(ax).at_last(partial(_bound, ax, which, low, high), first=True)
+    drawn.sketch_of(ax).at_last(partial(_bound, ax, which, low, high), first=True)
 
 
 def _unit(frame: pd.DataFrame, column: str) -> str:
@@ -87,7 +87,7 @@ def _label(sketch: drawn.Drawn, frame: pd.DataFrame, column: str) -> str:
 
 def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
     """Return the ends of all values on one axis, and on those that share it."""
-    extents = drawn.of(ax).extents
+    extents = drawn.sketch_of(ax).extents
     for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
         least, most = extents.get((other, which), (low, high))
         low = min(low, least)
@@ -131,7 +131,7 @@ def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any]) -> None:
 
     def written(value: float, _: Any) -> str:
         how = labels.spec(column, value) or ("scaled,int" if unit == "B" else "int")
-        return str(drawn.of(ax).words.numbers.format(Quantity(round(value), unit), how))
+        return str(drawn.sketch_of(ax).words.numbers.format(Quantity(round(value), unit), how))
 
     axis.set(
         major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written

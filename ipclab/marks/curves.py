@@ -14,7 +14,6 @@ from ipclab.marks.axes import scale, ticks_at
 from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
-    add_hover,
     drawable,
     groups,
     interval_ends,
@@ -62,13 +61,14 @@ def lines(
         words = labels.ordered(x, dict.fromkeys(frame[x]))
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
     line_ends = []
+    sketch = drawn.sketch_of(ax)
     for place, (level, rows) in enumerate(groups(frame, hue)):
         part = rows.sort_values(x, kind="stable")
         label = label_of(ax, hue, level)
-        add_hover(ax, part, part[x], part[y], label)
+        sketch.series.append((ax, part, part[x], part[y], label))
         if leading is not None and level not in leading:
             stroke = style.stroke(ax, level, place, leading)
-            ax.plot(part[x], part[y], label=drawn.of(ax).say(OTHERS), **stroke)
+            ax.plot(part[x], part[y], label=sketch.say(OTHERS), **stroke)
             continue
         name = NAMELESS if ends or hue is None else label
         look = _look(ax, level, place)
@@ -87,7 +87,7 @@ def lines(
         ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     if ends and line_ends:
-        drawn.of(ax).at_last(partial(_name_ends, ax, line_ends))
+        sketch.at_last(partial(_name_ends, ax, line_ends))
 
 
 def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:

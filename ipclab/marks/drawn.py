@@ -24,10 +24,10 @@ class Drawn:
 
     `say` translates and fills a text, `names` are what levels are called (msgids) where that is
     not what they are called elsewhere. `rows` counts by study what was drawn, `empty` says that
-    some axes had nothing to draw. `hover` are marks that tell their words (axes, x, y, words),
-    `strokes` the lines' looks by level, `extents` the values that logarithmic axes show and `ends`
-    how far the data of an axis reach, both by axes and "x" or "y". `later` waits for the final
-    layout, where a figure has one.
+    some axes had nothing to draw. `series` are the frames that marks were made of, and where these
+    are (axes, frame, x, y, name), `strokes` the lines' looks by level, `extents` the values that
+    logarithmic axes show and `ends` how far the data of an axis reach, both by axes and "x" or
+    "y". `later` waits for the final layout, where a figure has one.
     """
 
     words: Words
@@ -35,7 +35,7 @@ class Drawn:
     names: Mapping[Any, str] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     empty: bool = False
-    hover: list[tuple[Any, float, float, str]] = field(default_factory=list)
+    series: list[tuple[Any, Any, Any, Any, str]] = field(default_factory=list)
     strokes: dict[object, tuple[str, str, str]] = field(default_factory=dict)
     extents: dict[tuple[Any, str], tuple[float, float]] = field(default_factory=dict)
     ends: dict[tuple[Any, str], tuple[float, float]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Drawn:
             self.later.append(draw)
 
 
-def of(ax: Any) -> Drawn:
+def sketch_of(ax: Any) -> Drawn:
     """Return what is known of the figure of some axes."""
     figure = ax.get_figure(root=True)
     if figure not in _DRAWN:

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames.points import VALUES
 from ipclab.marks import drawn
-from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.words import ABSENT
@@ -26,7 +25,7 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
     place, and `UsageError` for factors that are no columns.
     """
-    sketch = drawn.of(ax)
+    sketch = drawn.sketch_of(ax)
     if frame.empty:
         sketch.empty = True
         ax.set_axis_off()
@@ -67,9 +66,7 @@ def check_columns(frame: pd.DataFrame, *names: str) -> None:
     """Raise `UsageError` for a name that is no column."""
     for name in names:
         if name not in frame:
-            columns = [str(column) for column in frame]
-            near = f"did you mean {nearest(name, columns)!r}?"
-            raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
+            raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame)))
 
 
 def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
@@ -79,19 +76,6 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
         return
     for level in labels.ordered(by, dict.fromkeys(frame[by])):
         yield level, frame[frame[by] == level]
-
-
-def add_hover(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
-    """Have each mark of a series tell its name, value and interval when pointed at."""
-    columns = ["value", "unit", "low", "high"]
-    if not {*columns} <= {*part}:
-        return
-    sketch = drawn.of(ax)
-    for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
-        if pd.notna([x, y, *measured]).all():
-            written = sketch.words.numbers.format(Quantity(*measured), "interval")
-            words = sketch.say(N_("{word}: {value}"), word=label, value=written)
-            sketch.hover.append((ax, x, y, words))
 
 
 def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
@@ -110,7 +94,7 @@ def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
 
 def label_of(ax: Any, factor: str | None, level: Any) -> str:
     """Return a level of `factor` as the figure names it, else in the reader's words."""
-    sketch = drawn.of(ax)
+    sketch = drawn.sketch_of(ax)
     if isinstance(level, str) and level in sketch.names:
         return sketch.say(sketch.names[level])
     written = sketch.words.level(factor or "", level)

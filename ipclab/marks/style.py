@@ -70,7 +70,7 @@ def stroke(
     if leading is not None and level not in leading:
         return {"color": PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
     colour, marker = look(level, place)
-    taken = drawn.of(ax).strokes
+    taken = drawn.sketch_of(ax).strokes
     if level not in taken:
         again = 0 if _own_look(level) else place // len(SERIES)
         first = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)

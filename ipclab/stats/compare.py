@@ -183,7 +183,7 @@ def power_step(low: float, high: float, level: float) -> float | None:
 
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:
     """Return what launches that share rounds show at `level`."""
-    low, high = map(exp, ranktest.interval(np.log(a), np.log(b), level))
+    low, high = map(exp, ranktest.shift_interval(np.log(a), np.log(b), level))
     comparison = judge_ratio(_ratio(a, b), low, high, equivalence)
     log_step = power_step(low, high, level)
     step = None if log_step is None else _found(log_step, equivalence)

@@ -57,7 +57,7 @@ def differences(a: Values, b: Values) -> Floats:
     return np.sort(np.subtract.outer(second, first).ravel())
 
 
-def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
+def shift_interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     """Return shifts of b over a not rejected two-sided at `level`; infinite where none is."""
     steps = differences(a, b)
     law = chances(len(a), len(b))

@@ -62,7 +62,7 @@ class _Plain(tarfile.TarInfo):
         return about
 
 
-def read(path: Path) -> Iterator[Member]:
+def read_members(path: Path) -> Iterator[Member]:
     """Yield the members of an archive in their order.
 
     Raises `HostileError` for anything but plain files.
@@ -83,7 +83,7 @@ def read(path: Path) -> Iterator[Member]:
 
 
 def _content(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
-    with _refusing():  # here too, since a member's chunks are read outside of `read`
+    with _refusing():  # here too, since a member's chunks are read outside of `read_members`
         for start in range(0, size, CHUNK):
             yield _exactly(stream, min(CHUNK, size - start))
         if any(_exactly(stream, -size % BLOCKSIZE)):
@@ -129,7 +129,7 @@ class Contents(Struct, frozen=True, kw_only=True):
         return {entry.name: entry for entry in self.files}
 
 
-def parse(first: Member | None, packed: int) -> Contents:
+def contents_told(first: Member | None, packed: int) -> Contents:
     """Return what an archive's first file, `bundle.json`, says; the bundle has `packed` bytes.
 
     Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no

@@ -43,8 +43,8 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     """
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
-    members = archive.read(file)  # held: a generator that is let go closes its file
-    contents = archive.parse(next(members, None), file.stat().st_size)
+    members = archive.read_members(file)  # held: a generator that is let go closes its file
+    contents = archive.contents_told(next(members, None), file.stat().st_size)
     index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
     archive.check_run(contents, index)
     offered("one_frame", bool)(file)
@@ -71,7 +71,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points(folder.read(part))
+            check_points(folder.read_run(part))
             offered("check_calibration", bool)(part)
             home.mkdir(exist_ok=True)
             part.rename(home / contents.run)
@@ -103,7 +103,7 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 
     Raises `HostileError` for anything not as named.
     """
-    members = archive.read(file)
+    members = archive.read_members(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
         if (member := next(members, None)) is None:
             raise HostileError(f"{name} is missing")
@@ -123,7 +123,7 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
+def held_folder(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
     """Hold folder `top` (made when missing) for this process; gives what killed ones left.
 
     Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot
@@ -153,10 +153,10 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
     home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
     index = f"*/{INDEX}"
     if not any(home.glob(index)):
-        with held(paths.opened):
+        with held_folder(paths.opened):
             if not any(home.glob(index)):  # another process may have been first
                 contents, _ = verify(bundle)
                 for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
                     shutil.rmtree(old)
                 place(bundle, contents, home)
-    return folder.read(next(home.glob(index)).parent)
+    return folder.read_run(next(home.glob(index)).parent)

@@ -110,6 +110,6 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
         return self.mechanisms.get(backend, Mechanism()).keeps == "yes"
 
 
-def told(about: Mapping[str, Any]) -> Questions:
+def questions_told(about: Mapping[str, Any]) -> Questions:
     """Return the questions of a `run.json`; what stands for several runs has none."""
     return msgspec.convert(about.get("questions", {}), Questions)

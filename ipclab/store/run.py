@@ -11,7 +11,7 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
-from ipclab.store.questions import Questions, told
+from ipclab.store.questions import Questions, questions_told
 from ipclab.store.schema import parse_run
 
 INDEX = "run.json"
@@ -47,7 +47,7 @@ class RunFolder:
     @property
     def questions(self) -> Questions:
         """Return what the run asks: its levels, contests and bounds."""
-        return told(self.about)
+        return questions_told(self.about)
 
     @property
     def date(self) -> dt.datetime:
@@ -112,7 +112,7 @@ def _of_points(study: str) -> str:
     return f"points/{study}/" if study else "points/"
 
 
-def read(path: Path) -> RunFolder:
+def read_run(path: Path) -> RunFolder:
     """Open the run in `path`.
 
     Raises `UsageError` when there is none, `LabError` when its `run.json` cannot be understood.
@@ -134,7 +134,7 @@ def every(runs: Path) -> Iterator[RunFolder]:
     """
     for file in sorted(runs.glob(f"*/*/{INDEX}"), key=lambda file: file.parent.name, reverse=True):
         with suppress(LabError):
-            yield read(file.parent)
+            yield read_run(file.parent)
 
 
 def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipclab.errors import LabError, nearest
+from ipclab.errors import LabError, hint
 from ipclab.stats.quantity import Quantity
-from ipclab.words.numbers import Formatter, plain
+from ipclab.words.numbers import Formatter, plain_value
 
 Variables = Mapping[str, Any]  # of the notebook, by name
 Lookup = Callable[[str], Quantity | str]  # gives the value at an address
@@ -42,7 +42,7 @@ def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True)
     return PLACEHOLDER.sub(written, text)
 
 
-def named(name: str, namespace: Variables) -> Quantity | str:
+def variable_named(name: str, namespace: Variables) -> Quantity | str:
     """Return a notebook's variable, or a part of one (`payload.gain`), as quantity or text.
 
     Raises `LabError` with the nearest name when there is none.
@@ -58,10 +58,10 @@ def named(name: str, namespace: Variables) -> Quantity | str:
         except (KeyError, AttributeError) as error:
             why = f"{root} has no {part!r}"
             raise LabError(what, why, "see what the notebook keeps") from error
-    return plain(value)
+    return plain_value(value)
 
 
 def nearest_name(name: str, names: Mapping[str, Any]) -> str:
     """Return which of the notebook's variables looks most like `name`."""
     public = [other for other in names if not other.startswith("_")]
-    return f"the nearest name is {nearest(name, public)!r}"
+    return hint(name, public)

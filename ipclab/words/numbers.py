@@ -175,7 +175,7 @@ class Formatter:
         return unit
 
 
-def plain(value: Any) -> Quantity | str:
+def plain_value(value: Any) -> Quantity | str:
     """Return any scalar as a quantity, a text as it is; None and NA were not measured."""
     if isinstance(value, Quantity | str):
         return value

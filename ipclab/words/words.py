@@ -10,7 +10,7 @@ import pandas as pd
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_, Catalogue
-from ipclab.words.numbers import Formatter, plain, trimmed
+from ipclab.words.numbers import Formatter, plain_value, trimmed
 
 DASH = "–"
 ABSENT = N_("Not measured in this run.")
@@ -43,7 +43,7 @@ class Words(Catalogue):
         if isinstance(level, str):
             names = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
             return self.translate(names.get(level, level))
-        value = plain(level)
+        value = plain_value(level)
         return value if isinstance(value, str) else self.numbers.format(value)
 
     def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:

@@ -22,7 +22,7 @@ from ipclab.paths import Paths
 from ipclab.store.files import write_whole
 from ipclab_measure.console import PATH
 from ipclab_measure.session.progress import Progress
-from ipclab_report.pages.report import report
+from ipclab_report.pages.report import render_run
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 
@@ -189,7 +189,9 @@ def test_claims_that_are_absent_are_refused_before_a_notebook_runs(
 ) -> None:
     run = make_run(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match=r"cannot read the claims in .*nowhere"):
-        report(paths, run, ["en"], ["html"], tmp_path / "reports", Progress(), tmp_path / "nowhere")
+        render_run(
+            paths, run, ["en"], ["html"], tmp_path / "reports", Progress(), tmp_path / "nowhere"
+        )
 
 
 def test_a_device_is_not_written_over(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_run_is_read_without_commands(ipclab: Run, tmp_path: Path, name: str) 
     run.about["failures"] = {name: name}
     run.about["parameters"]["studies"] = ["round_trip", name]
     run.save()
-    about = folder.read(run.path).about
+    about = folder.read_run(run.path).about
     assert about["machine"]["facts"]["cpu_model"] == plain(name)
     assert about["failures"] == {plain(name): plain(name)}
     listed = ipclab("runs")

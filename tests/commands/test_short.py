@@ -16,7 +16,7 @@ from ipclab.store import samples
 from ipclab_measure.spawn.started import Role, Start, Started, page
 from ipclab_measure.spawn.wire import Wire
 from ipclab_measure.spawn.zygote import Zygote
-from ipclab_measure.told import told
+from ipclab_measure.told import told_error
 from tests.support.commands import environment
 
 SHORT = [
@@ -33,7 +33,7 @@ SHORT = [
 def test_a_limit_of_the_process_is_named_with_what_raises_it(
     error: BaseException, fix: str
 ) -> None:
-    line, code = told(error)
+    line, code = told_error(error)
     assert code == 2 and str(line).endswith(fix) and "\n" not in str(line)
 
 
@@ -41,7 +41,7 @@ def test_a_thread_that_lacks_memory_for_its_stack_is_told_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (600_000_000, resource.RLIM_INFINITY))
-    line, _ = told(RuntimeError("can't start new thread"))
+    line, _ = told_error(RuntimeError("can't start new thread"))
     assert str(line).endswith("ulimit -v")
 
 
@@ -57,13 +57,13 @@ def test_a_file_is_not_blamed_for_a_limit_of_memory(
     monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
     with pytest.raises(LabError) as refused:
         samples.decode(tmp_path / "point.parquet")
-    assert str(told(refused.value)[0]).endswith(says)
+    assert str(told_error(refused.value)[0]).endswith(says)
 
 
 def test_a_mistake_of_ours_stays_a_traceback() -> None:
     for error in (RuntimeError("x"), ImportError("no module named x")):
         with pytest.raises(type(error)):
-            told(error)
+            told_error(error)
 
 
 def test_a_worker_that_cannot_be_forked_says_why_and_the_server_lives(

@@ -62,16 +62,16 @@ FULL = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 GIVEN = {"size": 4 << 20, "seed": 1, "sampling": {"budget_ns": 1, "least": 1, "most": 1}}
 with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (
-        ("published:run", {}),
-        ("mapping:run", {"mapping": "truncated"}),
-        ("mapping:run", {"mapping": "file"}),
-        *(("handover:write", {"backend": name}) for name in sys.argv[2:]),
+        ("published:write_then_read", {}),
+        ("mapping:time_mapping", {"mapping": "truncated"}),
+        ("mapping:time_mapping", {"mapping": "file"}),
+        *(("handover:write_payloads", {"backend": name}) for name in sys.argv[2:]),
     ):
         role = Role("solo", f"ipclab_measure.studies.payload.{target}", {**GIVEN, **more}, frozenset({CPU}))
         try:
@@ -113,7 +113,7 @@ import os, sys
 from pathlib import Path
 from ipclab.errors import LabError
 from ipclab_measure.spawn import mpi
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.rank_bench import RankBench
@@ -122,7 +122,8 @@ with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     ends = [Role(name, "tests.support.channel_targets:echo",
                  {"backend": "iceoryx2", "wait": "block", "sizes": [8 << 20]},
                  frozenset(os.sched_getaffinity(0))) for name in ("server", "client")]
-    for launch in (lambda: launcher.launch(ends, 30), lambda: alone(bench, another(1), roles("tell", values=[]), 30)):
+    of_ranks = lambda: launch_alone(bench, another(1), roles("tell", values=[]), 30)
+    for launch in (lambda: launcher.launch(ends, 30), of_ranks):
         try:
             launch()
         except LabError as error:

@@ -20,7 +20,7 @@ from ipclab_measure.session import alone as session_alone
 from ipclab_measure.session.alone import BESIDE, alone
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.studies.installed import ALWAYS, studies
-from ipclab_measure.told_run import COLUMNS, MOST_ROWS, outcome
+from ipclab_measure.told_run import COLUMNS, MOST_ROWS, median_lines
 from tests.support.bundled import make_run, too_fast
 
 Run = Callable[..., "CompletedProcess[str]"]
@@ -28,14 +28,14 @@ Run = Callable[..., "CompletedProcess[str]"]
 
 def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:
     run = make_run(paths.runs)
-    head, *rows, last = outcome(paths, run, ["round_trip", "limits"])
+    head, *rows, last = median_lines(paths, run, ["round_trip", "limits"])
     assert head.split() == [name for name in COLUMNS if name != "levels"]
     assert [row.split()[1] for row in rows] == ["unix", "tcp"] or len(rows) == 2
     for row in rows:
         assert row.startswith("round_trip") and "µs [" in row and "100 B" in row
     assert sum("the fastest of 2" in row for row in rows) == 1
     assert last == f"as pages: ipclab report --run {run.id} --lang en"
-    assert outcome(paths, run, ["payload"]) == []
+    assert median_lines(paths, run, ["payload"]) == []
 
 
 def test_more_rows_than_a_person_reads_are_counted(
@@ -43,7 +43,7 @@ def test_more_rows_than_a_person_reads_are_counted(
 ) -> None:
     run = make_run(paths.runs)
     monkeypatch.setattr("ipclab_measure.told_run.MOST_ROWS", 1)
-    count, next_ = outcome(paths, run, ["round_trip"])
+    count, next_ = median_lines(paths, run, ["round_trip"])
     assert count == "2 medians: round_trip 2" and MOST_ROWS > 1
     assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
 

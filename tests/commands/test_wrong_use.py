@@ -9,7 +9,7 @@ from ipclab.paths import Paths
 from ipclab.store.point import Level
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request, levels
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn import ledger
 from ipclab_measure.studies.installed import study
 from ipclab_measure.studies.interface import Sweep
@@ -18,7 +18,7 @@ from ipclab_measure.studies.interface import Sweep
 def refused(paths: Paths, told: str, **request: object) -> None:
     """Check that measuring is refused in one line, with exit code 2, and that nothing was begun."""
     with pytest.raises(UsageError) as caught:
-        measure(paths, Request(**request), Progress())  # type: ignore[arg-type]
+        measure_run(paths, Request(**request), Progress())  # type: ignore[arg-type]
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
@@ -86,7 +86,9 @@ def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
 def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("in the way")
     with pytest.raises(LabError, match=r"cannot write .*; free some room"):
-        measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Progress())
+        measure_run(
+            paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Progress()
+        )
 
 
 WRONG_LEVELS = (
@@ -186,7 +188,7 @@ def test_a_scratch_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_p
         with pytest.raises(
             LabError, match=f"cannot make files in {scratch}: .*; name another: --scratch DIR"
         ):
-            measure(paths, Request(("file_io",), "smoke", scratch=scratch), Progress())
+            measure_run(paths, Request(("file_io",), "smoke", scratch=scratch), Progress())
     assert not paths.data.exists()
 
 
@@ -195,5 +197,5 @@ def test_without_shared_memory_nothing_is_measured(
 ) -> None:
     monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path / "absent")
     with pytest.raises(LabError, match="no /dev/shm: No such file or directory; mount one"):
-        measure(paths, Request(("payload",), "smoke"), Progress())
+        measure_run(paths, Request(("payload",), "smoke"), Progress())
     assert not paths.data.exists()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from ipclab.store.run import read
+from ipclab.store.run import read_run
 from ipclab.store.samples import decode
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 
@@ -73,7 +73,7 @@ def test_stopping_and_going_on(tmp_path: Path) -> None:
 
         error, printed = finish(client, client.execute(CELL))
         assert error == ""
-        run = read(Path(printed.split("made ", 1)[1].strip()))
+        run = read_run(Path(printed.split("made ", 1)[1].strip()))
         assert run.finished
         assert len(run.about["sessions"]) == 2
         after = points(tmp_path)

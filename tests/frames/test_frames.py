@@ -206,7 +206,7 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     run: Record, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sorted(run.path.rglob("*"))
-    first = derived.read(run, "payload", "points")
+    first = derived.read_frame(run, "payload", "points")
     pd.testing.assert_frame_equal(first, tidy(measured), check_dtype=False)
     assert sorted(run.path.rglob("*")) == before
     kept_files = sorted(cache.iterdir())
@@ -215,33 +215,35 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     modes = {oct(path.stat().st_mode & 0o777) for path in kept_files}
     assert (oct(cache.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
     forget(monkeypatch, _derived=None)
-    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), first)
-    assert derived.read(run, "payload", "launches").shape[0] == len(list(launch_rows(measured)))
+    pd.testing.assert_frame_equal(derived.read_frame(run, "payload", "points"), first)
+    assert derived.read_frame(run, "payload", "launches").shape[0] == len(
+        list(launch_rows(measured))
+    )
 
 
 def test_a_kept_frame_that_is_not_whole_is_derived_again(
     run: Record, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = derived.read(run, "payload", "points")
+    first = derived.read_frame(run, "payload", "points")
     (file,) = cache.glob("*-points-*")
     content = file.read_bytes()
     file.write_bytes(content[:100])
     forget(monkeypatch)
-    pd.testing.assert_frame_equal(derived.read(run, "payload", "points"), first)
+    pd.testing.assert_frame_equal(derived.read_frame(run, "payload", "points"), first)
     assert file.read_bytes() == content
 
 
 def test_other_points_or_other_code_make_other_frames(
     run: Record, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = derived.read(run, "payload", "points")
+    first = derived.read_frame(run, "payload", "points")
     slower = make_launch(write=[80, 80], read=[9], write__copy=[1])
     run.place([(measured.point, encode(Measured(measured.point, [slower], "budget")))])
-    assert row(derived.read(run, "payload", "points"), "write", "p50").value == 80
+    assert row(derived.read_frame(run, "payload", "points"), "write", "p50").value == 80
     assert row(first, "write", "p50").value == 25
     assert len(list(cache.iterdir())) == 6
     monkeypatch.setattr("ipclab.frames.stamps._code", lambda: "other code")
-    derived.read(run, "payload", "points")
+    derived.read_frame(run, "payload", "points")
     assert len(list(cache.iterdir())) == 9
 
 
@@ -262,7 +264,7 @@ def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
 ) -> None:
     cache.mkdir(parents=True)
     cache.chmod(mode)
-    first = derived.read(run, "payload", "points")
+    first = derived.read_frame(run, "payload", "points")
     pd.testing.assert_frame_equal(first, tidy(measured), check_dtype=False)
     if mode == 0o755:  # root writes into any folder
         assert not list(cache.iterdir())
@@ -273,11 +275,11 @@ def test_frames_in_the_folder_of_an_older_run_are_not_read(
 ) -> None:
     (run.path / "frames").mkdir()
     tidy(measured).assign(value=7777.0).to_parquet(run.path / "frames" / "payload-points.parquet")
-    assert 7777.0 not in set(derived.read(run, "payload", "points").value)
+    assert 7777.0 not in set(derived.read_frame(run, "payload", "points").value)
 
 
 def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
-    assert derived.measured(run) == ["payload"]
+    assert derived.studies_measured(run) == ["payload"]
     lab = lab_of(run, Paths(ROOT), "en")
     assert lab.points("round_trip", arm="main", placement="same").empty
     assert not lab.value("round_trip", arm="main", placement="same", size_bytes=100)
@@ -287,10 +289,10 @@ def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
 
 def test_an_altered_sample_is_refused(run: Record, measured: Measured) -> None:
     file = run.path / run.file(measured.point)
-    assert len(derived.read(run, "payload", "points"))  # frames are kept
+    assert len(derived.read_frame(run, "payload", "points"))  # frames are kept
     file.write_bytes(file.read_bytes()[:40])
     with pytest.raises(LabError, match="is not what was measured"):
-        derived.read(run, "payload", "points")
+        derived.read_frame(run, "payload", "points")
 
 
 def test_a_check_refuses_samples_that_no_clock_gives_though_their_digests_fit(

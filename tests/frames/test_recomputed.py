@@ -69,7 +69,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def smoke(first: Path) -> RunFolder:
     """A run that was measured just now, with all of its samples."""
     (about,) = first.rglob("run.json")
-    return folder.read(about.parent)
+    return folder.read_run(about.parent)
 
 
 def test_the_first_report_of_the_tutorial_is_made(
@@ -139,13 +139,13 @@ def samples_of(run: Path) -> Raw:
 
 def rows_of(run: RunFolder, study: str, kind: str) -> list[dict[str, Any]]:
     """Return the rows of a frame."""
-    rows: list[Any] = derived.read(run, study, kind).to_dict("records")
+    rows: list[Any] = derived.read_frame(run, study, kind).to_dict("records")
     return rows
 
 
 def test_every_value_of_the_frames_is_that_of_the_samples(run: RunFolder) -> None:
     raw, wrong, count = samples_of(run.path), [], 0
-    for study in derived.measured(run):
+    for study in derived.studies_measured(run):
         for row in rows_of(run, study, "points"):
             named = study, row["point"], row["op"], row["metric"]
             value = raw.value(*named)
@@ -160,7 +160,7 @@ def test_every_value_of_the_frames_is_that_of_the_samples(run: RunFolder) -> Non
 
 def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
     raw, wrong, count = samples_of(run.path), [], 0
-    for study in derived.measured(run):
+    for study in derived.studies_measured(run):
         for row in rows_of(run, study, "contests"):
             if math.isnan(row["ratio"]):
                 continue
@@ -176,7 +176,7 @@ def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
 def test_a_ratio_has_the_interval_that_a_contest_has_given_its_pair() -> None:
     run = reference()  # a smoke run has too few launches for intervals
     given: dict[tuple[str, str], set[tuple[float, float]]] = {}
-    for study in derived.measured(run):
+    for study in derived.studies_measured(run):
         for row in rows_of(run, study, "contests"):
             if not math.isnan(row["low"]):
                 over = f"{study}/{row['other_point']}/{row['op']}/p50"
@@ -210,7 +210,7 @@ class Printed(Told):
 @cache
 def printed(name: str, run: Path) -> list[tuple[Quantity, str, str]]:
     """Return what a notebook prints of a run: each quantity, how it is asked for, and its text."""
-    with Printed(name, folder.read(run)) as page:
+    with Printed(name, folder.read_run(run)) as page:
         return [*page.printed]
 
 
@@ -235,9 +235,9 @@ def quotient(
 @cache
 def rivals(path: Path) -> set[frozenset[tuple[str, ...]]]:
     """Return the pairs of (study, point, op) that stand in the same contest."""
-    run = folder.read(path)
+    run = folder.read_run(path)
     entrants: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for study in derived.measured(run):
+    for study in derived.studies_measured(run):
         for row in rows_of(run, study, "contests"):
             contest = entrants.setdefault((study, *(str(row[name]) for name in CONTEST)), set())
             contest |= {
@@ -249,7 +249,7 @@ def rivals(path: Path) -> set[frozenset[tuple[str, ...]]]:
 @cache
 def units(run: Path, study: str) -> dict[tuple[str, ...], str]:
     """Return the unit of each row of a study's points, by point, op and metric."""
-    rows = rows_of(folder.read(run), study, "points")
+    rows = rows_of(folder.read_run(run), study, "points")
     return {(row["point"], row["op"], row["metric"]): row["unit"] for row in rows}
 
 
@@ -258,7 +258,7 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
     other units.
     """
     study, *rest = row.split("/")
-    if study not in derived.measured(run):
+    if study not in derived.studies_measured(run):
         return False  # a value that a text quotes
     known = units(run.path, study).get(tuple(rest))
     return known is not None and unit in ("", known)
@@ -281,7 +281,9 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
         if told is not None and not close(told * scale, quantity.value):
             wrong.append((parts, told * scale, quantity.value))
     assert wrong == []
-    not_held = {"faults", "objects", "tasks"} - {*derived.measured(run)}  # a smoke run has none
+    not_held = {"faults", "objects", "tasks"} - {
+        *derived.studies_measured(run)
+    }  # a smoke run has none
     assert count or name.partition("_")[2] in not_held
 
 

@@ -9,7 +9,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, shell
 from ipclab.lab.canvas import FIGURES
 from ipclab.lab.lab import Lab
@@ -71,7 +71,7 @@ def test_neighbours_differ_in_grey_every_median_is_shown_and_nothing_is_drawn_be
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     figures = drawn(name, monkeypatch, tmp_path)
-    if NOTEBOOKS[name] in measured(opened(checkout(), checkout().reference)):
+    if NOTEBOOKS[name] in studies_measured(opened(checkout(), checkout().reference)):
         assert len(figures) >= (1 if name == "07_faults" else 4)
     assert {title: found for title, figure in figures.items() if (found := alike(figure))} == {}
     assert {title: found for title, figure in figures.items() if (found := cut(figure))} == {}

@@ -7,7 +7,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.marks.curves import lines
-from ipclab_report.dots import dots
+from ipclab.marks.named_rows import dots
 from ipclab_report.marks import facets, limit, spinning, values_beside
 
 mpl.use("agg")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.frames import derived
-from ipclab.store.run import RunFolder, read
+from ipclab.store.run import RunFolder, read_run
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.index import index
 from ipclab_measure.bundles import pack
@@ -111,7 +111,7 @@ def wait_for(env: dict[str, str], *jobs: str) -> None:
 def runs_of(folder: Path, node: str) -> list[RunFolder]:
     """Return the runs among the data of a node."""
     files = sorted((folder / "nodes" / node).glob("runs/*/*/run.json"))
-    return [read(file.parent) for file in files]
+    return [read_run(file.parent) for file in files]
 
 
 def in_the_middle(folder: Path, node: str) -> tuple[str, str]:
@@ -208,7 +208,7 @@ def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path
     wait_for(env, *jobs)
     assert labels(tmp_path, tmp_path / "index") == ["n1", "n2"]
     files = sorted((tmp_path / "data/runs").glob("*/*/run.json"))
-    runs = [read(file.parent) for file in files]
+    runs = [read_run(file.parent) for file in files]
     assert sorted(measured.about["parameters"]["label"] for measured in runs) == ["n1", "n2"]
     assert all(measured.complete and len(measured.about["sessions"]) == 1 for measured in runs)
     assert not list((tmp_path / "data/runs/.ledger").glob("*.json"))
@@ -232,7 +232,7 @@ def test_ranks_that_srun_starts_on_two_nodes_make_one_run(
         ("n1", [0, 1]),
         ("n2", [2, 3]),
     ]
-    launches = derived.read(measured, "shared_dict", "launches")
+    launches = derived.read_frame(measured, "shared_dict", "launches")
     between = launches[launches.backend == "zmq-tcp"]
     assert set(between.relation) == {"nodes n1, n2"} and set(between.nodes) == {2}
     within = launches[launches.backend == "posix-shm"]

@@ -26,11 +26,11 @@ from ipclab.frames.points import point_rows
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
-from ipclab.store.bundle import held, opened, verify
+from ipclab.store.bundle import held_folder, opened, verify
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
 from ipclab_measure.bundles import clean_placed, crate, pack, unpack
-from ipclab_report.appendix.thin import spread, thinned
+from ipclab_report.appendix.thin import spread_thin, thinned
 from tests.support.bundled import CALIBRATION, make_run, tree
 from tests.support.commands import ROOT, environment
 
@@ -106,7 +106,7 @@ def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, pa
         del few.launches[0].whole["round-trip"]["sd"]
         with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
             summary(few.launches[0], "round-trip")
-    assert spread(np.array([3, 1, 2]), 3).tolist() == [1, 2, 3]
+    assert spread_thin(np.array([3, 1, 2]), 3).tolist() == [1, 2, 3]
     pack(run, file, replace=True)
     with pytest.raises(LabError, match="has its name and is not it"):
         unpack(paths, file)
@@ -196,13 +196,13 @@ def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: P
     foreign = [paths.imported / "mine.part", paths.imported / "m/20261120T100000Z-abcdef"]
     for path in (*left, *foreign):
         (path / "points").mkdir(parents=True)
-    with held(paths.imported):
+    with held_folder(paths.imported):
         assert not any(path.exists() for path in left) and all(path.exists() for path in foreign)
         left[0].mkdir()
         assert clean_placed(paths) == []  # held: another process is placing a run
         with (
             pytest.raises(LabError, match="is held by another process"),
-            held(paths.imported, patience=0),
+            held_folder(paths.imported, patience=0),
         ):
             pass
     assert clean_placed(paths) == [str(left[0])] and clean_placed(paths) == []

@@ -21,7 +21,7 @@ from ipclab.store.files import sealed
 from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured, decode
 from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.consistent import consistent
+from ipclab_measure.consistent import without_contradiction
 from ipclab_measure.machine.facts import digest_of
 from ipclab_measure.machine.table import FACTS
 from ipclab_measure.record import Record, encode
@@ -126,7 +126,7 @@ def forge(run: Record, change: Change) -> None:
 
 def test_a_run_that_was_measured_is_read(run: Record) -> None:
     points = [decode(path) for path in run.point_files()]
-    assert [*consistent(run, points)] == points
+    assert [*without_contradiction(run, points)] == points
 
 
 @pytest.mark.parametrize("kind", CONTRADICTIONS)
@@ -139,7 +139,7 @@ def test_a_run_that_contradicts_itself_is_refused_wherever_it_is_read(
     for read in (
         lambda: unpack(paths, tmp_path / "forged.ipclab"),
         lambda: opened(paths, tmp_path / "forged.ipclab"),
-        lambda: derived.read(folder.read(run.path), "round_trip", "points"),
+        lambda: derived.read_frame(folder.read_run(run.path), "round_trip", "points"),
     ):
         with pytest.raises(LabError, match="contradicts itself") as caught:
             read()
@@ -173,7 +173,7 @@ def test_an_index_that_nothing_here_writes_is_not_read(kind: str, run: Record) -
     forged, says = UNREADABLE[kind]
     (run.path / "run.json").write_bytes(forged(run))
     with pytest.raises(LabError, match=r"run\.json cannot be read") as caught:
-        folder.read(run.path)
+        folder.read_run(run.path)
     assert says in str(caught.value)
 
 

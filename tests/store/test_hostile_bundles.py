@@ -26,7 +26,7 @@ Member = tuple[str, bytes]
 
 
 def members(bundle: Path) -> list[Member]:
-    return [(member.name, b"".join(member.chunks)) for member in archive.read(bundle)]
+    return [(member.name, b"".join(member.chunks)) for member in archive.read_members(bundle)]
 
 
 def index(found: list[Member]) -> dict[str, Any]:

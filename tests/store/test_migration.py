@@ -53,7 +53,7 @@ def test_a_run_of_the_first_schema_is_read_as_todays() -> None:
     assert "notes" not in json.loads(before["run.json"]) and "points" not in json.loads(
         before["run.json"]
     )
-    run = folder.read(FIRST)
+    run = folder.read_run(FIRST)
     assert (run.about["schema"], run.about["notes"], run.about["points"]) == (SCHEMA, {}, {})
     measured = [decode(path) for path in run.point_files()]
     assert [point.point.backend for point in measured] == ["posix-shm", "shm-mmap"]
@@ -66,7 +66,7 @@ def test_a_run_of_the_second_schema_has_no_levels_and_no_digest_of_its_own() -> 
     before = content(SECOND)
     raw = json.loads(before["run.json"])
     assert "digest" not in raw and "impossible" in raw
-    run = folder.read(SECOND)
+    run = folder.read_run(SECOND)
     assert run.about["parameters"]["levels"] == {}
     assert not {"impossible", "derived_by", "digest"} & set(run.about)
     assert [decode(path).point.backend for path in run.point_files()] == ["file"]
@@ -76,14 +76,14 @@ def test_a_run_of_the_second_schema_has_no_levels_and_no_digest_of_its_own() -> 
 def test_a_run_of_the_third_schema_asks_what_was_asked_of_it_then() -> None:
     before = content(THIRD)
     assert "questions" not in json.loads(before["run.json"])
-    run = folder.read(THIRD)
+    run = folder.read_run(THIRD)
     asked = run.questions
     assert (asked.same, asked.least_launches["payload"]) == (0.1, 5)
     assert [len(question.races) for question in asked.studies] == [0, 4, 7, 5, 3, 4, 4, 2, 0, 3, 2]
-    compared = derived.read(run, "round_trip", "contests")
+    compared = derived.read_frame(run, "round_trip", "contests")
     assert set(compared.among) == {"all", "sleeping"}
-    bounds = derived.read(run, "limits", "launches")
-    trips = derived.read(run, "round_trip", "points")
+    bounds = derived.read_frame(run, "limits", "launches")
+    trips = derived.read_frame(run, "round_trip", "points")
     over = with_limits(trips[trips.metric == "p50"], bounds, asked)
     assert dict(over.groupby("backend").limit.count()) == {"tcp": 0, "unix": 1}
     assert content(THIRD) == before
@@ -96,7 +96,7 @@ def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:
     old = decode(first)
     run.place([(old.point, encode(old))])
     run.save()
-    again = folder.read(run.path)
+    again = folder.read_run(run.path)
     assert json.loads((run.path / "run.json").read_text())["schema"] == SCHEMA
     assert decode(first).launches[0].per == {}
     assert len(list(again.point_files())) == 2  # of two schemas, in one run
@@ -108,7 +108,7 @@ def test_an_unknown_schema_is_refused(schema: Any, tmp_path: Path) -> None:
         migrated({"schema": schema}, RUN_STEPS)
     (tmp_path / "run.json").write_text(json.dumps({"schema": schema, "files": {}}))
     with pytest.raises(LabError):
-        folder.read(tmp_path)
+        folder.read_run(tmp_path)
 
 
 def test_steps_follow_one_another() -> None:

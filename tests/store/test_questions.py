@@ -17,7 +17,7 @@ from ipclab.store.questions import (
     Questions,
 )
 from ipclab_measure.bounds.named import bound_of
-from ipclab_measure.studies.asked import asked, question, renewed
+from ipclab_measure.studies.asked import question, questions_of, renewed
 from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
@@ -41,6 +41,7 @@ util.find_spec = lambda name, *more: None if name.startswith("ipclab_") else fou
 import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+import seaborn as sns
 import ipclab
 
 lab = ipclab.open("round_trip", run=sys.argv[1])
@@ -48,12 +49,16 @@ trips = lab.points(op="round-trip", metric="p50")
 print(len(trips), len(lab.contests()), len(lab.launches(metric="p50")), len(lab.samples()) > 0)
 ratio = lab.ratio(*(lab.value(trips[trips.point == point]) for point in trips.point))
 print(lab.words.numbers.format(ratio, "x,interval"))
+launches, samples = lab.launches(metric="p50"), lab.samples()
 ipclab.lines(trips, x="backend", ax=plt.subplots()[1])
+print(ipclab.dots(trips, y="backend", hue="placement", ax=plt.subplots()[1]))
+ipclab.scale(sns.stripplot(launches, x="value", y="backend"), "x", launches, "value", log=True)
+print(sns.ecdfplot(samples, x="ns", hue="backend", ax=plt.subplots()[1]).get_xlabel())
 with lab.figure("trips", "Trips", alt="Trips.") as ax:
     ipclab.lines(trips, x="backend", ax=ax)
 lab.table(lab.cells(trips).pivot(index="size_bytes", columns="backend", values="cell"), "Trips")
 asked = (
-    lambda: lab.points(backend="unxi"), lab.sweep, lambda: lab.quoted("01_payload"),
+    lambda: lab.points(backend="unxi"), lab.sweep, lambda: lab.over, lambda: lab.quoted("01_payload"),
     lambda: ipclab.about_run, lambda: ipclab.open("round_trip", run=sys.argv[1], lang="ko"),
 )
 for ask in asked:
@@ -83,14 +88,15 @@ def test_a_run_is_read_by_ipclab_alone_and_what_it_lacks_is_told_in_one_line(
         for line in done.stdout.splitlines()
         if not line.startswith(("run ", "Not ", "<", "Figure("))
     ]
-    counts, ratio = told[:2]
-    wrong, sweep, quoted, about, korean = told[-5:]
+    counts, ratio, rows, axis = told[:4]
+    wrong, sweep, *reports = told[-6:]
     assert counts == "2 2 12 True"
     assert "×" in ratio
+    assert (rows, axis) == ("{'tcp': 0, 'unix': 1}", "ns")
     assert wrong.startswith("round_trip has no backend 'unxi'")
-    assert wrong.endswith("did you mean 'unix'?")
+    assert "did you mean 'unix'?" in wrong
     assert sweep.startswith("nothing can be measured here: ipclab-measure is not installed")
-    assert "ipclab-report" in quoted and "ipclab-report" in about and "ipclab-report" in korean
+    assert [line for line in reports if "ipclab-report" not in line] == []
 
 
 def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_path: Path) -> None:
@@ -98,11 +104,11 @@ def test_a_run_tells_its_questions_and_they_stay_when_the_code_asks_others(tmp_p
     told = json.loads((run.path / "run.json").read_text())["questions"]
     (racing,) = (each for each in told["studies"] if each["name"] == "round_trip")
     assert racing["races"][0]["op"] == "round-trip"
-    assert folder.read(run.path).questions == asked(PROFILES["quick"])
+    assert folder.read_run(run.path).questions == questions_of(PROFILES["quick"])
     racing["races"] = []
     run.about["questions"] = told
     run.save()
-    assert folder.read(run.path).questions.of("round_trip").races == ()
+    assert folder.read_run(run.path).questions.of("round_trip").races == ()
     assert question("round_trip").races != ()
 
 
@@ -114,7 +120,7 @@ def test_questions_of_another_kind_are_refused(wrong: dict[str, object], tmp_pat
     about = {**run.about, "questions": {**run.about["questions"], **wrong}}
     (run.path / "run.json").write_bytes(sealed(json.loads(dump_json(about))))
     with pytest.raises(LabError, match=r"run.json cannot be read"):
-        folder.read(run.path)
+        folder.read_run(run.path)
 
 
 def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() -> None:
@@ -122,7 +128,7 @@ def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() 
         0.2, {"theirs": 7}, (Question("theirs"),), {"their-pipe": Mechanism("pipe")}, {}
     )
     found = renewed(own, PROFILES["standard"])
-    today = asked(PROFILES["standard"])
+    today = questions_of(PROFILES["standard"])
     assert (found.same, found.least_launches["theirs"]) == (0.05, 7)
     assert [each.name for each in found.studies] == [*(q.name for q in today.studies), "theirs"]
     assert found.mechanisms == {**today.mechanisms, "their-pipe": Mechanism("pipe")}

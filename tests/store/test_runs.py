@@ -23,11 +23,11 @@ from ipclab_measure.machine import here
 from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.ledger import clean_parts
 from ipclab_measure.studies.interface import Sweep
 from ipclab_report import origins
-from ipclab_report.hints import called
+from ipclab_report.hints import runs_called
 from ipclab_report.lab import ReportLab
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
@@ -99,7 +99,7 @@ def test_an_altered_file_is_found_and_measured_again(
         LabError,
         match=r"is not what was measured.*; restore it, or measure it again: make measure RUN=",
     ):
-        list(folder.read(run.path).point_files())
+        list(folder.read_run(run.path).point_files())
     run.place([(point, b"samples")])
     assert warnings(run, point) == (True, [])
 
@@ -158,7 +158,7 @@ def test_a_point_given_up_takes_its_earlier_file_along(run: Record, point: Point
     assert list(again.point_files()) == []
     assert files(run.path) == {"run.json"}
     again.place([(point, b"samples")])
-    assert folder.read(run.path).about["failures"] == {}
+    assert folder.read_run(run.path).about["failures"] == {}
 
 
 def test_write_whole_keeps_the_old_file_when_it_fails(
@@ -241,7 +241,7 @@ def test_what_is_no_run_is_refused(
     if text is not None:
         (tmp_path / "run.json").write_text(text)
     with pytest.raises(error) as caught:
-        folder.read(tmp_path)
+        folder.read_run(tmp_path)
     assert told in str(caught.value)
     assert type(caught.value) is error
 
@@ -249,9 +249,9 @@ def test_what_is_no_run_is_refused(
 def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
     run.place([(point, b"samples")])
     index, text = run.path / "run.json", (run.path / "run.json").read_text()
-    assert folder.read(run.path).about == run.about
+    assert folder.read_run(run.path).about == run.about
     index.write_text(json.dumps(json.loads(text)))  # the same content, written otherwise
-    assert folder.read(run.path).about == run.about
+    assert folder.read_run(run.path).about == run.about
     for old, new in (
         ('"seed": 1', '"seed": 2'),
         ("payload/", "payl0ad/"),
@@ -262,7 +262,7 @@ def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
         with pytest.raises(
             LabError, match=r"run\.json cannot be read: it was altered: its digest"
         ) as caught:
-            folder.read(run.path)
+            folder.read_run(run.path)
         assert "restore it" in caught.value.fix
 
 
@@ -296,7 +296,7 @@ def test_no_mutation_of_the_index_is_more_than_one_line(run: Record, digested: b
             about |= {"schema": 2}
         (run.path / "run.json").write_bytes(sealed(about) if digested else dump_json(about))
         try:
-            read = folder.read(run.path)
+            read = folder.read_run(run.path)
             assert read.date and read.finished in (True, False) and list(read.point_files()) == []
         except LabError as error:
             refused += 1
@@ -328,7 +328,7 @@ def test_a_clock_that_was_set_back_makes_no_run(paths: Paths) -> None:
         LabError,
         match=f"the clock was set back: it is .* and the run {newer.id} is newer; set it, or",
     ):
-        measure(paths, request, Progress())
+        measure_run(paths, request, Progress())
     assert list(paths.runs.glob("*/*")) == [newer.path]
 
 
@@ -363,7 +363,7 @@ def test_the_run_that_answers_most_is_opened_and_not_the_newest(tmp_path: Path) 
     assert choose(paths, study="round_trip").id == quick.id
     assert best(paths, "round_trip", lambda run: run.id == one.id)[0].id == one.id
     assert (
-        called(best(paths, "round_trip"))
+        runs_called(best(paths, "round_trip"))
         == f"{quick.id} (quick, 2026-11-22); the newest, {one.id} (full, 2026-11-24), tells less"
     )
     again, standard = holding(paths, 4, "quick", 11), holding(paths, 0, "standard", 11)
@@ -380,7 +380,7 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     other.save()
     monkeypatch.setattr(here, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
-    (line,) = origins.lines([mine, other])
+    (line,) = origins.origin_lines([mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
 
 

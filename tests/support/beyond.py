@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import QuadMesh
 
-from ipclab.marks.drawn import of
+from ipclab.marks.drawn import sketch_of
 
 SHARE = 1e-6  # of the data's length: rounding
 
@@ -18,7 +18,7 @@ def beyond(figure: Any) -> list[str]:
     without any frame.
     """
     found = []
-    ends = of(figure).ends
+    ends = sketch_of(figure).ends
     for ax in figure.axes:
         marks = list(_marks(ax))
         known = [which for which in "xy" if (ax, which) in ends]

@@ -14,7 +14,7 @@ from ipclab_measure.spawn.proof import PayloadError, digest
 from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.joining import WAIT_NS
 from ipclab_measure.studies.round_trip import ends
-from ipclab_measure.studies.round_trip.ends import opened, taker
+from ipclab_measure.studies.round_trip.ends import channel_end, taker
 from tests.support.commands import kernel_objects, left_of
 from tests.support.payloads import payload
 
@@ -30,7 +30,7 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
     before = kernel_objects()
     worker.meet()
     seen = worker.outcome.facts["seen"] = list[str]()
-    with opened(worker, backend, max(sizes), wait) as channel:
+    with channel_end(worker, backend, max(sizes), wait) as channel:
         for receive in find(backend).receives:
             take = taker(channel, receive, max(sizes))
             for sequence, size in enumerate(sizes):
@@ -63,7 +63,7 @@ def cut(worker: Worker, backend: str, wait: str) -> None:
     """The client cuts the shared memory short that both have mapped, and the server receives from
     it.
     """
-    with opened(worker, backend, 100_000, wait) as channel:
+    with channel_end(worker, backend, 100_000, wait) as channel:
         worker.meet()
         if worker.role == "client":
             channel.send(b"message", WAIT_NS)
@@ -77,7 +77,7 @@ def cut(worker: Worker, backend: str, wait: str) -> None:
 
 def late(worker: Worker, backend: str, wait: str) -> None:
     """Wait for what does not come: the server for a question, the client for the answer to its own."""
-    with opened(worker, backend, 100, wait) as channel:
+    with channel_end(worker, backend, 100, wait) as channel:
         for waiting in ("server", "client"):
             if worker.role == waiting:
                 if waiting == "client":
@@ -91,7 +91,7 @@ def late(worker: Worker, backend: str, wait: str) -> None:
 def bereft(worker: Worker, backend: str, wait: str, victim: str) -> None:
     """Exchange a message; then role `victim` is killed while the other waits for the next one."""
     if worker.role != victim:
-        with opened(worker, backend, 100, wait) as channel:
+        with channel_end(worker, backend, 100, wait) as channel:
             worker.outcome.facts["first"] = exchange(worker, channel)
             if victim == "server":
                 channel.send(b"question", WAIT_NS)
@@ -101,7 +101,7 @@ def bereft(worker: Worker, backend: str, wait: str, victim: str) -> None:
     # A child of the worker is the end that dies, so that the launch itself goes on.
     child = os.fork()
     if child == 0:
-        with opened(worker, backend, 100, wait) as channel:
+        with channel_end(worker, backend, 100, wait) as channel:
             exchange(worker, channel)
             time.sleep(0.05)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -111,7 +111,7 @@ def bereft(worker: Worker, backend: str, wait: str, victim: str) -> None:
 
 def deserted(worker: Worker, backend: str, victim: str) -> None:
     """Exchange a message; then role `victim` kills itself while the other waits for the next one."""
-    with opened(worker, backend, 100, find(backend).waits[0]) as channel:
+    with channel_end(worker, backend, 100, find(backend).waits[0]) as channel:
         exchange(worker, channel)
         if worker.role == victim:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -131,7 +131,7 @@ def exchange(worker: Worker, channel: Channel) -> str:
 def chat(worker: Worker, backend: str) -> None:
     """Talk until killed."""
     size = 10_000 if not find(backend).refuses(10_000) else 1_000
-    with opened(worker, backend, size, find(backend).waits[0]) as channel:
+    with channel_end(worker, backend, size, find(backend).waits[0]) as channel:
         while True:
             if worker.role == "client":
                 channel.send(bytes(size), WAIT_NS)
@@ -171,7 +171,7 @@ def faulty(worker: Worker, backend: str, size: int) -> None:
     """Make round trips `TRIALS` times for each fault, every time with the fault at another message;
     note how many messages were found wrong in each trial.
     """
-    with opened(worker, backend, size, find(backend).waits[0]) as channel:
+    with channel_end(worker, backend, size, find(backend).waits[0]) as channel:
         proof = Proof(worker, size)
         for fault in FAULTS:
             for trial in range(TRIALS):

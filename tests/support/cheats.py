@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ipclab_measure.backends.interface import Backend, Data, Place, variant
 from ipclab_measure.backends.shm_mmap import MmapSegment
 from ipclab_measure.backends.sockets import _UnixChannel as Base
-from ipclab_measure.spawn.worker import Worker, called
+from ipclab_measure.spawn.worker import Worker, call_target
 from ipclab_measure.studies import calibration
 from ipclab_measure.studies.payload import handover
 from ipclab_measure.studies.round_trip import ends as trips
@@ -429,4 +429,4 @@ def run(worker: Worker, target: str, cheat: str, **arguments: Any) -> Any:
     for module in (own, trips, streams, consumer, ways, calibration):
         vars(module)["WAIT_NS"] = WAIT_NS
     handover.WAIT_SECONDS = WAIT_NS / 1e9 if cheat == "Base" else 0.3
-    return called(worker, target, arguments)
+    return call_target(worker, target, arguments)

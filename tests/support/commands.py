@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from ipclab.errors import LabError
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab.paths import checkout
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.studies.interface import Sweep
@@ -34,7 +34,7 @@ sizes, backends, *run = sys.argv[1:]
 try:
     sweep = Sweep(tuple(map(int, sizes.split(","))), tuple(backends.split(",")))
     request = Request(("payload",), "smoke", Path(run[0]) if run else None, sweep=sweep)
-    print(measure(checkout(), request, Lines()).path)
+    print(measure_run(checkout(), request, Lines()).path)
 except LabError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ipclab.store.launch import Launch
-from ipclab_measure.studies.asked import asked, plain
+from ipclab_measure.studies.asked import questions_of, questions_plain
 from ipclab_measure.studies.profile import PROFILES
 
 # what a run asks, for its `run.json`
-ASKED: dict[str, Any] = plain(asked(PROFILES["quick"]))
+ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))
 
 ORDERS = count(1)  # no two launches of a run have one
 LAUNCH_NS = 1_000_000

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats.intervals import statistic_estimate
-from ipclab_answers.choose.answer import Answer, answer
+from ipclab_answers.choose.answer import Answer, answer_need
 from ipclab_answers.choose.known import Frames
-from ipclab_answers.choose.need import of
+from ipclab_answers.choose.need import need_of
 from ipclab_answers.choose.promises import Offer
 
 LEVELS = {
@@ -61,14 +61,14 @@ def asked(
                 made = _rows(name, plant, size, ns, rate, luck)
                 points += made[0]
                 taken += made[1]
-    largest = max(of(need).size)
+    largest = max(need_of(need).size)
     offers = []
     for name, plant in plants.items():
         refused = f"{plant.longest} bytes at most" if largest > plant.longest else ""
         offers.append(Offer(name, plant.demands, refused))
     told = pd.DataFrame() if faults is None else faults
-    return answer(
-        of(need),
+    return answer_need(
+        need_of(need),
         Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=lambda: 0.05),
         offers,
     )

@@ -32,10 +32,10 @@ def hand(worker: Worker, backend: str, size: int, way: str) -> None:
     """
     with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room, _):
         for number, length in enumerate((ends.FIRST_BYTES, size)):
-            content: Any = contents.made(contents.ARRAY, length, 1, number)
+            content: Any = contents.made_object(contents.ARRAY, length, 1, number)
             if worker.role == "server":
                 came = chosen.take(channel.recv(WAIT_NS), room)
-                channel.send(b"%f" % contents.total(came), WAIT_NS)
+                channel.send(b"%f" % contents.element_sum(came), WAIT_NS)
                 continue
             mark(BEGIN, way, backend, str(number))
             message = chosen.give(content, room)
@@ -43,7 +43,7 @@ def hand(worker: Worker, backend: str, size: int, way: str) -> None:
             put(*((content,) if message is content else (message, WAIT_NS)))
             total = float(channel.recv(WAIT_NS))
             mark(END, way, backend, str(number))
-            if abs(total - contents.total(content)) > 1:
+            if abs(total - contents.element_sum(content)) > 1:
                 raise ValueError("another array came")
         worker.meet()
 

@@ -13,7 +13,7 @@ import nbformat
 from ipclab.stats.quantity import Quantity
 from ipclab_report.address import PATTERN, Address
 from ipclab_report.prose.language import placeholders
-from ipclab_report.prose.questions import Question, parts
+from ipclab_report.prose.questions import ProseQuestion, parts
 from tests.support.commands import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -31,10 +31,10 @@ def cells(notebook: Path) -> Iterator[tuple[bool, str]]:
             yield (True, rest) if first.strip() == MAGIC else (False, cell.source)
 
 
-def questions(notebook: Path) -> list[Question]:
+def questions(notebook: Path) -> list[ProseQuestion]:
     """Return what the prose of a notebook asks."""
     texts = [text for is_prose, text in cells(notebook) if is_prose]
-    return [part for text in texts for part in parts(text) if isinstance(part, Question)]
+    return [part for text in texts for part in parts(text) if isinstance(part, ProseQuestion)]
 
 
 def unknown_names(notebook: Path) -> Iterator[str]:
@@ -44,7 +44,7 @@ def unknown_names(notebook: Path) -> Iterator[str]:
         if not is_prose:
             known |= set(assigned(text))
             continue
-        for question in (part for part in parts(text) if isinstance(part, Question)):
+        for question in (part for part in parts(text) if isinstance(part, ProseQuestion)):
             for name in sorted(used(question) - known):
                 yield f"{notebook.stem}: {name} in ? {question.asked}"
             known |= {question.name} if question.name else set()
@@ -58,7 +58,7 @@ def assigned(source: str) -> Iterator[str]:
             yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
 
 
-def used(question: Question) -> set[str]:
+def used(question: ProseQuestion) -> set[str]:
     """Return the variables that a question and its alternatives name."""
     asked = [question.asked, *([PERCENT.sub(r"\1", question.bound)] if question.bound else [])]
     names = {
@@ -97,7 +97,7 @@ class Operands(ast.NodeTransformer):
         return ast.Name(f"_{self.found.index(text)}", ast.Load())
 
 
-def made_up(question: Question, wanted: float) -> Quantity | None:
+def made_up(question: ProseQuestion, wanted: float) -> Quantity | None:
     """Return what is asked when its first operand has the made-up value that brings it nearest to
     `wanted`.
 

@@ -75,7 +75,7 @@ def _open(worker: RankWorker, backend: str) -> Store:
         "writemap",
         comm=worker.comm,
     )
-    return ends.joined(worker, kind, place)
+    return ends.joined_store(worker, kind, place)
 
 
 def _modes(worker: RankWorker) -> list[str]:
@@ -133,14 +133,14 @@ class Unlocked(seqlock.SeqlockStore):
 def unlocked(worker: RankWorker, **levels: Any) -> Turns:
     """Be an end of the study whose shared memory has no lock."""
     with mock.patch.multiple(seqlock.SeqlockStore, write=Unlocked.write, read=Unlocked.read):
-        yield from ends.run(worker, **levels)
+        yield from ends.use_dictionary(worker, **levels)
 
 
 def small_map(worker: RankWorker, **levels: Any) -> Turns:
     """Be an end of the study whose LMDB map is too small for the dictionary."""
     before, LmdbStore.map_bytes = LmdbStore.map_bytes, 1 << 16
     try:
-        yield from ends.run(worker, **levels)
+        yield from ends.use_dictionary(worker, **levels)
     finally:
         LmdbStore.map_bytes = before
 
@@ -167,4 +167,4 @@ def killed(worker: RankWorker, victim: int, **levels: Any) -> Turns:
             return read(self, after, acknowledge)
 
         loops.Reading.read = last  # type: ignore[method-assign]
-    yield from ends.run(worker, **levels)
+    yield from ends.use_dictionary(worker, **levels)

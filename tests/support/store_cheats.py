@@ -185,7 +185,7 @@ class Thread(Worker):
         return False
 
     def run(self, turns: int, levels: dict[str, Any]) -> None:
-        task = ends.run(self, **levels)  # type: ignore[arg-type]
+        task = ends.use_dictionary(self, **levels)  # type: ignore[arg-type]
         published = next(task)
         for number in range(turns):
             self.recording = number > 0

@@ -34,7 +34,7 @@ def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> Turns:
     if worker.role == PRODUCER:
         # in a process of its own
         vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"phase": faulty})
-    return ends.run(worker, **plan)
+    return ends.run_stream(worker, **plan)
 
 
 def drop(worker: Worker, **plan: Any) -> Turns:

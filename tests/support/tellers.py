@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ipclab_report.prose.language import placeholders
-from ipclab_report.prose.questions import Question
-from ipclab_report.prose.sentences import told
+from ipclab_report.prose.questions import ProseQuestion
+from ipclab_report.prose.sentences import told_sentences
 from ipclab_report.prose.teller import Teller
 
 
@@ -29,10 +29,10 @@ class Plain(Teller):
         return self._fill(text)
 
     def tell(self, text: str, more: Mapping[str, Any] | None = None) -> str:
-        return self.fill(told(text, lambda part: not self.is_measured(part, more)), more)
+        return self.fill(told_sentences(text, lambda part: not self.is_measured(part, more)), more)
 
     def is_measured(self, text: str, more: Mapping[str, Any] | None = None) -> bool:
         return self._measured or not placeholders(text)
 
-    def answer(self, question: Question) -> tuple[str | None, Mapping[str, Any]]:
+    def answer(self, question: ProseQuestion) -> tuple[str | None, Mapping[str, Any]]:
         return next(iter(question.alternatives.values())), {}

@@ -23,8 +23,8 @@ from ipclab_report.appendix import states
 from ipclab_report.claims import audit
 from ipclab_report.lab import ReportLab
 from ipclab_report.prose import prose
-from ipclab_report.prose.questions import Question
-from ipclab_report.prose.sentences import told
+from ipclab_report.prose.questions import ProseQuestion
+from ipclab_report.prose.sentences import told_sentences
 from ipclab_report.prose.teller import Teller
 from tests.support.commands import ROOT
 
@@ -32,7 +32,7 @@ MAGIC = "%%prose"
 SENTENCE = re.compile(r"(?<=[.:])(?:\*\*)? +(?=[A-Z{*“])")
 BARE = re.compile(r"(\{[^}]*\}[\s.]*)+")  # sentences that values bring, alone
 ENDS = re.compile(r"[.:](\[\^\d\])?[”\"*]*$")  # what has no stop is a heading
-READ = derived.read  # before it is replaced
+READ = derived.read_frame  # before it is replaced
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
 
@@ -178,14 +178,14 @@ class Told(Teller):
 
     def tell(self, text: str, more: Any = None) -> str:
         """Return what of a text lacks no value, filled."""
-        kept = told(text, lambda part: not self.is_measured(part, more))
+        kept = told_sentences(text, lambda part: not self.is_measured(part, more))
         return self.fill(kept, more) if kept else ""
 
     def is_measured(self, text: str, more: Any = None) -> bool:
         """Return whether each value that `text` names is there."""
         return Teller(self.values["lab"]).is_measured(text, more)
 
-    def answer(self, question: Question) -> Any:
+    def answer(self, question: ProseQuestion) -> Any:
         """Return what the lab answers to a question in the prose."""
         return Teller(self.values["lab"]).answer(question)
 

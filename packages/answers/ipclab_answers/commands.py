@@ -77,7 +77,7 @@ def choose(
     from ipclab_answers.choose.runs import runs_for
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
-    from ipclab_report.hints import called
+    from ipclab_report.hints import runs_called
 
     paths = checkout()
     if reporting:
@@ -85,23 +85,23 @@ def choose(
     if measuring:
         from ipclab_measure.session.alone import alone
         from ipclab_measure.session.progress import Progress
-        from ipclab_measure.session.session import measure
+        from ipclab_measure.session.session import measure_run
 
         request = asked.request(need, profile or "quick")
         progress = Progress(shown=True)
         with alone(progress.say):
-            runs: list[RunFolder] = [measure(paths, request, progress)]
+            runs: list[RunFolder] = [measure_run(paths, request, progress)]
     else:
         runs = runs_for(paths, need, str(run or ""))
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
-    studies = [name for name in derived.measured(chosen) if name in bearing]
-    suspects.check(chosen, studies)  # and that what is read is what was measured
-    beaten = suspects.beaten(chosen, studies)
-    say(origins.lines([chosen]))
+    studies = [name for name in derived.studies_measured(chosen) if name in bearing]
+    suspects.check_limits(chosen, studies)  # and that what is read is what was measured
+    beaten = suspects.limits_beaten(chosen, studies)
+    say(origins.origin_lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
-    say([*beaten, f"run {called(runs)}"])
+    say([*beaten, f"run {runs_called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
         say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
@@ -112,11 +112,11 @@ def choose(
 def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
-    plain = need.read(file).plain() if file else {}
+    plain = need.read_need(file).plain() if file else {}
     for name, value in sides.items():
         if value not in (None, ()):
             plain[name] = value
-    return need.of(plain)
+    return need.need_of(plain)
 
 
 @click.command()
@@ -142,26 +142,26 @@ def history(
 
     Over all its runs or the RUNS given.
     """
-    from ipclab_answers.history.runs import bless, blessed, chosen
+    from ipclab_answers.history.runs import bless, blessed, runs_in_order
     from ipclab_measure.named import run_named
 
     if accepted:
         blessing = run_named(checkout(), str(accepted))
         say([bless(blessing, reason, dt.datetime.now(dt.UTC))])
         return
-    folders = chosen(checkout(), [str(run) for run in runs])
+    folders = runs_in_order(checkout(), [str(run) for run in runs])
     to.check()
-    from ipclab_answers.compare.held import held
-    from ipclab_answers.history.steps import History, lines, listed
+    from ipclab_answers.compare.held import compared_run
+    from ipclab_answers.history.steps import History, event_lines, events_listed
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
-    say(origins.lines(folders))
+    say(origins.origin_lines(folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
-    past = History.of([held(run, quantile) for run in folders])
-    events = listed(past, blessed(folders))
+    past = History.of([compared_run(run, quantile) for run in folders])
+    events = events_listed(past, blessed(folders))
     parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
-    say([*beaten, *lines(past, events), *files])
+    say([*beaten, *event_lines(past, events), *files])

@@ -7,7 +7,7 @@ from ipclab.errors import UsageError
 MEDIAN = 0.5
 
 
-def check(quantile: float) -> float:
+def checked_quantile(quantile: float) -> float:
     """Return a quantile from the median on; raises `UsageError` for a number that is none."""
     if not MEDIAN <= quantile < 1:
         what = f"quantile {quantile:g} is not possible"
@@ -19,6 +19,6 @@ quantile_option = click.option(
     "--quantile",
     type=float,
     default=MEDIAN,
-    callback=lambda _ctx, _param, quantile: check(quantile),
+    callback=lambda _ctx, _param, quantile: checked_quantile(quantile),
     help="Of each launch, such as 0.99 [the median].",
 )

@@ -62,12 +62,12 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
     return whole[name] if whole is not None else float(np.sort(launch.times(op))[place])
 
 
-def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
+def quantiles_by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     """Return the launch frame of `study`, each launch's quantile in place of its median.
 
     It is NaN in launches with too few samples. Raises as `of_point` does.
     """
-    launches = derived.read(run, study, "launches")
+    launches = derived.read_frame(run, study, "launches")
     launches = launches[launches.metric == "p50"]
     if quantile == MEDIAN:
         return launches

@@ -27,7 +27,7 @@ from ipclab.store.archive import (
     Contents,
     Entry,
 )
-from ipclab.store.bundle import held, place, verify
+from ipclab.store.bundle import held_folder, place, verify
 from ipclab.store.files import (
     dump_json,
     sealed,
@@ -35,7 +35,7 @@ from ipclab.store.files import (
     whole,
 )
 from ipclab.store.run import INDEX, RunFolder
-from ipclab_measure.calibrated.known import beside, known
+from ipclab_measure.calibrated.known import calibration_file, known
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
@@ -64,7 +64,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     if not replace:
         check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
-    if (calibration := beside(run)).is_file():
+    if (calibration := calibration_file(run)).is_file():
         known(calibration)  # what cannot be read here would be refused elsewhere
         sources[CALIBRATION] = calibration
     entries = [_entry(name, content) for name, content in sources.items()]
@@ -128,18 +128,18 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
     if there := _present(paths, contents.run, index):
         return there
     home = paths.imported / contents.machine
-    with held(paths.imported):
+    with held_folder(paths.imported):
         if there := _present(paths, contents.run, index):  # another process may have been first
             return there
         place(file, contents, home)
-    return folder.read(home / contents.run)
+    return folder.read_run(home / contents.run)
 
 
 def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
     """Return the run when it is here already; raises `LabError` when another one has its name."""
     for top in (paths.imported, paths.runs):
         for index_there in top.glob(f"*/{run}/{INDEX}"):
-            there = folder.read(index_there.parent)
+            there = folder.read_run(index_there.parent)
             if index not in (index_there.read_bytes(), run_index(there.about)):
                 why = f"{index_there.parent} has its name and is not it"
                 raise LabError(f"{run} cannot be imported", why, "move that one away first")
@@ -155,7 +155,7 @@ def clean_placed(paths: Paths) -> list[str]:
     removed: list[str] = []
     for top in filter(Path.is_dir, (paths.imported, paths.opened)):
         # in use, another process places a run there, and removes the leftovers itself
-        with suppress(LabError), held(top, patience=0) as left:
+        with suppress(LabError), held_folder(top, patience=0) as left:
             removed += map(str, left)
     return removed
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ipclab.paths import checkout
-from ipclab_measure.console import say, shown
+from ipclab_measure.console import say, shown_path
 from ipclab_measure.options import die_with_make, profile_option
 from ipclab_measure.session.progress import Progress
 
@@ -30,21 +30,21 @@ def calibrate(profile: str | None, twins: int, beside: bool) -> None:
     that are judged with the same bound.
     """
     from ipclab_measure.calibrated import known
-    from ipclab_measure.calibrated.twins import total
+    from ipclab_measure.calibrated.twins import total_counted
     from ipclab_measure.session.alone import alone
-    from ipclab_measure.session.session import measure
+    from ipclab_measure.session.session import measure_run
 
     die_with_make()
     progress = Progress(shown=True)
     with alone(progress.say, beside):
-        run = measure(checkout(), asked_of(profile or "quick", twins), progress)
+        run = measure_run(checkout(), asked_of(profile or "quick", twins), progress)
     runs = known.judged_alike(run)
-    every = total(part for parts in runs.values() for part in parts.values())
+    every = total_counted(part for parts in runs.values() for part in parts.values())
     found = ", ".join(
         f"{float(share):.0%} {every.found.get(share, 0)} of {count}"
         for share, count in every.planted.items()
     )
-    say([f"{shown(run.path)}; {len(runs)} runs of this machine are counted"])
+    say([f"{shown_path(run.path)}; {len(runs)} runs of this machine are counted"])
     say([f"identical code called different: {every.alarms} of {every.twins}"])
     say([f"of such pairs at most {every.upper:.1%}, with 95 % confidence"])
     say([f"planted slow-downs that were found: {found or 'none was tested'}"])

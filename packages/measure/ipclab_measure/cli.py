@@ -81,6 +81,6 @@ def main() -> None:
     try:
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:
-        line, code = told.told(error)
+        line, code = told.told_error(error)
         print(f"ipclab: {plain(str(line))}", file=sys.stderr)
         sys.exit(code)

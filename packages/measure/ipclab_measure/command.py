@@ -8,7 +8,7 @@ import click
 
 from ipclab.paths import checkout
 from ipclab.store import MOST_LAUNCHES
-from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown
+from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown_path
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.whole import MOST as MOST_SESSIONS
@@ -96,7 +96,7 @@ def measure(
     from ipclab_measure.session.request import levels as levels_of
     from ipclab_measure.spawn.mpi_outer import around
     from ipclab_measure.studies.interface import Sweep
-    from ipclab_measure.told_run import outcome
+    from ipclab_measure.told_run import median_lines
 
     die_with_make()
     if file:
@@ -125,10 +125,10 @@ def measure(
         if request.launches:
             progress.say(told_of_tails(request.profile))
         with alone(progress.say, beside):
-            done = session.measure(checkout(), request, progress)
-        say([f"{len(done.points())} points in {shown(done.path)}"], err=True)
+            done = session.measure_run(checkout(), request, progress)
+        say([f"{len(done.points())} points in {shown_path(done.path)}"], err=True)
         if file:
             pack(done, file)  # also where points failed
-            say([shown(file.absolute())])
-        say(outcome(checkout(), done, request.names()))
+            say([shown_path(file.absolute())])
+        say(median_lines(checkout(), done, request.names()))
         say_wrong(done)

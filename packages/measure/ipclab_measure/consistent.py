@@ -36,7 +36,7 @@ SURPLUS = 10
 DISTINCT = 8  # different times: fewer may come twice
 
 
-def consistent(run: RunFolder, points: Iterable[Measured]) -> Iterator[Measured]:
+def without_contradiction(run: RunFolder, points: Iterable[Measured]) -> Iterator[Measured]:
     """Give the `points` of `run` on; raises `LabError` for what contradicts itself in them."""
     why = next(_of_index(run), "")
     launches = _Launches(run)

@@ -68,7 +68,7 @@ def words(value: str) -> Words:
     return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
-def shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """Return `path` as it is told: from the present folder on where it lies in it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
@@ -109,7 +109,7 @@ def say_wrong(run: "RunFolder") -> None:
     """Say how many limits were beaten; `LabError` for points that failed, impossible results."""
     from ipclab_measure.bounds import suspects
 
-    say([f"{line} (the appendix lists them)" for line in suspects.beaten(run)[:1]])
+    say([f"{line} (the appendix lists them)" for line in suspects.limits_beaten(run)[:1]])
     if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(
@@ -117,4 +117,4 @@ def say_wrong(run: "RunFolder") -> None:
             f"{first}: {why}",
             "the same command measures them again",
         )
-    suspects.check(run)
+    suspects.check_limits(run)

@@ -24,7 +24,7 @@ from ipclab.store.files import (
 )
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.run import INDEX, RunFolder, read
+from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.store.samples import METADATA, Measured, told_of
 from ipclab.store.schema import SCHEMA
 from ipclab.store.validity import check_launch
@@ -164,5 +164,5 @@ def check_measured(launch: Launch) -> None:
 
 
 def reopened(path: Path) -> Record:
-    """Open the run in `path` to write into it; raises as `ipclab.store.run.read` does."""
-    return Record(**vars(read(path)))
+    """Open the run in `path` to write into it; raises as `ipclab.store.run.read_run` does."""
+    return Record(**vars(read_run(path)))

@@ -48,7 +48,7 @@ def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
         return alike.encode("ascii", "replace").decode("ascii"), error.end
 
 
-def told(error: BaseException) -> tuple[object, int]:
+def told_error(error: BaseException) -> tuple[object, int]:
     """Return the line for an error and its exit code; raises the error when it has none."""
     if isinstance(error, RuntimeError) and LOOP in str(error):
         error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))

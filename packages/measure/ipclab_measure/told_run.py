@@ -19,13 +19,15 @@ MOST_ROWS = 40  # more are a table for a report
 COLUMNS = ("study", "mechanism", "size", "placement", "levels", "op", "median", "beside")
 
 
-def outcome(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[str]:
+def median_lines(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[str]:
     """Return the lines of a table of the medians of `studies` in `run`, and the next command.
 
     Where they are more than `MOST_ROWS`, the lines say how many there are of each study.
     """
     data = Data(run, Words.load(SOURCE), paths)
-    asked = [name for name in derived.measured(run) if name in studies and name not in ALWAYS]
+    asked = [
+        name for name in derived.studies_measured(run) if name in studies and name not in ALWAYS
+    ]
     frames = {name: _medians(data, name) for name in asked}
     count = sum(map(len, frames.values()))
     if not count:
@@ -41,12 +43,12 @@ def outcome(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[str]:
 
 
 def _medians(data: Data, study: str) -> pd.DataFrame:
-    points = derived.read(data.run, study, "points")
+    points = derived.read_frame(data.run, study, "points")
     return points[(points.metric == "p50") & ~points.op.str.contains(".", regex=False)]
 
 
 def _rows(data: Data, study: str, medians: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    beside = _beside(derived.read(data.run, study, "contests"))
+    beside = _beside(derived.read_frame(data.run, study, "contests"))
     factors = medians.columns.difference([*KEY, *VALUES], sort=False)
     said = [name for name in factors if medians[name].nunique(dropna=False) > 1]
     medians = medians.sort_values(["op", "placement", "size_bytes", "value"], kind="stable")

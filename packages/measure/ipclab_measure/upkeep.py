@@ -29,7 +29,7 @@ def doctor(seconds: float) -> None:
     each.
     """
     from ipclab_measure.machine import Source
-    from ipclab_measure.machine.doctor import judge, lines, visit
+    from ipclab_measure.machine.doctor import finding_lines, judge, visit
     from ipclab_measure.machine.observed import RESERVATION
     from ipclab_measure.session.request import Request
     from ipclab_measure.session.room import SHARED_MEMORY_SLACK
@@ -38,7 +38,7 @@ def doctor(seconds: float) -> None:
         study.shared_memory(point) for study, points in Request().points() for point in points
     )
     findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    say(lines(findings))
+    say(finding_lines(findings))
     judge(findings, RESERVATION)
     say(["this machine is fit to measure"])
 
@@ -61,9 +61,9 @@ def conform(peer: tuple[str, ...]) -> None:
     """
     page, wrong = "docs/peers.md", _backend_faults(peer)
     if wrong is None:
-        from ipclab_measure.backends.conform import faults
+        from ipclab_measure.backends.conform import peer_faults
 
-        wrong = list(faults(peer))
+        wrong = list(peer_faults(peer))
     else:
         page = "docs/backends.md"
     if wrong:
@@ -80,15 +80,15 @@ def _backend_faults(peer: tuple[str, ...]) -> list[str] | None:
     (name, *more) = peer
     if more or "/" in name or (":" not in name and name not in registered()):
         return None
-    return list(conform_channel.faults(name))
+    return list(conform_channel.channel_faults(name))
 
 
 @click.command()
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab_measure.bundles import clean_placed
-    from ipclab_measure.spawn.ledger import clean as clean_ledger
     from ipclab_measure.spawn.ledger import clean_parts
+    from ipclab_measure.spawn.ledger import close_dead_sessions as clean_ledger
 
     paths = checkout()
     written = [paths.reports, paths.figures, paths.data / "executed"]

@@ -149,7 +149,7 @@ class Address:
             yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
-def at(words: str, points: Points, texts: Points, run: Run | None = None) -> Quantity | None:
+def value_at(words: str, points: Points, texts: Points, run: Run | None = None) -> Quantity | None:
     """Return the value at an address over the frames of `points` of `run`, and `texts`, or None.
 
     What is not there has no value; raises `LabError` when the address names several.

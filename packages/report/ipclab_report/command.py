@@ -6,7 +6,7 @@ import click
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout, typed
-from ipclab_measure.console import PATH, Words, say, say_wrong, shown
+from ipclab_measure.console import PATH, Words, say, say_wrong, shown_path
 from ipclab_measure.options import die_with_make, profile_option
 from ipclab_measure.session.progress import Progress
 from ipclab_report.rendering import check_out, format_option, lang_option, out_option
@@ -54,15 +54,15 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure(paths, profile or (chosen.profile if chosen else "quick"))
+        chosen = reports.measure_first(paths, profile or (chosen.profile if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
-    say(origins.lines([chosen]))
+    say(origins.origin_lines([chosen]))
     progress = Progress(shown=True)
-    files = reports.report(paths, chosen, langs, formats, target, progress, claims)
+    files = reports.render_run(paths, chosen, langs, formats, target, progress, claims)
     say_wrong(chosen)
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
-    say([f"{len(files)} files in {shown(target)}; open {shown(first)}"])
+    say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
 
 
 @click.command()
@@ -71,16 +71,16 @@ def check(out: Path | None) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what
     beat its limit.
     """
-    from ipclab.store.run import read
+    from ipclab.store.run import read_run
     from ipclab_measure.bounds import suspects
     from ipclab_report.pages.staleness import MANIFEST, runs_of, stale
 
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
-    for run in map(read, runs_of(folder)):
+    for run in map(read_run, runs_of(folder)):
         try:
             run.checked()
-            say(suspects.beaten(run))  # from frames, which follow from samples that can be
+            say(suspects.limits_beaten(run))  # from frames, which follow from samples that can be
         except LabError as error:
             causes.append(f"data: {error}")
     for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs

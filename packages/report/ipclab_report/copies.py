@@ -25,8 +25,8 @@ from ipclab_report.notebooks.parameters import (
     fault,
     read_notebook,
 )
-from ipclab_report.notebooks.quotes import made
-from ipclab_report.pages.report import report
+from ipclab_report.notebooks.quotes import executed_notebook
+from ipclab_report.pages.report import render_run
 from ipclab_report.prose.prose import translated
 
 NOTED = ".cells.json"  # in the folder of the copies: of each, the digest of its cells as made
@@ -116,7 +116,7 @@ def _write(copy: Path, notebook: Any) -> None:
     NotebookNotary().sign(notebook)  # type: ignore[no-untyped-call]
 
 
-def shown(paths: Paths, lang: str = SOURCE) -> dict[str, Path]:
+def shown_copies(paths: Paths, lang: str = SOURCE) -> dict[str, Path]:
     """Return the notebooks executed on the newest complete run, by name; current ones as is.
 
     Empty where there is no run, or it cannot be shown: a reader can explore all the same.
@@ -125,8 +125,8 @@ def shown(paths: Paths, lang: str = SOURCE) -> dict[str, Path]:
         run = choose(paths)
         progress = Progress(shown=True)
         progress.say(f"what the notebooks show of {run.id} is prepared; the next time it is there")
-        files = report(paths, run, [lang], ["ipynb"], paths.data / "shown", progress)
-        index = made(paths, run, lang, INDEX)
+        files = render_run(paths, run, [lang], ["ipynb"], paths.data / "shown", progress)
+        index = executed_notebook(paths, run, lang, INDEX)
     except LabError as error:
         print(f"ipclab: the notebooks open without results: {error}", file=sys.stderr)
         return {}
@@ -136,7 +136,7 @@ def shown(paths: Paths, lang: str = SOURCE) -> dict[str, Path]:
 def main(lang: str = SOURCE) -> None:
     """Prepare the copies for readers of `lang`, and name those that are kept."""
     chosen("language", lang, LANGUAGES)
-    for name in refresh(checkout(), shown(checkout(), lang), lang):
+    for name in refresh(checkout(), shown_copies(checkout(), lang), lang):
         why = f"notebooks/work/{name} is kept with its results and language: its cells are yours"
         print(f"ipclab: {why}; remove it to get the new one", file=sys.stderr)
 

@@ -6,7 +6,7 @@ import click
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
-from ipclab_measure.console import PATH, say, shown
+from ipclab_measure.console import PATH, say, shown_path
 
 
 @click.command()
@@ -50,9 +50,9 @@ def bundle(
         packed = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     size = file.stat().st_size
     count = len(packed.files)
-    say([f"{shown(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])
+    say([f"{shown_path(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])
     if key:
-        say([f"signed: {shown(sign(file, key).resolve())}"])
+        say([f"signed: {shown_path(sign(file, key).resolve())}"])
 
 
 @click.command(name="import")
@@ -67,4 +67,4 @@ def import_(file: Path, signers: Path | None) -> None:
 
     signer = signed_by(file, signers)
     say([f"signed by {signer}"] if signer else [], err=True)
-    say([shown(unpack(checkout(), file).path)])
+    say([shown_path(unpack(checkout(), file).path)])

@@ -8,7 +8,9 @@ REASONS: dict[str, str] = WORDS["reasons"]
 TOPICS = tuple(WORDS["affects"].values())
 
 
-def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[Fact, Value, str]]:
+def shown_facts(
+    facts: Mapping[str, Value], reasons: Mapping[str, str]
+) -> list[tuple[Fact, Value, str]]:
     """Return each fact that reports list: its stored value, else why there is none (msgid)."""
     listed = []
     for fact in FACTS:

@@ -33,7 +33,7 @@ def about(*runs: RunFolder) -> dict[str, str]:
     }
 
 
-def is_preliminary(profile: str) -> bool:
+def profile_is_preliminary(profile: str) -> bool:
     """Tell whether values measured under `profile` are preliminary: below `standard`."""
     return profile in PROFILES and PROFILES.index(profile) < PROFILES.index(LEAST)
 
@@ -54,4 +54,4 @@ class Head:
         date = facts.get("date") or ""
         parts = facts.get("machine") or "", named, Formatter(lang).date(date) if date else ""
         mark = translate(PRELIMINARY).replace("{profile}", called)
-        return cls(tuple(filter(None, parts)), mark if is_preliminary(profile) else "")
+        return cls(tuple(filter(None, parts)), mark if profile_is_preliminary(profile) else "")

@@ -14,7 +14,7 @@ HINT = "ipclab-hint"  # marks what is said to who works in the notebook
 def run_hint(paths: Paths, run: RunFolder, asked: str, study: str) -> str:
     """Return how an opened run is called that was `asked` for, and what tells more than it."""
     rivals = best(paths, study) if study and not asked else []
-    name = called(rivals or [run])
+    name = runs_called(rivals or [run])
     if asked or full(run):
         return name
     fuller = newest_full(paths)
@@ -23,7 +23,7 @@ def run_hint(paths: Paths, run: RunFolder, asked: str, study: str) -> str:
     return f"{name}; a sweep: run = {str(fuller.path)!r} opens the newest full run"
 
 
-def called(runs: Sequence[RunFolder]) -> str:
+def runs_called(runs: Sequence[RunFolder]) -> str:
     """Return how the first of `best`'s runs is called, and the newest where it is another."""
     chosen = _named(runs[0])
     newest = max(runs, key=lambda run: run.date)
@@ -34,7 +34,7 @@ def _named(run: RunFolder) -> str:
     return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
 
 
-def hint(text: str, run: RunFolder) -> None:
+def show_hint(text: str, run: RunFolder) -> None:
     """Tell who works in the notebook what no report shows, else print it.
 
     What the head of a page says of the run is beside it.

@@ -1,26 +1,29 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
+from ipclab.errors import LabError
 from ipclab.frames.ratios import Ratios
-from ipclab.frames.rows import narrowed
+from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
 from ipclab.words.filling import Variables
-from ipclab.words.numbers import plain
+from ipclab.words.numbers import plain_value
 from ipclab.words.words import DASH
 from ipclab_report import address
 from ipclab_report.claims import published as texts
 from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.file import File
-from ipclab_report.claims.values import Source
-from ipclab_report.hints import hint, run_hint
+from ipclab_report.claims.values import ValueSource
+from ipclab_report.hints import run_hint, show_hint
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import Parameter, refuse_unknown
 from ipclab_report.prose import magic, sentences
@@ -58,12 +61,12 @@ class ReportLab(Lab):
         """
         refuse_unknown()
         lab = super().open(run, lang, study)
-        hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
+        show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         if claims:
             from ipclab_report.claims.audit import with_own
 
             lab = with_own(lab, claims)
-        magic.register(Teller(lab))
+        magic.register_prose(Teller(lab))
         return lab
 
     @classmethod
@@ -87,6 +90,49 @@ class ReportLab(Lab):
             values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
         return super().begin(study, **values)
 
+    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table.
+
+        `more` names further columns: another metric of the same point and op, or (op, metric) of
+        the same point.
+
+        >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
+        """
+        run = Ratios(self.run)
+        made = super().cells(points)
+        for name, wanted in more.items():
+            op, metric = (None, wanted) if isinstance(wanted, str) else wanted
+            values: dict[Any, Quantity] = {}
+            for study in points.study.unique():
+                rows = self.points(study)
+                rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
+                for row in rows.itertuples():
+                    values[row.point, row.op] = quantity(row, run)
+            keys = zip(points.point, points.op, strict=True)
+            column = [values.get((point, op or own), np.nan) for point, own in keys]
+            made[name] = pd.Series(column, made.index, dtype=object)
+        return made
+
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+        """Return rows with a column `cell`: values over those of `under` with the same `on`.
+
+        The columns of that row are there too, with `_under` at their names' end; without one, the
+        ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
+        `under` have the same levels.
+
+        >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
+        """
+        if under.duplicated(list(on)).any():
+            why = "a ratio needs one row to divide by"
+            raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
+        pairs = self.cells(points).merge(
+            self.cells(under), on=list(on), how="left", suffixes=("", "_under")
+        )
+        ratios = []
+        for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
+            ratios.append(top / of(base))  # NaN stands where no row is below
+        return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
+
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the numbers that the text of `study` prints (SI units, and as printed).
 
@@ -101,7 +147,7 @@ class ReportLab(Lab):
         """
         kept = {name: self._lookup(name) for name in names}
         for name, value in values.items():
-            kept[name] = plain(value)
+            kept[name] = plain_value(value)
         return quotes.Kept(kept)
 
     def quoted(self, notebook: str) -> quotes.Quoted:
@@ -112,8 +158,8 @@ class ReportLab(Lab):
         >>> payload = lab.quoted("01_payload")
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
-        executed = quotes.made(self.paths, self.run, self.words.lang, notebook)
-        return quotes.read(executed, notebook, Ratios(self.run))
+        executed = quotes.executed_notebook(self.paths, self.run, self.words.lang, notebook)
+        return quotes.read_quoted(executed, notebook, Ratios(self.run))
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook.
@@ -123,7 +169,7 @@ class ReportLab(Lab):
         if not text:
             return ""
         said = self.words.translate(text)
-        kept = sentences.told(said, lambda part: not self._is_measured(part, more))
+        kept = sentences.told_sentences(said, lambda part: not self._is_measured(part, more))
         if not kept:
             kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
         return self._filled(kept, more, markdown=False)
@@ -137,7 +183,7 @@ class ReportLab(Lab):
         """Return the value at an address of this run's frames or a text's table, or None."""
         if words not in self._found:
             text = partial(texts.worded, self.paths)
-            self._found[words] = address.at(words, self.points, text, Ratios(self.run))
+            self._found[words] = address.value_at(words, self.points, text, Ratios(self.run))
         return self._found[words]
 
     @cached_property
@@ -146,7 +192,7 @@ class ReportLab(Lab):
         return {}
 
     @cached_property
-    def _sources(self) -> tuple[Source, Source]:
+    def _sources(self) -> tuple[ValueSource, ValueSource]:
         """Where claims look up values, each once: several tables of a page judge the same ones."""
         return values_of(self)
 

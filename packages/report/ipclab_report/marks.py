@@ -17,10 +17,10 @@ from ipclab.marks.marks import (
     label_of,
     name_rows,
 )
+from ipclab.marks.named_rows import dots
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab_report.dots import dots
 
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
@@ -52,7 +52,7 @@ def values_beside(
         frame.unit,
         strict=True,
     ):
-        written = drawn.of(ax).words.numbers.format(Quantity(value, unit))
+        written = drawn.sketch_of(ax).words.numbers.format(Quantity(value, unit))
         ax.text(1.01, rows[level], written, transform=edge, **look)
 
 
@@ -68,7 +68,7 @@ def spinning(
     """
     if not rows:
         return
-    label = drawn.of(ax).say(SPINS)
+    label = drawn.sketch_of(ax).say(SPINS)
     for row in sorted(rows[level] for level in set(levels) & rows.keys()):
         look = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////"}
         ax.axhspan(row - 0.5, row + 0.5, linewidth=0, alpha=0.5, zorder=0, label=label, **look)
@@ -128,7 +128,7 @@ def limit(
     ax.plot(
         part[x],
         values,
-        label=drawn.of(ax).say(label),
+        label=drawn.sketch_of(ax).say(label),
         color=style.BLACK,
         linestyle=dash,
         linewidth=1.1,

@@ -6,7 +6,7 @@ from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 
 
-def lines(runs: Iterable[RunFolder]) -> list[str]:
+def origin_lines(runs: Iterable[RunFolder]) -> list[str]:
     """Return a line for each run that was not measured here: its machine, its date, its name."""
     return [_line(run) for run in runs if elsewhere(run)]
 

@@ -2,13 +2,14 @@
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pandas as pd
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure as Canvas
@@ -16,6 +17,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from ipclab.marks.drawn import Drawn
+from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
 
 Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
 NO_DATE = {"Date": None, "Creator": None}
@@ -99,6 +102,17 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
     return text.getvalue().removesuffix("</svg>\n") + f"{over}\n</svg>\n"
 
 
+def _told_marks(sketch: Drawn) -> Iterator[Mark]:
+    """Yield each mark of a frame with values and intervals: it tells its name and its value."""
+    columns = ["value", "unit", "low", "high"]
+    for ax, part, xs, ys, name in sketch.series:
+        if {*columns} <= {*part}:
+            for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
+                if pd.notna([x, y, *measured]).all():
+                    value = sketch.words.numbers.format(Quantity(*measured), "interval")
+                    yield ax, x, y, sketch.say(N_("{word}: {value}"), word=name, value=value)
+
+
 def _hovered(mark: Mark) -> str:
     """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
     ax, x, y, words = mark
@@ -125,5 +139,5 @@ def pictures(canvas: Any, sketch: Drawn) -> dict[str, bytes]:
     """Return the forms of a drawn canvas by suffix: svg, png and pdf."""
     if sketch.words.lang == "zh":
         _space(canvas)
-    drawing = svg(canvas, sketch.hover)
+    drawing = svg(canvas, _told_marks(sketch))
     return {"svg": drawing.encode(), "png": png(drawing), "pdf": pdf(drawing)}

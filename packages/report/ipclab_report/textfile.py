@@ -5,7 +5,7 @@ from pathlib import Path
 MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 
 
-def text_of(file: Path) -> str:
+def file_text(file: Path) -> str:
     """Return the text of a small file.
 
     Raises `OSError`, and `ValueError` for one that is large or no text.

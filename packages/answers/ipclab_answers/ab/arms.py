@@ -15,7 +15,7 @@ ARM = "arm"  # the name of a command's process
 
 
 @dataclass(frozen=True)
-class Program:
+class CommandArm:
     """A command as an arm: its time in ns, or if `printed` the last number that it prints."""
 
     role: Role

@@ -15,7 +15,7 @@ from ipclab_answers.ab import point
 from ipclab_answers.ab.arms import (
     ARM,
     Arm,
-    Program,
+    CommandArm,
 )
 from ipclab_answers.ab.point import Wanted
 from ipclab_answers.quantile import MEDIAN
@@ -103,13 +103,13 @@ class Asked:
         role = self._role(shlex.join(command))
         # Its fork server is a module that is run: else it would import the present folder's ipclab.
         role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
-        return Arm(plain(name), Program(role, printed=True))
+        return Arm(plain(name), CommandArm(role, printed=True))
 
     def _program(self, name: str, line: str) -> Arm:
         unit = "ns"
         if self.printed:
             unit = "1/" if self.more else ""
-        program = Program(self._role(line), self.printed, self.more)
+        program = CommandArm(self._role(line), self.printed, self.more)
         return Arm(plain(name), program, unit)
 
     def _role(self, line: str, name: str = ARM) -> Role:

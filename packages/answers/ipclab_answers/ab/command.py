@@ -78,7 +78,7 @@ def ab(
     _check_writable([saved] if saved else [], "--save")
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
-    from ipclab_answers.ab.report import Report
+    from ipclab_answers.ab.report import TrialReport
     from ipclab_answers.ab.sessions import save
     from ipclab_answers.ab.side_by_side import tried
     from ipclab_answers.ab.trial import (
@@ -104,7 +104,7 @@ def ab(
             answer = tried(arms, launcher, placement, progress=progress, **effort)
         first, second = arms
         labels = {A: first.label, B: second.label, AGAIN: first.label}
-        report = Report(answer, labels, first.unit)
+        report = TrialReport(answer, labels, first.unit)
         for name, file in zip(formats, outputs, strict=False):
             text = getattr(report, name)()
             write_whole(file, f"{text}\n".encode())

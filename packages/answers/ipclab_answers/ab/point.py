@@ -20,7 +20,7 @@ from ipclab.store.point import Point
 from ipclab_answers import tails
 from ipclab_answers.quantile import MEDIAN
 from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.machine.placement import cross_missing, placements
 from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.installed import study as study_named
@@ -61,7 +61,7 @@ class Wanted:
         topology = Topology.read(Source())
         possible = placements(topology)
         if self.placement not in possible:
-            why = missing(topology).get(self.placement, "")
+            why = cross_missing(topology).get(self.placement, "")
             fix = f"there are {', '.join(possible)}"
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
         effort = study.effort(EFFORT if self.quantile == MEDIAN else EFFORT.tailed())

@@ -15,8 +15,8 @@ from ipclab_answers.ab.trial import (
     ARMS,
     LIMITS,
     A,
-    Answer,
     B,
+    TrialAnswer,
 )
 
 NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
@@ -25,13 +25,13 @@ MEASURES = {"ns": "latency", "": "number", "1/": "inverse"}
 
 
 @dataclass(frozen=True)
-class Report:
+class TrialReport:
     """An answer with the `labels` of its arms and the `unit` of their numbers.
 
     The unit is ns, none, or 1/ for inverse ones.
     """
 
-    answer: Answer
+    answer: TrialAnswer
     labels: Mapping[str, str]
     unit: str
 

@@ -15,9 +15,9 @@ import msgspec
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import write_whole
-from ipclab_answers.ab.report import QUANTITIES, Report, ratio
+from ipclab_answers.ab.report import QUANTITIES, TrialReport, ratio
 from ipclab_answers.ab.trial import A, B
-from ipclab_report.textfile import text_of
+from ipclab_report.textfile import file_text
 
 LEAST = 2  # sessions that confirm each other
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -69,7 +69,7 @@ class Combined:
         return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {shown}"
 
 
-def save(report: Report, file: Path) -> None:
+def save(report: TrialReport, file: Path) -> None:
     """Write the answer of this session into `file`."""
     answer = report.answer
     compared = answer.compared
@@ -107,7 +107,7 @@ def combined(files: Sequence[Path]) -> Combined:
 
 def _loaded(file: Path) -> Saved:
     try:
-        return msgspec.json.decode(text_of(file), type=Saved)
+        return msgspec.json.decode(file_text(file), type=Saved)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         why = getattr(error, "strerror", "") or str(error)
         fix = "give what 'ipclab ab --save' wrote"

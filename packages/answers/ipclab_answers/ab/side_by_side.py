@@ -17,13 +17,13 @@ from ipclab_answers.ab.trial import (
     AGAIN,
     LIMITS,
     A,
-    Answer,
     B,
     Round,
+    TrialAnswer,
     one_by_one,
     trial,
 )
-from ipclab_measure.backends.native_shm import missing
+from ipclab_measure.backends.native_shm import native_missing
 from ipclab_measure.spawn.failures import LostError
 from ipclab_measure.spawn.launcher import Launcher
 
@@ -39,7 +39,7 @@ def tried(
     deadline: float,
     seed: int | None,
     **effort: Any,
-) -> Answer:
+) -> TrialAnswer:
     """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
 
     `seed` is of the order of launches that take no turns, `effort` what `trial` is given. Raises
@@ -55,7 +55,7 @@ def tried(
             raise UsageError(what, str(error), "see that it works by itself") from error
     first, second = arms
     by_name = {A: first, B: second, AGAIN: first}
-    if not missing():
+    if not native_missing():
         placed = "cross" if placement == "cross" else "same"
         limit = Wanted("limits", LIMIT, placement=placed).prepared()
         by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))

@@ -47,7 +47,7 @@ Round = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class TrialAnswer:
     """What a trial showed: `verdict` of B over A and, if undecided, the `reason`.
 
     `compared` compares B with all launches of A, `controls` A again with A and the halves of the
@@ -71,7 +71,7 @@ def trial(
     seconds: float,
     bound: float,
     progress: Progress,
-) -> Answer:
+) -> TrialAnswer:
     """Make rounds until a look decides, or `seconds` are over, and return the answer.
 
     `begin` makes ready for a round, `measured` returns what it gave; `clock` gives seconds. A
@@ -87,14 +87,14 @@ def trial(
             rounds.append(measured())
             progress.step()
             if len(rounds) in HEAT_LOOKS:
-                answer = judged(rounds, bound, clock() - start)
+                answer = trial_judged(rounds, bound, clock() - start)
                 if answer.verdict != UNDECIDED:
                     return answer
     except LabError as error:
         failure = str(error)
     finally:
         progress.end()
-    return judged(rounds, bound, clock() - start, failure)
+    return trial_judged(rounds, bound, clock() - start, failure)
 
 
 def one_by_one(launches: Mapping[str, Callable[[], float]], shuffle: random.Random) -> Round:
@@ -110,9 +110,9 @@ def one_by_one(launches: Mapping[str, Callable[[], float]], shuffle: random.Rand
     return numbers
 
 
-def judged(
+def trial_judged(
     rounds: Sequence[Round], bound: float, seconds: float = 0.0, failure: str = ""
-) -> Answer:
+) -> TrialAnswer:
     """Return what `rounds` show; with a `failure` they decide nothing."""
     a = [measured[A] for measured in rounds]
     b = [measured[B] for measured in rounds]
@@ -133,7 +133,7 @@ def judged(
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
-    return Answer(verdict, reason, compared, controls, rounds, bound, seconds)
+    return TrialAnswer(verdict, reason, compared, controls, rounds, bound, seconds)
 
 
 def _side(turns: Sequence[Sequence[float]]) -> Side:

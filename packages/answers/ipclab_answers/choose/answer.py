@@ -25,8 +25,8 @@ from ipclab_answers.choose.candidates import (
     candidate_of,
 )
 from ipclab_answers.choose.crossings import crossings
-from ipclab_answers.choose.judged_ratio import compared
-from ipclab_answers.choose.known import Frames, Known
+from ipclab_answers.choose.judged_ratio import ratio_judged
+from ipclab_answers.choose.known import Frames, KnownRows
 from ipclab_answers.choose.need import ONE_WAY, Need
 from ipclab_answers.choose.promises import Offer
 from ipclab_measure.enough import launches_more, launches_needed
@@ -60,9 +60,9 @@ class Answer:
         return list(self.rows[self.rows.status == BEST].backend)
 
 
-def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
+def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    known = Known(need, frames)
+    known = KnownRows(need, frames)
     candidates = [candidate_of(need, known, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
@@ -134,7 +134,7 @@ def _ratio(comparison: Comparison, over: Quantity, under: Quantity) -> Quantity:
         ends = Ends(comparison.ratio, comparison.low, comparison.high)
     if not (over and under):
         return Quantity(ends.value, "1", ends.low, ends.high)
-    return compared(over, under, ends)
+    return ratio_judged(over, under, ends)
 
 
 def _place(candidate: Candidate) -> tuple[int, bool, float, str]:

@@ -13,7 +13,7 @@ from ipclab.lab.runs import best
 from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab_answers.choose.answer import Answer, answer
+from ipclab_answers.choose.answer import Answer, answer_need
 from ipclab_answers.choose.known import SECONDS, Frames
 from ipclab_answers.choose.need import (
     EACH,
@@ -51,7 +51,7 @@ def request(need: Need, effort: str) -> "Request":
         effort_of_need = effort_of_need.tailed()
     # one question is asked: it may have as many launches as a whole run has
     effort_of_need = replace(effort_of_need, most_launches=usual.most_launches)
-    wanted = points(need, effort_of_need)
+    wanted = points_asked(need, effort_of_need)
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
@@ -70,7 +70,7 @@ def request(need: Need, effort: str) -> "Request":
     return Request((need.study,), usual.name, sweep=sweep, purpose=purpose, given=given)
 
 
-def points(need: Need, effort: Profile) -> list[Point]:
+def points_asked(need: Need, effort: Profile) -> list[Point]:
     """Return the points that tell of `need`, of each mechanism that may be taken."""
     demands = {DEMANDS[must] for must in need.must if must in DEMANDS}
     names = []
@@ -118,7 +118,7 @@ def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     if run is None:
         names = set(study(need.study).backends())
     else:
-        rows = derived.read(run, need.study, "points")
+        rows = derived.read_frame(run, need.study, "points")
         if len(rows):
             rows = narrowed(rows, {"arm": need.levels()["arm"]})
         names = set(rows.backend)
@@ -138,23 +138,23 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
         on_offer = offers(need) | on_offer
     frames = Frames(
-        derived.read(run, need.study, "points"),
-        derived.read(run, need.study, "launches"),
-        derived.read(run, LIMITS, "launches"),
+        derived.read_frame(run, need.study, "points"),
+        derived.read_frame(run, need.study, "launches"),
+        derived.read_frame(run, LIMITS, "launches"),
         _faults(paths, run),
         partial(_seconds, run),
-        derived.bound(run),
+        run.questions.same,
         run.questions,
     )
-    return answer(need, frames, on_offer.values())
+    return answer_need(need, frames, on_offer.values())
 
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     """Return the launch frame of faults, of `run` or the best of its machine that has them."""
-    holding = [run] if FAULTS in derived.measured(run) else best(paths, FAULTS)
+    holding = [run] if FAULTS in derived.studies_measured(run) else best(paths, FAULTS)
     for other in holding:
         if other.machine == run.machine:
-            return derived.read(other, FAULTS, "launches")
+            return derived.read_frame(other, FAULTS, "launches")
     return pd.DataFrame()
 
 
@@ -185,7 +185,7 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
         return {}
     by_point = {**run.about["points"], **run.about["failures"]}
     reasons = {}
-    for point in points(need, profile(run.profile)):
+    for point in points_asked(need, profile(run.profile)):
         reason = by_point.get(point.id)
         if reason:
             size = int(point.key()[need.size_column])
@@ -200,7 +200,7 @@ def _seconds(run: RunFolder) -> float:
     ended = pd.to_datetime(sessions.ended, utc=True)
     seconds = (ended - begun).sum().total_seconds()
     launches = 0
-    for name in derived.measured(run):
-        counts = derived.read(run, name, "points", ("point", "launches"))
+    for name in derived.studies_measured(run):
+        counts = derived.read_frame(run, name, "points", ("point", "launches"))
         launches += int(counts.drop_duplicates("point").launches.sum())
     return seconds / launches if launches and seconds else SECONDS

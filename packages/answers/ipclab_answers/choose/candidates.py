@@ -19,9 +19,9 @@ from ipclab.stats.quantity import (
     total,
 )
 from ipclab_answers import tails
-from ipclab_answers.choose.known import ABSENT, Known
+from ipclab_answers.choose.known import ABSENT, KnownRows
 from ipclab_answers.choose.need import ONE_WAY, US, Need
-from ipclab_answers.choose.promises import Offer, kept
+from ipclab_answers.choose.promises import Offer, promise_kept
 from ipclab_answers.choose.times import estimate, most_launched
 from ipclab_measure.enough import factor
 from ipclab_report.appendix.states import UNSTEADY
@@ -78,12 +78,12 @@ class Candidate:
                 self.times_more = max(self.times_more, _launches_factor(shown, bound))
 
 
-def candidate_of(need: Need, known: Known, offer: Offer) -> Candidate:
+def candidate_of(need: Need, known: KnownRows, offer: Offer) -> Candidate:
     """Return what is known of one mechanism; it is not compared yet."""
     promises = known.promises(offer.name)
     candidate = Candidate(offer.name, **promises)
     for must in need.must:
-        holds = kept(must, offer, promises)
+        holds = promise_kept(must, offer, promises)
         if holds is None:
             candidate.open.append(must)
         elif not holds:
@@ -122,7 +122,7 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
     return Side(list(mixed), rounds=list(mixed.index))
 
 
-def _measure(need: Need, known: Known, candidate: Candidate) -> None:
+def _measure(need: Need, known: KnownRows, candidate: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
     name = candidate.backend
     candidate.value = _mixed(need, known.values(name, need.op, "p50"))
@@ -145,7 +145,7 @@ def _measure(need: Need, known: Known, candidate: Candidate) -> None:
         candidate.require("cpus", [candidate.cpus], need.cpus)
 
 
-def _busy(need: Need, known: Known, candidate: Candidate) -> Quantity:
+def _busy(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:
     """Return how many CPUs both ends keep busy."""
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
     by_op = [known.values(candidate.backend, op, "cpu_ns") for op in ops]
@@ -154,7 +154,7 @@ def _busy(need: Need, known: Known, candidate: Candidate) -> Quantity:
     return busy.as_unit("count")
 
 
-def _over_limit(need: Need, known: Known, candidate: Candidate) -> Quantity:
+def _over_limit(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:
     """Return the time over what the hardware allows for the mix."""
     bounds = known.bounds(candidate.backend)
     if not bounds or not candidate.value:

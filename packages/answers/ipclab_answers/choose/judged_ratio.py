@@ -21,7 +21,7 @@ class _Pair:
         return self.ends if over > under else inverse_of(self.ends)
 
 
-def compared(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
+def ratio_judged(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
     """Return the ratio of two times as a contest of its own judged it: value and interval."""
     pair = _Pair(ends)
     one = measured(over, over.launches, "over", pair)

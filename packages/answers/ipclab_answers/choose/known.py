@@ -57,7 +57,7 @@ def _with_levels(need: Need, frame: pd.DataFrame, levels: Mapping[str, Any]) -> 
     return frame.iloc[:0].reindex(columns=columns)
 
 
-class Known:
+class KnownRows:
     """The rows of a need, by mechanism."""
 
     def __init__(self, need: Need, frames: Frames) -> None:
@@ -83,7 +83,7 @@ class Known:
             self._bounds = first.to_dict()
         alike = {need.size_column: list(need.size), "placement": need.placement}
         medians = _with_levels(need, timed(need, frames.points), alike)
-        stated = states.joined(medians, frames.limits, frames.questions)
+        stated = states.states_joined(medians, frames.limits, frames.questions)
         self._slow: dict[str, float] = dict(zip(stated.point, stated.slow, strict=True))
 
     def values(self, backend: str, op: str, metric: str, closed: bool = False) -> list[Quantity]:

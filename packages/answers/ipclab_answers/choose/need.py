@@ -12,7 +12,7 @@ from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
 from ipclab_measure.console import bytes_of
 from ipclab_measure.studies.profile import PLACEMENTS
-from ipclab_report.textfile import text_of
+from ipclab_report.textfile import file_text
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}
@@ -145,12 +145,12 @@ class Need:
         return levels
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data, from which `of` makes it again."""
+        """Return it as plain data, from which `need_of` makes it again."""
         sizes = {str(size): share for size, share in self.size.items()}
         return {**asdict(self), "size": sizes, "must": list(self.must)}
 
 
-def of(plain: Mapping[str, Any]) -> Need:
+def need_of(plain: Mapping[str, Any]) -> Need:
     """Return the need of plain data, such as a TOML file's.
 
     Raises `UsageError` for what cannot be meant.
@@ -175,7 +175,7 @@ def of(plain: Mapping[str, Any]) -> Need:
     return Need(**sides)
 
 
-def read(text: str | Path) -> Need:
+def read_need(text: str | Path) -> Need:
     """Return the need that `text` is as JSON, or that the TOML file it names holds.
 
     Raises `UsageError` for what is none.
@@ -183,8 +183,8 @@ def read(text: str | Path) -> Need:
     is_json = str(text).lstrip().startswith("{")
     try:
         if is_json:
-            return of(json.loads(str(text)))
-        return of(tomllib.loads(text_of(Path(text))))
+            return need_of(json.loads(str(text)))
+        return need_of(tomllib.loads(file_text(Path(text))))
     except (OSError, ValueError, RecursionError) as error:
         what = "this is no need" if is_json else f"{text} is no need"
         why = getattr(error, "strerror", None) or str(error)

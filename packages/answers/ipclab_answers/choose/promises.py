@@ -57,7 +57,7 @@ def promised(points: pd.DataFrame, faults: pd.DataFrame) -> Promises:
     }
 
 
-def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
+def promise_kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
     """Return whether a mechanism keeps what a need demands; None where that was not measured."""
     if must == NO_LOSS:
         if promises["lost"] is None:

@@ -23,7 +23,7 @@ def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
     if here:
         return here
     named = run_named(paths, name, need.study)
-    if need.study not in derived.measured(named):
+    if need.study not in derived.studies_measured(named):
         what = f"{named.id} holds nothing of {need.study}"
         raise UsageError(what, "", "measure it: ipclab choose --measure")
     return [named]

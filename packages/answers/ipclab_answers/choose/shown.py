@@ -20,6 +20,7 @@ from ipclab_answers.choose.need import US, Need
 from ipclab_answers.choose.windows import windows
 from ipclab_report.appendix.choices import following
 from ipclab_report.appendix.states import UNSTEADY, apart
+from ipclab_report.lab import ReportLab
 from ipclab_report.prose.prose import join_lines
 from ipclab_report.sheet import as_frame
 
@@ -55,7 +56,7 @@ def verdict(lab: Data, answer: Answer) -> str:
     return join_lines("\n".join(said))
 
 
-def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
+def tables(lab: ReportLab, answer: Answer) -> dict[str, pd.DataFrame]:
     """Return what is known as frames by name, their heads translated, without empty columns.
 
     `asked`: the need, without what was left open. `ranking`: the mechanisms that were not excluded,

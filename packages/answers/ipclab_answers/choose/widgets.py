@@ -6,15 +6,15 @@ from ipclab.errors import LabError
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab_answers.choose import asked, shown
-from ipclab_answers.choose.need import of
+from ipclab_answers.choose.need import need_of
 
 
-def answered(lab: Lab, **sides: Any) -> None:
+def show_answer(lab: Lab, **sides: Any) -> None:
     """Show the answer to a need with these `sides`, or why it is none."""
     from IPython.display import HTML, display
 
     try:
-        answer = asked.tell(checkout(), lab.run, of(sides))
+        answer = asked.tell(checkout(), lab.run, need_of(sides))
     except LabError as error:
         print(error)
         return

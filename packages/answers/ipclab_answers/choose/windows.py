@@ -5,21 +5,21 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.lab.data import Data
 from ipclab.stats.quantity import of
 from ipclab_answers.choose.need import ROUND_TRIP, Need
+from ipclab_report.lab import ReportLab
 
 STUDY = "spin"
 COLUMNS = ["gap", "backend", "window", "time", "cpus"]
 
 
-def windows(lab: Data, need: Need) -> pd.DataFrame:
+def windows(lab: ReportLab, need: Need) -> pd.DataFrame:
     """Return `COLUMNS` for each mechanism: of the windows that keep to the CPUs of `need`, the best.
 
     It has no rows where `need` has no gap, and where the run does not hold the study.
     """
     nothing = pd.DataFrame(columns=COLUMNS)
-    if need.way != ROUND_TRIP or not need.rate or STUDY not in derived.measured(lab.run):
+    if need.way != ROUND_TRIP or not need.rate or STUDY not in derived.studies_measured(lab.run):
         return nothing
     asked = {"arm": "main", "op": "round-trip", "metric": "p50", "placement": need.placement}
     trips = lab.points(STUDY, **asked)

@@ -8,7 +8,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 from ipclab_answers.compare import FAIL_ON, UNKNOWN
 from ipclab_answers.quantile import quantile_option
-from ipclab_measure.console import PATH, Words, one_of, say, shown, words
+from ipclab_measure.console import PATH, Words, one_of, say, shown_path, words
 from ipclab_measure.options import die_with_make
 from ipclab_report.rendering import Rendering, rendering
 
@@ -29,24 +29,24 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     committed ones).
     """
     from ipclab_answers.compare import shared
-    from ipclab_answers.compare.held import chosen, held
+    from ipclab_answers.compare.held import compared_run, runs_to_compare
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
     from ipclab_report.pages.report import notebooks_of
 
     die_with_make()
-    compared = chosen(checkout(), [str(run) for run in runs])
+    compared = runs_to_compare(checkout(), [str(run) for run in runs])
     to.check()
-    say(origins.lines(compared))
+    say(origins.origin_lines(compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]
-        points = shared.points([held(run, quantile) for run in compared])
+        points = shared.shared_points([compared_run(run, quantile) for run in compared])
         parameters = {"runs": [str(run.path) for run in compared], "quantile": quantile}
-        table = "comparison.csv", shared.listed(points)
+        table = "comparison.csv", shared.points_listed(points)
         files = to.render(compared, notebooks_of(checkout(), "runs"), parameters, table)
     except LabError as error:
         if fail_on and not isinstance(error, UsageError):
             error.exit_code = UNKNOWN  # 1 is a verdict
         raise
-    say([*beaten, *shared.summary(points), shared.APART, *map(shown, files)])
+    say([*beaten, *shared.pair_lines(points), shared.APART, *map(shown_path, files)])
     shared.fail(points, fail_on)

@@ -6,14 +6,14 @@ from typing import Any
 import pandas as pd
 
 from ipclab_answers.compare.held import ComparedRun
-from ipclab_answers.compare.shared import names
+from ipclab_answers.compare.shared import run_names
 from ipclab_measure.machine.table import FACTS, Value
 from ipclab_report.facts import REASONS, TOPICS
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 
 
-def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
+def differing_facts(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each fact that affects results and that some run has.
 
     Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a
@@ -34,7 +34,7 @@ def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
             none = REASONS.get(reason, REASONS["absent"])
             cells.append(none if value is None else _plain(fact.name, value))
         rows.append((fact.affects, fact.label, fact.name, fact.unit, same, *cells))
-    return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
+    return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *run_names(runs)])
 
 
 def _plain(name: str, value: Value) -> Value:

@@ -10,11 +10,11 @@ from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import KEY, TURNS
 from ipclab.paths import Paths
-from ipclab.store.questions import Questions, told
+from ipclab.store.questions import Questions, questions_told
 from ipclab.store.run import RunFolder
 from ipclab_answers import tails
 from ipclab_answers.compare import LIMITS
-from ipclab_answers.quantile import MEDIAN, check
+from ipclab_answers.quantile import MEDIAN, checked_quantile
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.limits import with_limits
 from ipclab_measure.calibrated.twins import STUDY
@@ -56,22 +56,22 @@ class ComparedRun:
             rows += _points(whole)
             medians[study] = whole[whole.value.notna()]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        questions = told(about)
+        questions = questions_told(about)
         points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS), questions)
         return cls(name, about, medians, points, questions)
 
 
-def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
+def compared_run(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     """Return what a comparison of a `quantile` of each launch needs of `run`.
 
     Raises `LabError` when it is not what was measured, and where no launch has samples enough for
     the quantile.
     """
-    check(quantile)
+    checked_quantile(quantile)
     run.checked()
     # which tells nothing of two machines
-    studies = [study for study in derived.measured(run) if study != STUDY]
-    launches = {study: tails.by_launch(run, study, quantile) for study in studies}
+    studies = [study for study in derived.studies_measured(run) if study != STUDY]
+    launches = {study: tails.quantiles_by_launch(run, study, quantile) for study in studies}
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]
         launches[LIMITS] = limits[limits.backend != cpu_pairs.NAME]
@@ -85,7 +85,7 @@ def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     return replace(compared, launches=by_launch, points=compared.points.assign(**UNBOUNDED))
 
 
-def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
+def runs_to_compare(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     """Return the runs in folders (or bundles) `runs`; when empty the two that are committed.
 
     Raises `UsageError` unless they are two or more, each once.

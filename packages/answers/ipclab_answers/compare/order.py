@@ -15,14 +15,14 @@ from ipclab.stats.compare import (
     compare,
 )
 from ipclab_answers.compare.held import ComparedRun
-from ipclab_answers.compare.shared import pairs
+from ipclab_answers.compare.shared import run_pairs
 
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
 COLUMNS = ("pair", "study", *CONTEST, *FOUND)
 Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
-def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
+def order_changes(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each pair of mechanisms of each contest in the first and another run.
 
     `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there,
@@ -31,7 +31,7 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     at the level of all pairs of their contest.
     """
     rows = []
-    for pair, first, other in pairs(runs):
+    for pair, first, other in run_pairs(runs):
         one = _contests(first)
         two = _contests(other)
         same = first.questions.same, other.questions.same

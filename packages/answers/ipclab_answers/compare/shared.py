@@ -47,20 +47,20 @@ APART = (
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
-def names(runs: Sequence[ComparedRun]) -> list[str]:
+def run_names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return what each run is called here: A, B, ... and after Z by number."""
     numbered = [f"R{number}" for number in range(1, len(runs) + 1)]
     return [*ascii_uppercase, *numbered[26:]][: len(runs)]
 
 
-def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
+def run_pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
-    called = names(runs)
+    called = run_names(runs)
     others = zip(called[1:], runs[1:], strict=True)
     return [(f"{called[0]} → {name}", runs[0], run) for name, run in others]
 
 
-def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
+def shared_points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each op of each point of two runs, with the columns `COLUMNS`.
 
     `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two),
@@ -69,15 +69,15 @@ def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
     """
     rows = []
-    for pair, first, other in pairs(runs):
+    for pair, first, other in run_pairs(runs):
         named = {"pair": pair, "first": first.id, "second": other.id}
         rows += [named | row for row in _rows(first, other)]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     return frame.sort_values(["pair", *KEY], kind="stable", ignore_index=True)
 
 
-def listed(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return `points` with levels and launches as text, for a CSV file."""
+def points_listed(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return `shared_points` with levels and launches as text, for a CSV file."""
 
     def words(levels: dict[str, Any]) -> str:
         return " ".join(f"{name}={level}" for name, level in levels.items())
@@ -89,7 +89,7 @@ def listed(compared: pd.DataFrame) -> pd.DataFrame:
     return compared.assign(levels=levels, launches=compared.launches.map(both))
 
 
-def summary(compared: pd.DataFrame) -> list[str]:
+def pair_lines(compared: pd.DataFrame) -> list[str]:
     """Return a line for each pair of runs: how many points have each verdict, no limits."""
     lines = []
     others = compared[compared.study != LIMITS]
@@ -101,7 +101,7 @@ def summary(compared: pd.DataFrame) -> list[str]:
 
 
 def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return the rows of `points` that fail on a word of `FAIL_ON`.
+    """Return the rows of `shared_points` that fail on a word of `FAIL_ON`.
 
     `missing` are points of one run only, `limits` those of the limits that differ: then the machine
     changed. The other words are verdicts of all other points; `undecided` holds those that were not
@@ -117,7 +117,7 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
-    """Raise `LabError` for rows of `points` that one of the words `on` fails, if any.
+    """Raise `LabError` for rows of `shared_points` that one of the words `on` fails, if any.
 
     Its exit code is that of the first such word of `FAIL_ON`.
     """

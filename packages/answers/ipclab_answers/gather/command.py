@@ -49,7 +49,7 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
     apart = equals.differing(every)
     for form in formats:
         if form in TABLES:
-            say(tables.written(every, apart, to.folder, form))
+            say(tables.written_tables(every, apart, to.folder, form))
     if pages:
         from ipclab_answers.gather.page import run_of_many
         from ipclab_report.pages.report import notebooks_of
@@ -58,6 +58,6 @@ def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | No
         notebooks = notebooks_of(checkout(), "bundles")
         say(to.render([run_of_many(shown)], notebooks, asked))
     machines = trips.machines(shown)
-    say(tables.told(machines, trips.ranked(shown, machines)))
-    say(tables.named(apart))
+    say(tables.node_lines(machines, trips.ranked_trips(shown, machines)))
+    say(tables.differing_nodes(apart))
     say([f"{taken} of {total} bundles taken, {every.read} of them new"])

@@ -45,7 +45,7 @@ def differing(index: Index) -> pd.DataFrame:
         for row in _of_equals(equals, index.values):
             file = row["file"]
             node = equals.loc[file, NODE].to_dict()
-            rows.append(row | node | {"fact": facts(equals, file)})
+            rows.append(row | node | {"fact": facts_apart(equals, file)})
     return pd.DataFrame(rows, columns=DIFFERS)
 
 
@@ -126,7 +126,7 @@ def _wider(tests: int) -> float:
     return normal.inv_cdf(beyond / max(1, tests)) / normal.inv_cdf(beyond)
 
 
-def facts(equals: pd.DataFrame, file: str) -> str:
+def facts_apart(equals: pd.DataFrame, file: str) -> str:
     """Return what is known of the node of `file` and not of its equals: facts, and its load."""
     every = equals.facts.map(json.loads)
     loads = equals.conditions.map(json.loads)

@@ -27,7 +27,7 @@ from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in, require_bundles
-from ipclab_answers.gather.reading import key_of, taken
+from ipclab_answers.gather.reading import bundle_rows, key_of
 from ipclab_measure.spawn.exits import die_with_parent
 
 FORMAT = 3  # of the index; another one is made anew
@@ -171,7 +171,7 @@ def _alone(parent: int) -> None:
 
 
 def _rows(file: Path, name: str, study: str) -> pa.Table:
-    return pa.Table.from_pylist(taken(file, name, study), COLUMNS)
+    return pa.Table.from_pylist(bundle_rows(file, name, study), COLUMNS)
 
 
 def _add(top: Path, rows: pa.Table) -> None:

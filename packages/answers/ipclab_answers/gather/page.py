@@ -12,7 +12,7 @@ from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import N_
 from ipclab_answers.gather.index import Index
-from ipclab_answers.gather.trips import beaten
+from ipclab_answers.gather.trips import beaten_trips
 from ipclab_report.lab import ReportLab
 from ipclab_report.notebooks.parameters import refuse_unknown
 from ipclab_report.prose import magic
@@ -34,17 +34,17 @@ def reader(trips: Index, lang: str) -> ReportLab:
     lab = ReportLab.of(run_of_many(trips), checkout(), lang)
     lab = replace(lab, _names=shell.namespace)
     refuse_unknown()
-    magic.register(Teller(lab))
+    magic.register_prose(Teller(lab))
     return lab
 
 
-def notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
+def beaten_notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
     """Return what the first page must say of trips that are faster than their limit."""
     said = N_(
         "{count} round trips are faster than the hardware limit that they are read against: {which}."
         " It is no limit there; do not rely on “× limit” of these."
     )
-    faster = beaten(rows).sort_values("over_limit", kind="stable")
+    faster = beaten_trips(rows).sort_values("over_limit", kind="stable")
     if faster.empty:
         return None
     named = []

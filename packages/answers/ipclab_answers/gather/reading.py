@@ -19,11 +19,11 @@ from ipclab.store.archive import (
     Contents,
     HostileError,
     Member,
-    parse,
-    read,
+    contents_told,
+    read_members,
 )
 from ipclab.store.launch import Launch
-from ipclab.store.questions import Question, Questions, told
+from ipclab.store.questions import Question, Questions, questions_told
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, contents_of, measured_of
 from ipclab.store.schema import parse_run
@@ -54,7 +54,7 @@ def key_of(file: Path, name: str) -> Row:
     return {"file": name, "bytes": about.st_size, **times}
 
 
-def taken(file: Path, name: str, study: str) -> list[Row]:
+def bundle_rows(file: Path, name: str, study: str) -> list[Row]:
     """Return the rows of bundle `file`, called `name`: its head, then one for each op of `study`.
 
     Of a bundle that cannot be taken the head alone says `why`; another made it.
@@ -75,14 +75,14 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
 
     The archive is read to its end, but points that are not asked for are not looked at.
     """
-    members = read(file)  # held: a generator that is let go closes its file
-    contents = parse(next(members, None), file.stat().st_size)
+    members = read_members(file)  # held: a generator that is let go closes its file
+    contents = contents_told(next(members, None), file.stat().st_size)
     about: dict[str, Any] = {}
     points = _Points(study)
     for name, content in _wanted(members, contents, points.needs):
         if name == INDEX:
             about = parse_run(content, f"the bundle's {INDEX}")
-            points.questions = told(about)
+            points.questions = questions_told(about)
         else:
             points.add(name, content)
     if not about:

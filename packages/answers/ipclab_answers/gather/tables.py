@@ -15,7 +15,7 @@ from ipclab.store.files import whole
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.equals import ALL
 from ipclab_answers.gather.index import KEY, Index
-from ipclab_answers.gather.trips import beaten
+from ipclab_answers.gather.trips import beaten_trips
 from ipclab_report.sheet import csv
 
 VALUES = [
@@ -36,7 +36,9 @@ VALUES = [
 AT_ONCE = 1 << 20  # rows that are made into text together, and a row group of Parquet
 
 
-def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
+def written_tables(
+    index: Index, differing: pd.DataFrame, folder: Path, form: str
+) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
     chosen = nodes.nodes(index)[nodes.NODE]
     answers = nodes.answers(chosen, index.values)
@@ -85,9 +87,9 @@ def _parquet(out: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
             writer.write_table(table)
 
 
-def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
+def node_lines(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Yield which bundle stands for each node, and what in it is faster than its limit."""
-    faster = dict(list(beaten(rows).groupby("file", observed=True)))
+    faster = dict(list(beaten_trips(rows).groupby("file", observed=True)))
     shown = machines[["machine", "label", "file", "profile", "begun"]]
     for node in shown.to_dict("records"):
         file = node["file"]
@@ -100,16 +102,16 @@ def told(machines: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
             yield f"x {row.over_limit:.2f} of its limit: {which}"
 
 
-def named(differing: pd.DataFrame) -> Iterator[str]:
+def differing_nodes(differing: pd.DataFrame) -> Iterator[str]:
     """Yield each node that differs from its equals, in what, by how much, and beside which fact."""
     for row in differing.to_dict("records"):
         node = row["label"] or row["file"]
         ends = f"{row['low']:.3f} to {row['high']:.3f}"
         ratio = f"{row['ratio']:.3f} of its equals ({ends})"
-        yield f"differs: {node} {asked(row)} {ratio}; {row['fact'] or 'no fact differs'}"
+        yield f"differs: {node} {op_of_row(row)} {ratio}; {row['fact'] or 'no fact differs'}"
 
 
-def asked(row: dict[Any, Any]) -> str:
+def op_of_row(row: dict[Any, Any]) -> str:
     """Return the op of a row in which a node differs: all, or one of a point."""
     alone = row["point"] == ALL
     return ALL if alone else f"{row['op']} of {row['point']}"

@@ -50,7 +50,7 @@ def machines(trips: Index) -> pd.DataFrame:
     )
 
 
-def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
+def ranked_trips(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
     """Return the trips of `machines`, each with its `rank` by time in its file and placement."""
     values = trips.values
     rows = values[values.file.isin(machines.file)]
@@ -58,6 +58,6 @@ def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(rank=ranks.astype(int))
 
 
-def beaten(rows: pd.DataFrame) -> pd.DataFrame:
+def beaten_trips(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the trips that are faster than their limit, which shows that it is none."""
     return rows[rows.over_limit < LEAST]

@@ -43,7 +43,7 @@ class Changes:
     drifts: Mapping[int, Shifts]
 
 
-def bounds(series: Sequence[Series]) -> list[float]:
+def counting_changes(series: Sequence[Series]) -> list[float]:
     """Return the change of the logarithm that counts: above 5 %, and above the luck of runs.
 
     One for each series. The luck of a session is what runs in a row differ by: the median, which
@@ -79,7 +79,7 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
     apart = sorted(control)
     medians = _medians(series)
     others = [number for number in range(len(series)) if number not in apart]
-    walk = _Walk(series, bounds(series), [others, apart], medians)
+    walk = _Walk(series, counting_changes(series), [others, apart], medians)
     count = medians.shape[1]
     borders = walk.settled([0, *walk.borders(0, count), count])
     stretches = [range(first, last) for first, last in pairwise(borders)]

@@ -20,7 +20,7 @@ BLESSED = "blessed.toml"  # beside the runs of a machine
 LEAST = 2
 
 
-def chosen(paths: Paths, names: Sequence[str] = ()) -> list[RunFolder]:
+def runs_in_order(paths: Paths, names: Sequence[str] = ()) -> list[RunFolder]:
     """Return the runs in folders (or bundles) `names`, oldest first.
 
     When empty the finished ones of the machine of the newest run here. Raises `UsageError` unless

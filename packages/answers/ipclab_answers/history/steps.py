@@ -11,15 +11,15 @@ import pandas as pd
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab_answers.compare import LIMITS
-from ipclab_answers.compare.facts import differences
+from ipclab_answers.compare.facts import differing_facts
 from ipclab_answers.compare.held import HEAD, ComparedRun
 from ipclab_answers.compare.shared import KEY
 from ipclab_answers.compare.unpaired import RUNS_ALPHA
 from ipclab_answers.history.changepoint import (
     Changes,
     Shifts,
-    bounds,
     changes,
+    counting_changes,
 )
 from ipclab_measure.enough import least_p
 
@@ -105,7 +105,7 @@ class History:
             pd.DataFrame(heads, columns=list(HEAD)),
             pd.DataFrame(values, columns=["number", "run", "value", "low", "high"]),
             changes(series, limits),
-            bounds(series),
+            counting_changes(series),
             unjudged,
         )
 
@@ -118,7 +118,7 @@ class History:
         (over the limits when only these moved), `low` and `high` the least and the most; `what`
         stepped: `MACHINE` when limits did as well, `MECHANISM` when they did not, `LIMITS_ONLY`
         when nothing else did, else `UNKNOWN`; `changed`: what differs between the two sides, see
-        `beside`.
+        `facts_between`.
         """
         rows = []
         changes = self.changes
@@ -150,7 +150,7 @@ class History:
         mean = float(np.mean(shifts))
         ratios = np.exp([mean, min(shifts), max(shifts)]).tolist()
         began = self.runs[run].about["begun"]
-        changed = beside(self.runs[before], self.runs[after])
+        changed = facts_between(self.runs[before], self.runs[after])
         counts = len(points), slower, len(limits), tested
         return kind, run, began, what, *counts, *ratios, changed
 
@@ -162,13 +162,13 @@ def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
     return min(max(middle, low), high), low, high  # rounding must not put it outside
 
 
-def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]]:
+def facts_between(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]]:
     """Return what differs between two runs: a name (msgid or as it is), before, and after.
 
     Facts that affect results, versions of packages, the profile, and the load when they began.
     """
     changed = []
-    for row in differences([before, after]).itertuples():
+    for row in differing_facts([before, after]).itertuples():
         if not row.same and row.name not in LEFT_OUT:
             changed.append((str(row.fact), str(row.A), str(row.B)))
     facts = {fact for fact, *_ in changed}
@@ -200,7 +200,7 @@ def _load(run: ComparedRun) -> Any:
     return (sessions[0].get("conditions") or {}).get("load_1")
 
 
-def listed(history: History, accepted: Mapping[str, str]) -> pd.DataFrame:
+def events_listed(history: History, accepted: Mapping[str, str]) -> pd.DataFrame:
     """Return the events for a CSV file.
 
     Runs by name, changes as text, and why the step of a run was `accepted`.
@@ -215,7 +215,7 @@ def listed(history: History, accepted: Mapping[str, str]) -> pd.DataFrame:
     return events.assign(run=runs, changed=changed, accepted=reasons)
 
 
-def lines(history: History, rows: pd.DataFrame) -> list[str]:
+def event_lines(history: History, rows: pd.DataFrame) -> list[str]:
     """Return what is told on a terminal: a line for each event in `rows`, one for the judged."""
     reasons = [f"{count} {why}" for why, count in sorted(history.unjudged.items())]
     judged = f"{len(history.runs)} runs, {len(history.points)} points judged"

@@ -11,9 +11,9 @@ from ipclab_measure.console import Words, aligned, say
 def runs(ctx: click.Context) -> None:
     """List the runs made or imported here, the newest first; label or delete them."""
     if ctx.invoked_subcommand is None:
-        from ipclab_answers.runs.folders import COLUMNS, listed
+        from ipclab_answers.runs.folders import COLUMNS, runs_listed
 
-        rows = [row.values() for row in listed(checkout())]
+        rows = [row.values() for row in runs_listed(checkout())]
         say(aligned([COLUMNS, *rows]))
 
 

@@ -18,7 +18,7 @@ COLUMNS = ("run", "machine", "label", "profile", "studies", "points", "MB", "sta
 MEGABYTE = 1e6
 
 
-def listed(paths: Paths) -> Iterator[dict[str, str]]:
+def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in chain(folder.every(paths.runs), folder.every(paths.imported)):
         parameters = run.about["parameters"]
@@ -56,7 +56,7 @@ def mine(paths: Paths, name: str) -> RunFolder:
     if path.exists() and tops.isdisjoint(path.resolve().parents):
         fix = "give a run below data/runs or data/imported: 'ipclab runs' lists them"
         raise UsageError(f"{name} is none of the runs here", "", fix)
-    return folder.read(path)
+    return folder.read_run(path)
 
 
 def label(run: RunFolder, name: str) -> None:

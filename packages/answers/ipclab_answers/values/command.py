@@ -7,7 +7,7 @@ import click
 
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
-from ipclab_answers.quantile import check
+from ipclab_answers.quantile import checked_quantile
 from ipclab_measure.console import PATH, SIZE, Words, say
 from ipclab_measure.options import study_option
 
@@ -43,7 +43,7 @@ def values(
     from ipclab_measure.session.request import levels as levels_of
 
     if quantile is not None:
-        check(quantile)
+        checked_quantile(quantile)
         if asked["metric"]:
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)

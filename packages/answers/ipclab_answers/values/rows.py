@@ -44,7 +44,7 @@ def rows(
     for a study, a level or a name that the run does not hold, and `LabError` where nothing that is
     asked has enough samples for the quantile.
     """
-    measured = derived.measured(run)
+    measured = derived.studies_measured(run)
     for study in studies:
         if study not in measured:
             raise UsageError(f"the run holds no {study!r}", "", hint(study, measured))
@@ -70,11 +70,11 @@ def _rows(points: pd.DataFrame) -> pd.DataFrame:
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     """Return the point frame of `study`, or one of this quantile alone."""
     if quantile is None:
-        return derived.read(run, study, "points")
+        return derived.read_frame(run, study, "points")
     metric = tails.metric(quantile)
     if metric not in QUANTILES:
         return _derived_anew(run, study, quantile)
-    points = derived.read(run, study, "points")
+    points = derived.read_frame(run, study, "points")
     points = points[points.metric == metric]
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()
@@ -118,7 +118,7 @@ def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataF
     return table.loc[column.index[column.isin(words)]]
 
 
-def head(run: RunFolder) -> dict[str, str]:
+def run_facts(run: RunFolder) -> dict[str, str]:
     """Return what is told of the run itself."""
     return {
         "run": run.id,
@@ -135,7 +135,7 @@ def as_csv(run: RunFolder, table: pd.DataFrame) -> str:
     for by_name in table.levels:
         levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
     worded = pd.Series(levels, table.index)
-    whole = _finite(table).assign(**head(run), levels=worded)
+    whole = _finite(table).assign(**run_facts(run), levels=worded)
     return csv(whole[COLUMNS])
 
 
@@ -145,7 +145,7 @@ def as_json(run: RunFolder, table: pd.DataFrame) -> str:
     values = table.where(table.notna(), None).to_dict("records")
     for row in values:
         row["flags"] = [flag for flag in row["flags"].split(";") if flag]
-    about = {"schema": SCHEMA, **head(run), "values": values}
+    about = {"schema": SCHEMA, **run_facts(run), "values": values}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -21,12 +21,12 @@ from ipclab_answers.ab.trial import (
     EXIT,
     LIMITS,
     A,
-    Answer,
     B,
     Round,
-    judged,
+    TrialAnswer,
     one_by_one,
     trial,
+    trial_judged,
 )
 from ipclab_measure.session.progress import Progress
 
@@ -58,7 +58,7 @@ class World:
 
     def trial(
         self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
-    ) -> Answer:
+    ) -> TrialAnswer:
         clock = lambda: self.now  # noqa: E731
         arms = [A, B, AGAIN, LIMITS] if limit else [A, B, AGAIN]
         launches = {arm: partial(self.launch, arm) for arm in arms}
@@ -67,7 +67,7 @@ class World:
         return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
 
 
-def answered(slower: float = 0.1, **world: float) -> Answer:
+def answered(slower: float = 0.1, **world: float) -> TrialAnswer:
     return World(1, slower, **world).trial()  # type: ignore[arg-type]
 
 
@@ -108,11 +108,11 @@ def test_limits_that_differ_leave_all_undecided():
     changed = [
         {**measured, LIMITS: limits[3 * at : 3 * at + 3]} for at, measured in enumerate(rounds)
     ]
-    answer = judged(changed, 0.05)
+    answer = trial_judged(changed, 0.05)
     assert answer.verdict == UNDECIDED
     assert "limits differ" in answer.reason
     steady = [{**measured, LIMITS: [1, 1.01, 1.02]} for measured in rounds]
-    assert judged(steady, 0.05).verdict == SLOWER
+    assert trial_judged(steady, 0.05).verdict == SLOWER
 
 
 @pytest.mark.parametrize(
@@ -169,6 +169,6 @@ def test_a_launch_that_fails_leaves_all_undecided_with_its_reason():
 
 
 def test_numbers_without_scatter_are_not_judged():
-    answer = judged([{A: [5.0], AGAIN: [5.0], B: [6.0]}] * 8, 0.05)
+    answer = trial_judged([{A: [5.0], AGAIN: [5.0], B: [6.0]}] * 8, 0.05)
     assert answer.verdict == UNDECIDED
     assert "same number" in answer.reason

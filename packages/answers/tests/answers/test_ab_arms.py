@@ -23,7 +23,7 @@ from ipclab_answers import tails
 from ipclab_answers.ab.arms import (
     ARM,
     Arm,
-    Program,
+    CommandArm,
     uninterrupted,
 )
 from ipclab_answers.ab.asked import Asked
@@ -51,8 +51,8 @@ class Fake(Launcher):
         return {roles[0].name: Outcome(facts={"said": self.said})}
 
 
-def program(arm: Arm) -> Program:
-    assert isinstance(arm.launched, Program)
+def program(arm: Arm) -> CommandArm:
+    assert isinstance(arm.launched, CommandArm)
     return arm.launched
 
 
@@ -156,7 +156,7 @@ def test_a_launch_that_is_lost_with_its_fork_server_is_made_again():
 def test_two_mechanisms_are_two_points_of_a_study():
     first, second = Asked(Wanted("round_trip", "", 100), frozenset({0})).arms(["unix", "tcp"])
     assert (first.label, second.label) == ("unix", "tcp")
-    assert not isinstance(first.launched, Program)
+    assert not isinstance(first.launched, CommandArm)
 
 
 def test_a_quantile_is_in_the_name_of_an_arm_and_takes_samples_enough(launcher: Launcher):

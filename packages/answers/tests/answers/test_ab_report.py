@@ -8,14 +8,14 @@ from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
 from ipclab.stats.compare import SLOWER, UNDECIDED
-from ipclab_answers.ab.report import Report
+from ipclab_answers.ab.report import TrialReport
 from ipclab_answers.ab.trial import (
     AGAIN,
     LIMITS,
     A,
-    Answer,
     B,
-    judged,
+    TrialAnswer,
+    trial_judged,
 )
 from tests.answers.test_ab import answered
 
@@ -39,13 +39,13 @@ BMF = {  # https://bencher.dev/bmf.json
         }
     },
 }
-NONE = judged([], 0.05, failure="it <broke> & | ended")
+NONE = trial_judged([], 0.05, failure="it <broke> & | ended")
 ANSWERS = [answered(0.5), answered(-0.5), answered(again=0.5), NONE]
 LABELS = {A: "old `cmd` | 'x' <a>", B: 'new & "y"', AGAIN: "old"}
 
 
-def told(answer: Answer) -> Report:
-    return Report(answer, LABELS, "ns")
+def told(answer: TrialAnswer) -> TrialReport:
+    return TrialReport(answer, LABELS, "ns")
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.verdict)
@@ -89,12 +89,12 @@ def test_the_line_is_one_with_verdict_ratio_and_controls(answer):
 
 
 def test_equal_labels_stay_apart_in_bencher_metric_format():
-    same = Report(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
+    same = TrialReport(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
     assert set(json.loads(same.bmf())) == {"A: x", "B: x", "x over x"}
 
 
 def test_the_last_words_of_a_command_break_no_answer():
-    spoken = told(judged([], 0.05, failure="it said \x1b[31mno\x00"))
+    spoken = told(trial_judged([], 0.05, failure="it said \x1b[31mno\x00"))
     ((case,),) = JUnitXml.fromstring(spoken.junit().encode())
     assert "it said ?[31mno?" in case.result[0].message
     assert all(text.replace("\n", "").isprintable() for text in (spoken.line(), spoken.markdown()))

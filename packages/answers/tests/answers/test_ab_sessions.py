@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab_answers.ab.report import Report
+from ipclab_answers.ab.report import TrialReport
 from ipclab_answers.ab.sessions import combined, save
 from ipclab_answers.ab.trial import (
     AGAIN,
@@ -26,7 +26,7 @@ LABELS = {A: "base", B: "head", AGAIN: "base"}
 def saved(folder: Path, seed: int, slower: float, **labels: str) -> Path:
     """Return the file of the answer of a simulated session."""
     file = folder / f"{seed}.json"
-    save(Report(World(seed, slower).trial(), LABELS | labels, "ns"), file)
+    save(TrialReport(World(seed, slower).trial(), LABELS | labels, "ns"), file)
     return file
 
 

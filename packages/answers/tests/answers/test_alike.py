@@ -16,7 +16,7 @@ from ipclab.marks.style import GREY
 from ipclab.paths import checkout
 from ipclab.stats.compare import SLOWER
 from ipclab.store.bundle import opened
-from ipclab_report.appendix.choices import NAMED, alike, chosen
+from ipclab_report.appendix.choices import NAMED, alike, alike_heeded
 from ipclab_report.appendix.states import UNSTEADY
 from ipclab_report.lab import lab_of
 from ipclab_report.marks import over
@@ -52,14 +52,14 @@ def test_a_choice_says_what_was_shown(
     choice: str,
     lab: Lab,
 ) -> None:
-    (said,) = chosen(lab, contest(scatter, *factors, launches=launches)).choice
+    (said,) = alike_heeded(lab, contest(scatter, *factors, launches=launches)).choice
     assert re.fullmatch(choice, said), said
 
 
 def test_the_fastest_of_one_state_is_not_the_fastest_in_the_other(lab: Lab) -> None:
     found = contest(0.02, 1, 1.5, 3)
     shaken = found.assign(verdict=[UNSTEADY, SLOWER], slow=1700.0, busy=True)
-    (row,) = chosen(lab, shaken).to_dict("records")
+    (row,) = alike_heeded(lab, shaken).to_dict("records")
     told = r"a, b \(not told apart: a takes 997\sns or 1\.70\sµs; needs an otherwise idle CPU: a\)"
     assert re.fullmatch(told, row["choice"]), row["choice"]
     assert (row["slower"], row["shaken"]) == (["c"], 1)
@@ -76,7 +76,7 @@ def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is
     assert all(not row.within or row.within.value >= 1 for row in rows.itertuples())
     shortened = rows.choice.str.startswith(("any of", "all but"))
     assert (shortened == (rows.tied.map(len) > NAMED)).all()
-    found = derived.read(lab.run, "shared_dict", "contests")
+    found = derived.read_frame(lab.run, "shared_dict", "contests")
     found = found[(found.placement == "free") & (found.other != "") & (found.verdict != "slower")]
     keys = ["op", "question", "among", "placement"]
     ends = found.groupby(keys).agg(low=("low", "min"), high=("high", "max")).reset_index()

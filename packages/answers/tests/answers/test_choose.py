@@ -19,7 +19,7 @@ from ipclab.store.run import RunFolder
 from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
 from ipclab_answers.choose.asked import (
     offers,
-    points,
+    points_asked,
     request,
     tell,
 )
@@ -27,10 +27,10 @@ from ipclab_answers.choose.known import narrowed_to
 from ipclab_answers.choose.need import (
     MUSTS,
     Need,
-    of,
-    read,
+    need_of,
+    read_need,
 )
-from ipclab_answers.choose.promises import Offer, kept, promised
+from ipclab_answers.choose.promises import Offer, promise_kept, promised
 from ipclab_answers.choose.runs import file_names
 from ipclab_answers.choose.shown import LEVEL, WORDS, tables, verdict
 from ipclab_measure.record import create
@@ -165,9 +165,9 @@ def test_what_would_change_the_answer_is_named() -> None:
 def test_a_need_is_read_from_a_file(tmp_path) -> None:
     file = tmp_path / "need.toml"
     file.write_text('size = "64:9,1MiB:1"\nrate = 2000\nconsumers = 3\nmust = ["no-loss"]\n')
-    need = read(file)
+    need = read_need(file)
     assert need.size == {64: 0.9, 1 << 20: 0.1}
-    assert of(need.plain()) == need
+    assert need_of(need.plain()) == need
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
     with pytest.raises(UsageError) as error:
-        of(told)
+        need_of(told)
     assert "\n" not in str(error.value)
 
 
@@ -253,7 +253,7 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
     )
     frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
     told = {name: promised(rows, frame.iloc[:0]) for name, rows in frame.groupby("backend")}
-    assert {name: kept("no-loss", Offer(""), each) for name, each in told.items()} == {
+    assert {name: promise_kept("no-loss", Offer(""), each) for name, each in told.items()} == {
         "whole": True,
         "broken": None,
     }
@@ -267,8 +267,8 @@ def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
 
 def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
     for told in ({"size": 64, "consumers": 2, "rate": 500}, {"size": 100, "way": "round-trip"}):
-        need = of({**told, "must": ["across-hosts"]})
-        made = points(need, profile("smoke"))
+        need = need_of({**told, "must": ["across-hosts"]})
+        made = points_asked(need, profile("smoke"))
         frame = pd.DataFrame([each.key() for each in made])
         assert {"tcp"} <= set(frame.backend)
         assert "unix" not in set(frame.backend)
@@ -277,14 +277,14 @@ def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
 
 def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
     for told in ({"size": 100, "way": "round-trip"}, {"size": 1000, "way": "state"}):
-        need = of(told)
+        need = need_of(told)
         named = file_names(need)
         files = [
             f"points/{point.study}/{point.id}.parquet"
-            for point in points(need, profile("standard"))
+            for point in points_asked(need, profile("standard"))
         ]
         assert files and all(map(named.search, files))
-        assert not any(map(file_names(of({**told, "size": 7})).search, files))
+        assert not any(map(file_names(need_of({**told, "size": 7})).search, files))
 
 
 def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
@@ -310,8 +310,8 @@ def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
 def test_what_failed_at_every_size_is_shown_with_its_reason(
     tmp_path: Path, sides: dict[str, Any]
 ) -> None:
-    need = of(sides)
-    wanted = points(need, profile("quick"))
+    need = need_of(sides)
+    wanted = points_asked(need, profile("quick"))
     failures = {point.id: f"{point.backend} fell silent" for point in wanted}
     run = run_of(tmp_path, need, failures)
     offered = offers(need, run)
@@ -328,21 +328,21 @@ def test_what_failed_at_every_size_is_shown_with_its_reason(
 def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need = of({"size": 64, "rate": 1000})
-    frame = pd.DataFrame([point.key() for point in points(need, profile("quick"))])
+    need = need_of({"size": 64, "rate": 1000})
+    frame = pd.DataFrame([point.key() for point in points_asked(need, profile("quick"))])
     frame = frame[frame.backend.isin(["tcp", "unix"])]
-    monkeypatch.setattr(derived, "read", lambda *_: frame)
+    monkeypatch.setattr(derived, "read_frame", lambda *_: frame)
     assert [*offers(need, run_of(tmp_path, need, {}))] == ["tcp", "unix"]
 
 
 def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
-    frame = derived.read(opened(checkout(), checkout().reference), "stream", "points")
-    need = of({"size": 64})
+    frame = derived.read_frame(opened(checkout(), checkout().reference), "stream", "points")
+    need = need_of({"size": 64})
     told = narrowed_to(need, frame)
     assert {*told.arm} == {"main"}
     assert narrowed_to(need, frame.assign(arm="another")).empty
 
 
 def test_what_a_short_message_survives_can_be_measured() -> None:
-    asks = request(of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
+    asks = request(need_of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
     assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]

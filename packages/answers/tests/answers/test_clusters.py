@@ -96,7 +96,7 @@ def test_a_node_that_is_ten_percent_slower_is_named_with_its_ratio_and_nobody_el
 def test_the_fact_that_differs_stands_beside_the_node() -> None:
     found = equals.differing(cluster(1, 1.2, {"frequency_governor": "powersave"}))
     assert list(found.fact) == ["frequency_governor powersave (others performance)"]
-    line = next(iter(tables.named(found)))
+    line = next(iter(tables.differing_nodes(found)))
     assert line.startswith("differs: n007 all 1.") and " of its equals (" in line
 
 

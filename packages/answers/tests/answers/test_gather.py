@@ -71,7 +71,7 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
     found = gather(folder, 100)
     machines = trips.machines(found)
     (node,) = machines.itertuples()
-    rows = trips.ranked(found, machines).set_index(["backend", "placement"])
+    rows = trips.ranked_trips(found, machines).set_index(["backend", "placement"])
     assert (node.run, node.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
     facts = lab.run.about["machine"]["facts"]
     assert [node.cpu_model, node.threads] == [facts["cpu_model"], facts["threads"]]
@@ -92,7 +92,7 @@ def _killed(file: Path, name: str, study: str) -> None:
 def test_a_reader_that_is_killed_is_one_line(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "taken", _killed)
+    monkeypatch.setattr(index, "bundle_rows", _killed)
     with pytest.raises(LabError, match="was killed"):
         index.index(folder, tmp_path)
 
@@ -154,10 +154,10 @@ def test_what_is_faster_than_its_limit_is_named_on_the_page(
     folder: Path, lang: str, word: str
 ) -> None:
     found = gather(folder, 100)
-    rows = trips.ranked(found, trips.machines(found))
+    rows = trips.ranked_trips(found, trips.machines(found))
     lab = page.reader(found, lang)
-    assert page.notice(lab, rows.assign(over_limit=1.0)) is None
-    said = page.notice(
+    assert page.beaten_notice(lab, rows.assign(over_limit=1.0)) is None
+    said = page.beaten_notice(
         lab, rows.assign(over_limit=rows.over_limit.where(rows.backend != "unix", 0.5))
     )
     assert said is not None and word in said.data

@@ -14,7 +14,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
-from ipclab_answers.history.changepoint import bounds, changes
+from ipclab_answers.history.changepoint import changes, counting_changes
 from ipclab_answers.history.runs import BLESSED, bless, blessed
 from ipclab_answers.history.steps import (
     DRIFT,
@@ -23,7 +23,7 @@ from ipclab_answers.history.steps import (
     MECHANISM,
     UNKNOWN,
     History,
-    lines,
+    event_lines,
 )
 from ipclab_measure.machine.here import same_machine
 from ipclab_report.pages.report import notebooks_of
@@ -70,12 +70,12 @@ def test_two_runs_show_the_step_with_the_setting_that_changed_beside_it() -> Non
         run=["B"], accepted=["as wished"], changed=[" | ".join(["x: a; b -> c; d"] * 7)]
     )
     told = "B: step: 4 points, 4 slower, on average x 1."
-    assert lines(found, rows)[0].startswith(told) and lines(found, rows)[0].endswith(
+    assert event_lines(found, rows)[0].startswith(told) and event_lines(found, rows)[0].endswith(
         "accepted: as wished"
     )
     assert (
-        lines(found, rows)[0].count("x: a; b -> c; d") == 6
-        and " and 1 more;" in lines(found, rows)[0]
+        event_lines(found, rows)[0].count("x: a; b -> c; d") == 6
+        and " and 1 more;" in event_lines(found, rows)[0]
     )
 
 
@@ -127,17 +127,17 @@ def test_where_limits_alone_step_no_mechanism_is_said_to() -> None:
     past = History.of(made)
     (event,) = past.events().to_dict("records")
     assert (event["what"], event["points"], event["limits"]) == (LIMITS_ONLY, 0, 12)
-    told, _ = lines(past, past.events().assign(run=["1"], accepted=[""], changed=[""]))
+    told, _ = event_lines(past, past.events().assign(run=["1"], accepted=[""], changed=[""]))
     assert "limits only" in told and "no mechanism is shown to" in told and "as well" not in told
 
 
 def test_a_step_must_exceed_the_luck_of_sessions() -> None:
     random = np.random.default_rng(1)
     runs = [random.normal(random.normal(0, 0.1), 0.01, 8) for _ in range(12)]
-    (bound,) = bounds([runs])
+    (bound,) = counting_changes([runs])
     assert 0.15 < bound < 0.6
     assert changes([runs]).steps == {} and changes([]).steps == {}
-    assert bounds([runs[:3]]) == [pytest.approx(np.log(1.05))]
+    assert counting_changes([runs[:3]]) == [pytest.approx(np.log(1.05))]
 
 
 @pytest.mark.parametrize("ratio", [0.25, 0.5, 2.0])

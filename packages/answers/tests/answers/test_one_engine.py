@@ -16,7 +16,7 @@ from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab_answers.choose import asked
 from ipclab_answers.choose.answer import _judge, _launches_more
 from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
-from ipclab_answers.choose.need import of
+from ipclab_answers.choose.need import need_of
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
 from ipclab_report.appendix import advice, choices, states
@@ -40,15 +40,15 @@ def heeded(study: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> None:
-    bound = derived.bound(lab().run)
+    bound = lab().run.questions.same
     every = heeded(study)
-    medians = derived.read(lab().run, study, "launches")
+    medians = derived.read_frame(lab().run, study, "launches")
     pairs = {
         pair.points: pair.need - pair.launches
         for pair in open_pairs(study, medians[medians.metric == "p50"], bound)
     }
     advised = advice.advised(every, bound).set_index(list(CONTEST))
-    chosen = choices.chosen(lab(), every).set_index(list(CONTEST))
+    chosen = choices.alike_heeded(lab(), every).set_index(list(CONTEST))
     assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
     contest: Any
     for contest, rivals in every.groupby(list(CONTEST)):
@@ -95,8 +95,8 @@ def contest_of(need: Any) -> pd.DataFrame:
 def test_choose_agrees_with_the_contest_that_its_need_is_about(
     way: str, size: int, placement: str
 ) -> None:
-    need = of({"way": way, "size": size, "placement": placement})
-    bound = derived.bound(lab().run)
+    need = need_of({"way": way, "size": size, "placement": placement})
+    bound = lab().run.questions.same
     answer = asked.tell(checkout(), lab().run, need)
     ranked = answer.rows[answer.rows.side.notna()]
     rivals = contest_of(need)

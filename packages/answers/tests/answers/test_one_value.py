@@ -31,7 +31,7 @@ from ipclab_report.claims.requirement import Requirement, judge_frames
 from ipclab_report.claims.rules import read_rule
 from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
-from ipclab_report.prose.questions import Question
+from ipclab_report.prose.questions import ProseQuestion
 from ipclab_report.prose.teller import Teller
 from tests.stats.test_form import WAYS
 from tests.support.told import reference
@@ -111,7 +111,7 @@ def printed_and_judged(ratio: Quantity) -> None:
     printed = lab().words.numbers.format(ratio, "x,interval")
     teller = Teller(ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": ratio}))
     assert teller.fill("{r:x,interval}").replace("\\", "") == printed
-    alternative, more = teller.answer(Question("r", "1", SIDES))
+    alternative, more = teller.answer(ProseQuestion("r", "1", SIDES))
     assert alternative == SIDES.get(judge.side(ratio, 1), SIDES[judge.UNDECIDED])
     assert teller.fill(alternative, more).replace("\\", "").endswith(f": {printed}.")
 
@@ -142,7 +142,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     rule = read_rule(f"{written} at_most 1")
     requirement = Requirement("R", "text", "median", rule)
     source = values_of(lab())[1]
-    question = Question(written, "1", SIDES)
+    question = ProseQuestion(written, "1", SIDES)
     names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
     ways = {
         "values of a frame": lab().value(frame, point=over) / lab().value(frame, point=under),
@@ -154,7 +154,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
         "claim": decide(rule, rule.term, source).deciding,
         "requirement": judge_frames(requirement, source).value,
         "question in prose": question.value({}, lab()._lookup),
-        "question of variables": Question("a / b", "1", SIDES).value(names, lab()._lookup),
+        "question of variables": ProseQuestion("a / b", "1", SIDES).value(names, lab()._lookup),
         "quoted in another notebook": of(kept.a) / of(kept.b),  # type: ignore[arg-type]
     }
     return ways | {way: eval(WAYS[way], {**names}) for way in WAYS if "* b" not in WAYS[way]}

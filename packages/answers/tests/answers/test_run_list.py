@@ -21,7 +21,7 @@ from tests.support.commands import ROOT
 def test_runs_are_listed_with_label_and_state(paths: Paths) -> None:
     whole, other = make_run(paths.runs), make_run(paths.runs, "abc", finished=False)
     folders.label(whole, "n1")
-    told = {row["run"]: row for row in folders.listed(paths)}
+    told = {row["run"]: row for row in folders.runs_listed(paths)}
     assert list(told[whole.id]) == list(folders.COLUMNS)
     assert (told[whole.id]["label"], told[whole.id]["state"], told[whole.id]["points"]) == (
         "n1",
@@ -35,15 +35,15 @@ def test_a_run_of_which_points_failed_is_not_called_complete(paths: Paths) -> No
     run = make_run(paths.runs)
     run.about["failures"] = {"a-point": "it died", "another": "it hung"}
     run.save()
-    assert [row["state"] for row in folders.listed(paths)] == ["2 failed"]
+    assert [row["state"] for row in folders.runs_listed(paths)] == ["2 failed"]
 
 
 def test_a_label_is_given_and_taken_away(paths: Paths) -> None:
     run = make_run(paths.runs)
     folders.label(run, "n1")
-    assert folder.read(run.path).about["parameters"]["label"] == "n1"
+    assert folder.read_run(run.path).about["parameters"]["label"] == "n1"
     folders.label(run, "")
-    assert "label" not in folder.read(run.path).about["parameters"]
+    assert "label" not in folder.read_run(run.path).about["parameters"]
     with pytest.raises(UsageError, match="is no label"):
         folders.label(run, "a/b")
     with run.held(), pytest.raises(LabError, match="being measured"):

@@ -16,7 +16,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
-from ipclab_answers.quantile import check
+from ipclab_answers.quantile import checked_quantile
 from ipclab_answers.values import rows
 from ipclab_report.appendix.thin import thinned
 from tests.support.bundled import make_run
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
-    frame = derived.read(run, "round_trip", "points")
+    frame = derived.read_frame(run, "round_trip", "points")
     found = rows.rows(run, STUDY, {}, None)
     assert len(found) == len(frame) > 0
     told = json.loads(rows.as_json(run, found))
@@ -76,7 +76,7 @@ def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
 def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
     run: RunFolder, tmp_path: Path
 ) -> None:
-    frame = derived.read(run, "round_trip", "points")
+    frame = derived.read_frame(run, "round_trip", "points")
     known = frame[frame.metric == "p90"]
     assert list(rows.rows(run, STUDY, {}, 0.9).value) == list(known.value)
     found = rows.rows(run, STUDY, {"backend": ["tcp"]}, 0.8).iloc[0]
@@ -97,7 +97,7 @@ def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
 @pytest.mark.parametrize("quantile", [0.0, 0.49, 1.0, 99, float("nan")])
 def test_what_is_no_quantile_is_refused(quantile: float) -> None:
     with pytest.raises(UsageError, match="is not possible"):
-        check(quantile)
+        checked_quantile(quantile)
 
 
 def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ MEASURED = [  # gap, window, round trip, CPU time, period (all ns)
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a lab whose run holds one mechanism's windows."""
-    monkeypatch.setattr(derived, "measured", lambda run: run)
+    monkeypatch.setattr(derived, "studies_measured", lambda run: run)
     columns = ["gap_ns", "spin_ns", "value", "cpu", "period"]
     rows = pd.DataFrame(MEASURED, columns=columns).assign(backend="ring")
     cells: Any = [Quantity(float(value), "ns") for value in rows.value]

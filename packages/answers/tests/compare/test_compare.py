@@ -23,7 +23,7 @@ from ipclab.stats.looks import (
 )
 from ipclab.stats.modes import modes
 from ipclab.stats.paired import UNKNOWN
-from ipclab.stats.ranktest import chances, differences, drift, interval
+from ipclab.stats.ranktest import chances, differences, drift, shift_interval
 from ipclab_measure.calibrated.twins import rate_upper
 from ipclab_measure.enough import launches_needed, least_p, look_needed
 from tests.support.ranks import p_value
@@ -140,14 +140,14 @@ def test_the_interval_is_that_of_the_published_tables() -> None:
     random = np.random.default_rng(7)
     a, b = random.normal(0, 1, 8), random.normal(1, 1, 8)
     steps = differences(a, b)
-    assert interval(a, b, 0.05) == (steps[13], steps[-14])
-    assert interval([1, 2, 3], [4, 5, 7], 0.05) == (-math.inf, math.inf)
+    assert shift_interval(a, b, 0.05) == (steps[13], steps[-14])
+    assert shift_interval([1, 2, 3], [4, 5, 7], 0.05) == (-math.inf, math.inf)
 
 
 def test_the_interval_is_what_the_test_does_not_reject() -> None:
     random = np.random.default_rng(8)
     a, b = random.normal(0, 1, 9), random.normal(0.5, 1, 12)
-    low, high = interval(a, b, 0.02)
+    low, high = shift_interval(a, b, 0.02)
     for end, side in ((low, 0), (high, 1)):
         inside, outside = (
             p_value(a, b, end + step)[side]

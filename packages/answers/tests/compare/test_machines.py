@@ -18,9 +18,9 @@ from ipclab.paths import Paths
 from ipclab.stats.compare import Side
 from ipclab.store.point import Point
 from ipclab_answers.compare import FAIL_ON, shared
-from ipclab_answers.compare.facts import differences
+from ipclab_answers.compare.facts import differing_facts
 from ipclab_answers.compare.held import ComparedRun
-from ipclab_answers.compare.order import order
+from ipclab_answers.compare.order import order_changes
 from ipclab_answers.compare.shared import (
     ALIKE,
     BETTER,
@@ -28,10 +28,10 @@ from ipclab_answers.compare.shared import (
     WORSE,
     fail,
     failing,
-    names,
-    summary,
+    pair_lines,
+    run_names,
 )
-from ipclab_answers.compare.shared import points as compared
+from ipclab_answers.compare.shared import shared_points as compared
 from ipclab_answers.compare.unpaired import compare_runs
 from ipclab_measure.bounds import suspects
 from ipclab_measure.cli import commands
@@ -181,7 +181,7 @@ def test_runs_compare_on_what_they_share_and_say_what_they_do_not() -> None:
     fewer = [*points(sizes=(100,)), *limits()]
     pair = [run("A", STEADY, 1), run("B", STEADY, 2, fewer)]
     assert lone(pair) == {("only-first", "not-measured"): 6}
-    assert summary(compared(pair)) == [
+    assert pair_lines(compared(pair)) == [
         "B over A: 0 faster, 0 slower, 6 same, 0 undecided, 0 not tested, 0 not comparable; 6 in"
         " one of them only"
     ]
@@ -224,14 +224,14 @@ def test_a_faster_machine_is_told_from_a_better_used_one(machine: Machine, use: 
 def test_a_change_of_order_is_shown_by_both_runs() -> None:
     first = run("A", Machine(scatter=0.01, launches=10), 1)
     second = run("B", Machine(scatter=0.01, launches=10, by_backend={"unix": 2.0}), 2)
-    found = order([first, second])
+    found = order_changes([first, second])
     assert len(found) == 12
     shown = found[found.shown]
     assert set(zip(shown.quick, shown.slow, strict=True)) == {("unix", "tcp"), ("unix", "pipe")}
     assert set(shown.size_bytes) == {100, 10_000}
     turned = found[found.turned]
     assert (turned.ratio > 1).all() and (turned.ratio_second < 1).all()
-    assert not order([first, run("C", Machine(scatter=0.01, launches=10), 3)]).turned.any()
+    assert not order_changes([first, run("C", Machine(scatter=0.01, launches=10), 3)]).turned.any()
 
 
 def test_differences_are_grouped_by_what_they_affect() -> None:
@@ -248,7 +248,7 @@ def test_differences_are_grouped_by_what_they_affect() -> None:
     mine = Machine(
         facts={"cpu_features": ["a", "c"], "git_commit": "fedcba9876543210", "libc": "glibc 2.36"}
     )
-    found = differences([run("A", mine, 1), run("B", Machine(facts=other), 2)])
+    found = differing_facts([run("A", mine, 1), run("B", Machine(facts=other), 2)])
     differ = found[~found.same].set_index("name")
     assert {name: (row.A, row.B) for name, row in differ.iterrows()} == {
         "cpu_model": ("Example A", "Example B"),
@@ -264,9 +264,9 @@ def test_differences_are_grouped_by_what_they_affect() -> None:
 def test_any_number_of_runs_and_a_row_for_every_point() -> None:
     runs = [run(name, Machine(ratio=1 + number), number) for number, name in enumerate("ABCDE")]
     found = compared(runs)
-    assert names(runs) == list("ABCDE") and list(found.columns) == list(COLUMNS)
+    assert run_names(runs) == list("ABCDE") and list(found.columns) == list(COLUMNS)
     assert Counter(found.pair) == {f"A → {name}": 24 for name in "BCDE"}
-    assert len(summary(found)) == 4
+    assert len(pair_lines(found)) == 4
     pd.testing.assert_frame_equal(found, compared(runs))
 
 
@@ -345,7 +345,7 @@ def test_a_comparison_that_itself_fails_is_not_a_verdict(
         raise LabError("the disk is full")
 
     monkeypatch.setattr(suspects, "checked", lambda run: [])
-    monkeypatch.setattr(shared, "points", failing_one)
+    monkeypatch.setattr(shared, "shared_points", failing_one)
     for words, code in ((["--fail-on", "slower"], 3), ([], 1)):
         done = CliRunner().invoke(commands, ["compare", *runs, "--table-only", *words])
         assert isinstance(done.exception, LabError)

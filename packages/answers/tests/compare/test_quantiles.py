@@ -15,7 +15,7 @@ from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab_answers.compare import shared
-from ipclab_answers.compare.held import BOUNDS, held
+from ipclab_answers.compare.held import BOUNDS, compared_run
 from ipclab_answers.history.steps import History
 from ipclab_answers.quantile import MEDIAN
 from tests.support.bundled import make_run
@@ -32,7 +32,7 @@ def runs(tmp_path: Path) -> list[RunFolder]:
 
 
 def test_the_quantile_of_each_launch_stands_for_its_median(runs: list[RunFolder]) -> None:
-    compared = held(runs[0], 0.6)
+    compared = compared_run(runs[0], 0.6)
     (row,) = compared.points[compared.points.backend == "tcp"].to_dict("records")
     (file,) = (file for file in runs[0].point_files() if file.name.startswith("tcp"))
     launches = [np.sort(launch.samples["round-trip"]) for launch in decode(file).launches]
@@ -40,22 +40,22 @@ def test_the_quantile_of_each_launch_stands_for_its_median(runs: list[RunFolder]
     assert row["value"] == np.median(row["medians"])
     assert compared.points[[*BOUNDS]].isna().all(axis=None)  # limits bound medians
     assert compared.launches["round_trip"][TURNS].isna().all()
-    assert held(runs[0]).points.value.lt(compared.points.value).all()
+    assert compared_run(runs[0]).points.value.lt(compared.points.value).all()
 
 
 def test_a_quantile_is_judged_as_a_median_is(runs: list[RunFolder]) -> None:
-    found = shared.points([held(run, 0.6) for run in runs])
+    found = shared.shared_points([compared_run(run, 0.6) for run in runs])
     assert set(found.verdict) == {"slower"}
     assert found.ratio.astype(float).between(1.4, 1.6).all()
 
 
 def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFolder]) -> None:
-    sides = [held(run, 0.6) for run in runs]
+    sides = [compared_run(run, 0.6) for run in runs]
     side = sides[1].points
     side["medians"] = side.medians.where(side.backend != "tcp", None).map(
         lambda medians: medians or []
     )
-    found = shared.points(sides).set_index("backend")
+    found = shared.shared_points(sides).set_index("backend")
     assert (found.verdict["tcp"], found.reason["tcp"]) == ("not tested", FEW_SAMPLES)
     assert found.verdict["unix"] == "slower"
     assert History.of(sides).unjudged[FEW_SAMPLES] == 1
@@ -63,8 +63,8 @@ def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFo
 
 def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[RunFolder]) -> None:
     with pytest.raises(LabError, match="10 samples must lie beyond it"):
-        held(runs[0], 0.7)  # of 30, 9 lie beyond
-    assert not held(runs[0], MEDIAN).points.value.isna().any()
+        compared_run(runs[0], 0.7)  # of 30, 9 lie beyond
+    assert not compared_run(runs[0], MEDIAN).points.value.isna().any()
 
 
 @pytest.mark.parametrize("command", ["compare", "history"])

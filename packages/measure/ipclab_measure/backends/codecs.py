@@ -19,7 +19,7 @@ FIXED = np.dtype(
 )
 
 
-def dictionary(entries: int, rotation: int = 0) -> Dictionary:
+def published_dictionary(entries: int, rotation: int = 0) -> Dictionary:
     """Return the published dictionary with its contents moved on by `rotation` keys."""
     published = _published(entries)
     start = rotation % max(1, entries)
@@ -87,4 +87,4 @@ CODECS = {
 @lru_cache(maxsize=64)
 def encoded_bytes(codec: str, entries: int) -> int:
     """Return how many bytes the dictionary of `entries` entries takes in `codec`."""
-    return len(CODECS[codec].encode(dictionary(entries)))
+    return len(CODECS[codec].encode(published_dictionary(entries)))

@@ -30,7 +30,7 @@ MANY, SILENT = 600, 0.1  # messages, and how often nothing comes between two of 
 ALL_BYTES = 48 << 20  # of those messages together
 
 
-def faults(command: Sequence[str]) -> Iterator[str]:
+def peer_faults(command: Sequence[str]) -> Iterator[str]:
     """Yield what the peer `command` does wrong, up to the first check that fails.
 
     Each starts two of it.

@@ -98,7 +98,7 @@ class Place:
 
     def key(self, tag: str) -> int:
         """Return the launch's own System V key for `tag`."""
-        told = names.digest(self.prefix, self.folder, f"key of {self.part}{tag}", 4)
+        told = names.name_digest(self.prefix, self.folder, f"key of {self.part}{tag}", 4)
         return (int.from_bytes(told) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
 
     def path(self, tag: str) -> Path:

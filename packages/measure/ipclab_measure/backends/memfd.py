@@ -16,7 +16,7 @@ NAME = "ipclab"  # what /proc calls it; nobody can open it by that
 SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
-def sealed(data: Data) -> int:
+def sealed_file(data: Data) -> int:
     """Return the descriptor of a new file in memory that holds `data` and cannot be changed."""
     made = os.memfd_create(NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -36,7 +36,7 @@ class _MemfdChannel(NotesEnd):
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
-        made = sealed(data)
+        made = sealed_file(data)
         try:
             self.send_note(b"message", timeout_ns, [made])
         finally:

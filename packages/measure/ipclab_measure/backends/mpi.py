@@ -20,7 +20,7 @@ from ipclab_measure.backends.interface import (
 )
 from ipclab_measure.backends.seqlock import START, SeqlockStore
 from ipclab_measure.backends.waiting import SPIN, wait
-from ipclab_measure.spawn.mpi import missing
+from ipclab_measure.spawn.mpi import mpi_missing
 
 TAG = 21
 
@@ -119,13 +119,13 @@ p2p = Backend(
     channel=_MpiChannel,
     waits=(SPIN,),
     receives=INTO,
-    missing=missing,
+    missing=mpi_missing,
     ranks=True,
     limit="shm-spin",
     demands=(),
     look=("#8A6B00", "P"),
 )
 bcast = Backend(
-    "mpi-bcast", store=_MpiBcastStore, missing=missing, demands=(), look=("#CC79A7", "P")
+    "mpi-bcast", store=_MpiBcastStore, missing=mpi_missing, demands=(), look=("#CC79A7", "P")
 )
-window = Backend("mpi-window", store=_MpiWindowStore, missing=missing, look=("#000000", "P"))
+window = Backend("mpi-window", store=_MpiWindowStore, missing=mpi_missing, look=("#000000", "P"))

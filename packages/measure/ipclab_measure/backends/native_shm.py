@@ -19,7 +19,7 @@ from ipclab_measure.backends.shm_mmap import MmapSegment
 from ipclab_measure.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 
 
-def missing() -> str | None:
+def native_missing() -> str | None:
     """Return why native code is missing here, with the fix; None when it is not."""
     fix = "install Rust, then: make setup" + (" in a checkout" if SHIPPED.is_dir() else "")
     return None if find_spec("ipclab_native") else f"the native package is not there; {fix}"
@@ -64,7 +64,7 @@ futex = Backend(
     channel=_NativeChannel,
     waits=(BLOCK, SPIN_THEN_BLOCK),
     receives=INTO,
-    missing=missing,
+    missing=native_missing,
     limit="shm-futex",
     look=("#0072B2", "v"),
 )

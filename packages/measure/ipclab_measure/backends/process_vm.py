@@ -62,7 +62,7 @@ def copy(pid: int, address: int, target: Any) -> None:
     raise OSError(number, os.strerror(number), f"/proc/{pid}/mem")
 
 
-def missing() -> str | None:
+def peer_memory_missing() -> str | None:
     """Return what keeps a process here from reading its peer's memory, and the fix, or None."""
     probe = bytearray(1)
     try:
@@ -173,7 +173,7 @@ backend = Backend(
     channel=_ProcessVmChannel,
     stream=variant(_ProcessVmChannel, copies=True),
     receives=INTO,
-    missing=missing,
+    missing=peer_memory_missing,
     limit="unix",
     look=("#882255", "^"),
     brief=False,

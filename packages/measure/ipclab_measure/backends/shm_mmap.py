@@ -9,7 +9,7 @@ class MmapSegment(Segment):
     """A file below /dev/shm and its mapping."""
 
     def open(self, create: bool) -> int:
-        return (names.make if create else names.find)(SHARED_MEMORY / self.name)
+        return (names.make if create else names.open_own)(SHARED_MEMORY / self.name)
 
     def unlink(self) -> None:
         (SHARED_MEMORY / self.name).unlink(missing_ok=True)

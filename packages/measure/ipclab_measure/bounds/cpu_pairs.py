@@ -11,7 +11,7 @@ def op(pair: Pair) -> str:
     return f"cpu{first}-cpu{second}"
 
 
-def pair_of(name: str) -> Pair:
+def cpu_pair_of(name: str) -> Pair:
     """Return the pair that the op called `name` times."""
     first, second = name.removeprefix("cpu").split("-cpu")
     return int(first), int(second)

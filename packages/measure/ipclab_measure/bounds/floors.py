@@ -13,7 +13,7 @@ import numpy as np
 from ipclab.store.questions import Bound, Questions
 from ipclab_measure.bounds.named import bound_of, limit_named
 
-Key = tuple[str, int, str]  # a limit: its name (see `called`), size in bytes, placement
+Key = tuple[str, int, str]  # a limit: its name (see `limit_called`), size in bytes, placement
 COPIED = (
     4_000,
     16_000,
@@ -42,7 +42,7 @@ class Floor:
     limits: tuple[Key, ...]
 
 
-def called(questions: Questions, limit: str, op: str) -> str:
+def limit_called(questions: Questions, limit: str, op: str) -> str:
     """Return what `op` of `limit` is called: the limit, and the op where there are several."""
     known = questions.limits.get(limit)
     return f"{limit}.{op}" if known and len(known.ops) > 1 else limit
@@ -94,7 +94,7 @@ class Floors:
         if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
         limit = native(self.questions, study, op, levels)
-        name = called(self.questions, limit[0], op) if limit else ""
+        name = limit_called(self.questions, limit[0], op) if limit else ""
         measured = [key for key in self.medians if key[0] == name]
         if limit and measured:  # where of another placement alone, nothing stands in for it
             _, size, placement = limit

@@ -21,7 +21,7 @@ from ipclab_measure.bounds.floors import (
     Floor,
     Floors,
     Key,
-    called,
+    limit_called,
 )
 from ipclab_measure.bounds.named import bound_of
 
@@ -95,10 +95,10 @@ def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, 
         rows[name].tolist() for name in ("backend", "op", "size_bytes", "placement", "value")
     )
     for backend, op, size, placement, median, heat in zip(*columns, heats, strict=True):
-        yield (called(questions, backend, op), size, placement), heat, median
+        yield (limit_called(questions, backend, op), size, placement), heat, median
 
 
-def beaten(points: pd.DataFrame) -> pd.DataFrame:
+def below_limit(points: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it; lowest first.
 
     Wholly below is also what took less time than its limit in the heats of both, as `over` says: a
@@ -121,15 +121,15 @@ def _value_and_high(over: Any) -> tuple[float, float]:
     return np.nan, np.nan
 
 
-def lines(beaten_rows: pd.DataFrame) -> list[str]:
-    """Return one line for each row of `beaten`: how far below its limit, study, op, point."""
+def lines_below_limit(beaten_rows: pd.DataFrame) -> list[str]:
+    """Return one line for each row `below_limit`: how far below its limit, study, op, point."""
     return [
         f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
         for row in beaten_rows.to_dict("records")
     ]
 
 
-def impossible(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
+def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
     """Return one line for each median shorter than its passes of memcpy can be.
 
     The fastest sample of memcpy counts.

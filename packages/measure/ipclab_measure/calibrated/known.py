@@ -14,11 +14,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, blamed
-from ipclab.frames.derived import read as frame_of
+from ipclab.frames.derived import read_frame as frame_of
 from ipclab.frames.stamps import stamp
 from ipclab.store.archive import CALIBRATION, RUN_NAME, HostileError
 from ipclab.store.files import dump_json, locked, whole
-from ipclab.store.run import INDEX, RunFolder, read
+from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.store.schema import Digest, StudyName
 from ipclab_measure.calibrated.twins import STUDY, Counted, counted
 
@@ -31,7 +31,7 @@ FIX = "remove it: what runs here show is counted again"
 Placements = Annotated[dict[StudyName, Counted], Meta(max_length=MOST_PLACEMENTS)]
 
 
-class Known(Struct, frozen=True, forbid_unknown_fields=True):
+class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):
     """What one run showed: by placement, with what counted as the `same` (a share).
 
     `stamp` is the digest of the samples and of the code that it follows from.
@@ -43,7 +43,7 @@ class Known(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 RunName = Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
-Runs = Annotated[dict[RunName, Known], Meta(max_length=MOST_RUNS)]
+Runs = Annotated[dict[RunName, KnownRun], Meta(max_length=MOST_RUNS)]
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,21 +51,21 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     runs: Runs
 
 
-def beside(run: RunFolder) -> Path:
+def calibration_file(run: RunFolder) -> Path:
     """Return the file for `run`: the one it was bundled with, or that of the runs beside it."""
     carried = run.path / CALIBRATION
     return carried if carried.is_file() else run.path.parent / CALIBRATION
 
 
-def check(folder: Path) -> None:
-    """Raise `HostileError` where the file of a run from elsewhere is not what `gather` writes."""
+def check_calibration(folder: Path) -> None:
+    """Raise `HostileError` where the file of a run from elsewhere is not what `count_new_runs` writes."""
     try:
         known(folder / CALIBRATION)
     except LabError as error:
         raise HostileError(f"{CALIBRATION} cannot be read ({error.why})") from error
 
 
-def known(file: Path) -> dict[str, Known]:
+def known(file: Path) -> dict[str, KnownRun]:
     """Return what runs showed, by name; nothing of an absent file or of an older version's.
 
     Raises `LabError` for one that cannot be read.
@@ -84,7 +84,7 @@ def known(file: Path) -> dict[str, Known]:
         raise LabError(named, str(error), FIX) from error
 
 
-def gather(run: RunFolder, say: Callable[[str], None]) -> None:
+def count_new_runs(run: RunFolder, say: Callable[[str], None]) -> None:
     """Count what the finished runs beside `run` show that is not counted yet.
 
     What hinders it is said: the run is measured all the same.
@@ -103,7 +103,7 @@ def _gather(home: Path) -> None:
     runs = dict(before)
     for index in home.glob(f"*/{INDEX}"):
         with suppress(LabError):
-            run = read(index.parent)
+            run = read_run(index.parent)
             if run.finished and run.points(STUDY) and re.fullmatch(RUN_NAME, run.id):
                 runs[run.id] = _of(run, before.get(run.id))
     newest = sorted(runs)[-MOST_RUNS:]
@@ -113,15 +113,15 @@ def _gather(home: Path) -> None:
             part.write_bytes(dump_json(msgspec.to_builtins(kept)))
 
 
-def _of(run: RunFolder, before: Known | None) -> Known:
+def _of(run: RunFolder, before: KnownRun | None) -> KnownRun:
     """Return what `run` shows, as `before` unless its samples or the judge have changed."""
     now = stamp(run, STUDY)
     if before and before.stamp == now:
         return before
-    return Known(now, run.questions.same, own(run))
+    return KnownRun(now, run.questions.same, counted_in_run(run))
 
 
-def own(run: RunFolder) -> dict[str, Counted]:
+def counted_in_run(run: RunFolder) -> dict[str, Counted]:
     """Return what `run` itself shows, by placement."""
     return counted(frame_of(run, STUDY, "contests"))
 
@@ -132,8 +132,10 @@ def judged_alike(run: RunFolder) -> Mapping[str, Mapping[str, Counted]]:
     Another run counts where it was judged with the same bound, and tested anything.
     """
     same = run.questions.same
-    every = known(beside(run)).items()
-    found = {name: one.placements for name, one in every if one.same == same} | {run.id: own(run)}
+    every = known(calibration_file(run)).items()
+    found = {name: one.placements for name, one in every if one.same == same} | {
+        run.id: counted_in_run(run)
+    }
     return {name: parts for name, parts in found.items() if _tested(parts)}
 
 

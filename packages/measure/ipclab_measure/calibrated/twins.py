@@ -51,7 +51,7 @@ class Counted(Struct, frozen=True, forbid_unknown_fields=True):
         return self.found.get(share, 0) >= least * self.planted.get(share, 0)
 
 
-def total(parts: Iterable[Counted]) -> Counted:
+def total_counted(parts: Iterable[Counted]) -> Counted:
     """Return what was counted in all parts."""
     twins, alarms = 0, 0
     planted, found = Counter[str](), Counter[str]()

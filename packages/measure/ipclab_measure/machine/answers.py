@@ -15,7 +15,7 @@ from ipclab_measure.machine.parse import (
     LARGEST,
     choice,
     cpu_list,
-    fields,
+    key_values,
     size,
 )
 from ipclab_measure.machine.source import AbsentError, Source, present
@@ -30,7 +30,7 @@ def field(source: Source, name: str, *keys: str) -> str:
 
     Such a file is /proc/cpuinfo.
     """
-    values = source.once(f"{name} fields", lambda: fields(source.text(name)))
+    values = source.once(f"{name} fields", lambda: key_values(source.text(name)))
     return present(next((values[key] for key in keys if values.get(key)), ""))
 
 
@@ -106,7 +106,7 @@ def idle_states(source: Source) -> dict[str, int]:
     return present(latencies)
 
 
-def installed(total_text: str) -> int:
+def memory_sold(total_text: str) -> int:
     """Return MemTotal's bytes rounded up to a quarter of a power of two, as memory is sold.
 
     Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth
@@ -122,7 +122,7 @@ def virtualisation(source: Source) -> str:
     if source.exists("/sys/hypervisor/type"):
         return source.text("/sys/hypervisor/type").strip()
     # Bare metal of a cloud carries the words too: the processor's flag decides, where there is one.
-    info = fields(source.text(CPUINFO))
+    info = key_values(source.text(CPUINFO))
     if "flags" in info and "hypervisor" not in info["flags"].split():
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
@@ -196,12 +196,12 @@ def security(source: Source) -> dict[str, str]:
     texts = {}
     for name, path in KNOWN["security"].items():
         texts[name] = source.parsed(path, str, "").rstrip("\0\n")
-    seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
+    seccomp = key_values(source.read("/proc/self/status")).get("Seccomp", "")
     texts["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
     return present({name: text for name, text in texts.items() if text})
 
 
-def limit(source: Source, which: int) -> int:
+def soft_limit(source: Source, which: int) -> int:
     """Return the soft limit of one of `resource.RLIMIT_*`."""
     value, _ = source.system.limit(which)
     if value == resource.RLIM_INFINITY:
@@ -222,7 +222,7 @@ def os_name(source: Source) -> str:
     return (named.get("PRETTY_NAME") or named["NAME"]).strip("\"'")
 
 
-def packages(source: Source) -> dict[str, str]:
+def package_versions(source: Source) -> dict[str, str]:
     """Return the versions of the packages that are here."""
     versions = {}
     for name in KNOWN["packages"]:

@@ -37,7 +37,7 @@ PROBE_SECONDS = 5.0
 STEPS = 50
 
 
-def lines(findings: Sequence[Finding]) -> Iterator[str]:
+def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield findings as text: state, what was seen; unless fit, effect, source and fix."""
     for finding in findings:
         yield f"{finding.state:<12} {finding.name:<16} {finding.seen}"
@@ -67,7 +67,7 @@ def visit(
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
-    noise = watch(lambda: reading(source), clock, sleep, seconds)
+    noise = watch(lambda: conditions_now(source), clock, sleep, seconds)
     machine = collect(source, root=paths.root)
     times, measured_on = _times(paths, machine.digest)
     fault = ""
@@ -88,7 +88,7 @@ def visit(
     return examine(observed)
 
 
-def reading(source: Source) -> Conditions:
+def conditions_now(source: Source) -> Conditions:
     """Return one reading: launches' conditions (`machine.conditions`), and interrupts."""
     interrupts = None
     with suppress(AbsentError):

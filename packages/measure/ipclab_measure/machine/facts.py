@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab_measure.machine.answers import field, installed
+from ipclab_measure.machine.answers import field, memory_sold
 from ipclab_measure.machine.parse import choice, size
 from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import AbsentError, Source, scrub
@@ -19,7 +19,7 @@ KINDS: dict[str, Callable[[str], Value]] = {
     "choice": choice,
     "cpus": lambda text: text.replace("(null)", ""),
     "size": size,
-    "installed": installed,
+    "installed": memory_sold,
     "number": lambda text: int(text, 0),
     "kHz": lambda text: int(text) * 1000,
     "numbers": lambda text: [int(word) for word in text.split()],
@@ -27,7 +27,7 @@ KINDS: dict[str, Callable[[str], Value]] = {
 }
 
 
-def take(fact: Fact, source: Source) -> tuple[Value, str]:
+def take_fact(fact: Fact, source: Source) -> tuple[Value, str]:
     """Return the value and "", or None and the reason; never raises for bad input."""
     try:
         if fact.key:
@@ -61,7 +61,7 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     fresh = replace(source or Source(), raw={}, _memo={})
     if root:
         fresh = replace(fresh, paths=replace(fresh.paths, root=root))
-    taken = {fact.name: take(fact, fresh) for fact in FACTS}
+    taken = {fact.name: take_fact(fact, fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}
     return Machine(facts, reasons, dict(sorted(fresh.raw.items())), digest_of(facts))

@@ -8,7 +8,7 @@ from ipclab_measure.machine.observed import (
     NOTE,
     Finding,
     Observed,
-    judged,
+    finding_of,
 )
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -34,7 +34,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     """Look at the host, at the other tasks, and at the interrupts."""
     noise = machine.noise
     if (share := noise.get("steal")) is not None:
-        yield judged(
+        yield finding_of(
             "steal",
             share > STEAL_SHARE,
             f"{share:.1%} of the CPUs' time",
@@ -46,7 +46,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     if (tasks := noise.get("queue")) is not None:
         busy = noise.get("busy")
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
-        yield judged(
+        yield finding_of(
             "run queue",
             tasks > QUEUE_SHARE,
             f"{tasks:.2f} other tasks a CPU{used}",
@@ -57,7 +57,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
             fix="end what else runs: top -o %CPU",
         )
     if (rate := noise.get("interrupts")) is not None:
-        yield judged(
+        yield finding_of(
             "interrupts",
             rate > MOST_INTERRUPTS,
             f"{rate:,.0f} a second and CPU",
@@ -74,7 +74,7 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
         slowest = machine.fact("frequency_min")
         fastest = machine.fact("frequency_max")
         times = f"{fastest / slowest:.1f} times" if slowest and fastest else "several times"
-        yield judged(
+        yield finding_of(
             "governor",
             name != "performance",
             name,
@@ -83,7 +83,7 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
             fix="cpupower frequency-set -g performance",
         )
     if (boost := machine.fact("boost")) is not None:
-        yield judged(
+        yield finding_of(
             "turbo",
             boost,
             "on" if boost else "off",
@@ -98,7 +98,7 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
 def _processor(machine: Observed) -> Iterator[Finding]:
     """Look at the CPUs, how they idle, and the clock that is read."""
     if threads := machine.fact("threads_per_core"):
-        yield judged(
+        yield finding_of(
             "SMT",
             threads > 1,
             f"{threads} threads a core",
@@ -109,7 +109,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
             fix="echo off > /sys/devices/system/cpu/smt/control",
         )
     if cpus := machine.fact("cpus_allowed"):
-        yield judged(
+        yield finding_of(
             "CPUs",
             cpus.isdigit(),
             cpus,
@@ -120,7 +120,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if kind := machine.fact("virtualisation"):
         same = machine.took("futex-wake same")
         cross = machine.took("futex-wake cross")
-        yield judged(
+        yield finding_of(
             "virtual machine",
             kind != "none" and machine.fact("idle_governor") != "haltpoll",
             kind,
@@ -132,7 +132,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if clock := machine.fact("clocksource"):
         syscall = machine.took("syscall same")
         plain = machine.took("clock same")
-        yield judged(
+        yield finding_of(
             "clock",
             clock != "tsc" and "tsc" in (machine.fact("clocksources") or []),
             clock,
@@ -148,7 +148,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
     seen = "none"
     if quota is not None:
         seen = f"{quota:g} CPUs, held back {machine.noise.get('throttled') or 0:.1%} of the time"
-    yield judged(
+    yield finding_of(
         "CPU quota",
         quota is not None,
         seen,
@@ -158,7 +158,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
         fix="docker run without --cpus; systemctl set-property UNIT CPUQuota=",
     )
     limit = machine.fact("memory_limit")
-    yield judged(
+    yield finding_of(
         "memory limit",
         limit is not None and limit < 2 * GIB,
         "none" if limit is None else f"{limit / GIB:.1f} GiB",
@@ -173,7 +173,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
     free = machine.fact("shm_free")
     fault = machine.shm_fault
     if fault or free is not None:
-        yield judged(
+        yield finding_of(
             "/dev/shm",
             fault or free < machine.need,
             f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed",
@@ -183,7 +183,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
             " none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         )
     if (free := machine.fact("scratch_free")) is not None:
-        yield judged(
+        yield finding_of(
             "data folder",
             free < GIB,
             f"{free / GIB:,.1f} GiB free",
@@ -196,7 +196,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
 def _rights(machine: Observed) -> Iterator[Finding]:
     """Look at what this process may do."""
     if (files := machine.fact("open_files_soft")) is not None:
-        yield judged(
+        yield finding_of(
             "open files",
             files < LEAST_FILES,
             f"{files:,}",
@@ -205,7 +205,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -n 4096",
         )
     if (locked := machine.fact("locked_memory")) is not None:
-        yield judged(
+        yield finding_of(
             "locked memory",
             locked < 8 * MIB,
             f"{locked / MIB:,.1f} MiB",
@@ -215,7 +215,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -l unlimited",
         )
     if container := machine.fact("container"):
-        yield judged(
+        yield finding_of(
             "container",
             container != "none",
             container,
@@ -226,7 +226,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="docker run --security-opt seccomp=unconfined, or measure outside",
         )
     if (allowed := machine.fact("io_uring")) is not None:
-        yield judged(
+        yield finding_of(
             "io_uring",
             not allowed,
             "allowed" if allowed else "forbidden",
@@ -235,7 +235,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="sysctl kernel.io_uring_disabled=0",
         )
     if machine.present.get("MPI") and machine.alone is not None:
-        yield judged(
+        yield finding_of(
             "MPI network",
             not machine.alone,
             "of its own" if machine.alone else "the host's",
@@ -253,7 +253,7 @@ def _software(machine: Observed) -> Iterator[Finding]:
     setup = typed("setup")
     for name, effect in LOST.items():
         if (ready := machine.present.get(name)) is not None:
-            yield judged(
+            yield finding_of(
                 name,
                 not ready,
                 "ready" if ready else "absent",

@@ -53,7 +53,7 @@ class Observed:
         return f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns"
 
 
-def judged(
+def finding_of(
     name: str,
     wrong: Any,
     seen: str,

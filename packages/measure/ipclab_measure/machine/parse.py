@@ -14,7 +14,7 @@ _BITS = {"": 0, "K": 10, "M": 20, "G": 30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 
 
-def fields(text: str) -> dict[str, str]:
+def key_values(text: str) -> dict[str, str]:
     """Return `key: value` lines as a dict; the first of equal keys wins."""
     lines = (line.partition(":") for line in reversed(text.splitlines()))
     return {key.strip(): value.strip() for key, colon, value in lines if colon}

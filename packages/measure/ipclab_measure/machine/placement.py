@@ -34,7 +34,7 @@ def placements(topology: Topology) -> dict[str, Placement]:
     `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest
     first, so that any number of roles spreads over cores. The others have the CPUs of their pair
     only: `cross-numa` shares a node but no cache, `cross-remote` not even that. The lowest CPUs of
-    a relation stand for it, so the choice repeats. `missing` says what is not there; raises
+    a relation stand for it, so the choice repeats. `cross_missing` says what is not there; raises
     `UsageError` without any CPU.
     """
     if not topology.allowed:
@@ -60,7 +60,7 @@ def placements(topology: Topology) -> dict[str, Placement]:
     return placed | {"free": Placement("free", (frozenset(topology.allowed),), "free")}
 
 
-def missing(topology: Topology) -> dict[str, str]:
+def cross_missing(topology: Topology) -> dict[str, str]:
     """Return why `cross`, which every study asks for, is not there; {} where it is."""
     if len(topology.allowed) > 1:
         return {}

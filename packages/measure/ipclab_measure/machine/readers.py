@@ -12,7 +12,7 @@ from ipclab import __version__
 from ipclab_measure.machine import answers, cgroup, mounts
 from ipclab_measure.machine.answers import (
     cache,
-    limit,
+    soft_limit,
     tool,
     topology,
 )
@@ -64,9 +64,9 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "scratch_options": mounts.mount_options,
     "scratch_disk": mounts.disk,
     "scratch_scheduler": mounts.scheduler,
-    "open_files_soft": lambda source: limit(source, resource.RLIMIT_NOFILE),
-    "locked_memory": lambda source: limit(source, resource.RLIMIT_MEMLOCK),
-    "realtime_priority": lambda source: limit(source, resource.RLIMIT_RTPRIO),
+    "open_files_soft": lambda source: soft_limit(source, resource.RLIMIT_NOFILE),
+    "locked_memory": lambda source: soft_limit(source, resource.RLIMIT_MEMLOCK),
+    "realtime_priority": lambda source: soft_limit(source, resource.RLIMIT_RTPRIO),
     "io_uring": answers.io_uring,
     "cpu_quota": cgroup.cpu_quota,
     "memory_limit": cgroup.memory_limit,
@@ -78,7 +78,7 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "python_linked": lambda _: _built_with("--with-lto"),
     "python_gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
     "ipclab": lambda _: __version__,
-    "packages": answers.packages,
+    "packages": answers.package_versions,
     "numpy": lambda source: source.system.package("numpy"),
     "pyzmq": lambda source: source.system.package("pyzmq"),
     "lmdb": lambda source: source.system.package("lmdb"),

@@ -61,7 +61,7 @@ def file(runs: Path, machine: str) -> Path:
     return runs / machine / FILE
 
 
-def keep(run: Record) -> None:
+def keep_referees(run: Record) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE
     if beside.is_file():
@@ -69,7 +69,7 @@ def keep(run: Record) -> None:
         run.keep(FILE, beside.read_bytes())
 
 
-def kept(run: RunFolder) -> Referees | None:
+def referees_kept(run: RunFolder) -> Referees | None:
     """Return what the referees said when `run` was measured, None where none was asked.
 
     Raises `LabError` for a file that was altered or that is none.

@@ -16,7 +16,7 @@ from ipclab_measure.machine import Machine
 from ipclab_measure.record import Record, create, reopened
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.whole import last_session
-from ipclab_measure.studies.asked import asked, plain
+from ipclab_measure.studies.asked import questions_of, questions_plain
 from ipclab_measure.studies.profile import profile
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
@@ -47,7 +47,7 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
     """Make the folder of a new run; raises `LabError` where the clock was set back."""
     about = {
         "parameters": request.parameters(),
-        "questions": plain(asked(profile(request.profile))),
+        "questions": questions_plain(questions_of(profile(request.profile))),
         "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
         "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
     }

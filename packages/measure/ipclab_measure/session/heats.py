@@ -25,18 +25,18 @@ def heats(points: Iterable[Point]) -> list[list[str]]:
     """Return the names of the points of each heat; all are in one, a shared one in several."""
     made: list[list[str]] = []
     for study, mine in _by_study(points).items():
-        groups = contests(study, mine)
+        groups = groups_compared(study, mine)
         for group in groups:
             made += packed(group)
         made += _beside(mine, _named(groups))
     return made
 
 
-def compared(points: Iterable[Point]) -> set[str]:
+def names_compared(points: Iterable[Point]) -> set[str]:
     """Return the names of the points that some contest compares with others."""
     names = set[str]()
     for study, mine in _by_study(points).items():
-        names |= _named(contests(study, mine))
+        names |= _named(groups_compared(study, mine))
     return names
 
 
@@ -52,7 +52,7 @@ def _named(groups: Iterable[Iterable[Iterable[str]]]) -> set[str]:
     return set(chain.from_iterable(chain.from_iterable(groups)))
 
 
-def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
+def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
     """Return the groups of points that are compared, directly or through others.
 
     A group is a list of its contests, each without the names that stand in one before.
@@ -126,7 +126,7 @@ def parted(names: Sequence[str], most: int = MOST) -> list[list[str]]:
     return [[first, *others[k * size : (k + 1) * size]] for k in range(count)]
 
 
-def with_limits(
+def groups_with_limits(
     groups: Sequence[Sequence[str]], bounding: Mapping[str, Sequence[str]], limits: Sequence[str]
 ) -> list[list[str]]:
     """Return `groups` with the limits that bound their points (`bounding`, by point).

@@ -15,7 +15,7 @@ from ipclab.frames.metrics import (
 from ipclab.frames.points import CROWDED, TURNS, LaunchMedians, Row, head
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
 from ipclab.store.point import Point
-from ipclab_measure.bounds.floors import Floors, Key, called
+from ipclab_measure.bounds.floors import Floors, Key, limit_called
 from ipclab_measure.enough import launches_that_decide
 from ipclab_measure.session.goals import OpenPair
 from ipclab_measure.session.state import State
@@ -58,7 +58,7 @@ def doubtful(states: Iterable[State]) -> list[str]:
             others.append(state)
         elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
             for op in state.point.primary:
-                name = called(questions(), state.point.backend, op)
+                name = limit_called(questions(), state.point.backend, op)
                 key = name, state.point.size_bytes, state.point.placement
                 limits[key], limit_medians[key] = state, _medians(state, op)
     if not limits:

@@ -19,7 +19,7 @@ from ipclab_measure.studies.calibration import CalibrationStudy
 from ipclab_measure.studies.installed import ALWAYS, studies, study
 from ipclab_measure.studies.interface import Study, Sweep
 from ipclab_measure.studies.limits import LimitsStudy
-from ipclab_measure.studies.limits.floors import bounded
+from ipclab_measure.studies.limits.floors import with_floors
 from ipclab_measure.studies.profile import Profile, profile
 
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
@@ -75,7 +75,7 @@ class Request:
 
         Raises `UsageError` when it is no run, or has another label than is given.
         """
-        begun = folder.read(run).about["parameters"]
+        begun = folder.read_run(run).about["parameters"]
         sizes, backends = (tuple(begun[name] or ()) or None for name in ("sizes", "backends"))
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
         purpose = {name: value for name, value in begun.items() if name not in OWN}
@@ -139,7 +139,9 @@ class Request:
         lacks.
         """
         if self.given:
-            return bounded((study(name), list(points)) for name, (_, points) in self.given.items())
+            return with_floors(
+                (study(name), list(points)) for name, (_, points) in self.given.items()
+            )
         asked = [study(name) for name in self.names()]
         self._check_levels([one for one in asked if one.name not in ALWAYS])
         brief = self.profile == BRIEF and self.sweep == Sweep()
@@ -148,7 +150,7 @@ class Request:
             if self._varies(one):
                 points = one.points(self.effort(one), self._sweep_of(one))
                 planned.append((one, one.brief(points) if brief else points))
-        return bounded(planned)
+        return with_floors(planned)
 
     def _varies(self, study: Study) -> bool:
         if study.name in ALWAYS:

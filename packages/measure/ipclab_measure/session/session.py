@@ -15,7 +15,7 @@ from ipclab.paths import Paths
 from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab_measure.calibrated.known import gather
+from ipclab_measure.calibrated.known import count_new_runs
 from ipclab_measure.machine import (
     Machine,
     Source,
@@ -25,22 +25,22 @@ from ipclab_measure.machine import (
     disturbance,
     referees,
 )
-from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.machine.placement import cross_missing, placements
 from ipclab_measure.record import Record, check_measured, reopened
 from ipclab_measure.session.asked_run import continued, new_run, nothing_empty
-from ipclab_measure.session.heats import compared, heats, with_limits
+from ipclab_measure.session.heats import groups_with_limits, heats, names_compared
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.room import check_shared_memory
 from ipclab_measure.session.rounds import Launched, Rounds
 from ipclab_measure.session.state import PointStates, State, besides_limits
-from ipclab_measure.session.whole import NUMBER, last_session, told_of
+from ipclab_measure.session.whole import NUMBER, last_session, told_session
 from ipclab_measure.spawn import ledger, scratch
 from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.worker import QUEUED, Outcome
-from ipclab_measure.studies.asked import plain, renewed
+from ipclab_measure.studies.asked import questions_plain, renewed
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import (
     Bench,
@@ -66,7 +66,7 @@ class OpenStudy(NamedTuple):
     points: list[Point]
 
 
-def measure(paths: Paths, request: Request, progress: Progress) -> Record:
+def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
     A run that was killed, or of which points failed, is continued: by name when `request.run` is
@@ -82,8 +82,8 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         )
     files = (request.scratch or paths.data / "scratch").resolve()
     if request.scratch is not None:
-        scratch.check(files)
-    ledger.clean(paths.ledger)
+        scratch.check_writable(files)
+    ledger.close_dead_sessions(paths.ledger)
     check_shared_memory(
         max(study.shared_memory(point) for study, points in wanted for point in points)
     )
@@ -101,10 +101,10 @@ def measure(paths: Paths, request: Request, progress: Progress) -> Record:
         if all(there) and run.finished:
             number += 1
         for session in range(number, max(request.sessions, last_session(run)) + 1):
-            progress.say(f"{', '.join(asked)} is being prepared{told_of(session)}")
-            referees.keep(run)
+            progress.say(f"{', '.join(asked)} is being prepared{told_session(session)}")
+            referees.keep_referees(run)
             _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
-            gather(run, progress.say)
+            count_new_runs(run, progress.say)
     return run
 
 
@@ -127,7 +127,7 @@ class _Measuring:
         self.seed = run.about["seed"]
         self.opened: dict[str, OpenStudy] = {}
         topology = Topology.read(Source())
-        self.placed, self.unplaced = placements(topology), missing(topology)
+        self.placed, self.unplaced = placements(topology), cross_missing(topology)
         self.began = time.monotonic_ns()
 
     def possible(self, study: Study, points: list[Point]) -> list[Point]:
@@ -149,7 +149,7 @@ class _Measuring:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
-        about["questions"] = plain(renewed(run.questions, profile(self.request.profile)))
+        about["questions"] = questions_plain(renewed(run.questions, profile(self.request.profile)))
         about["sessions"].append(
             {"begun": _now(), "conditions": conditions(Source()), NUMBER: self.number}
         )
@@ -183,7 +183,7 @@ class _Measuring:
         point_states = PointStates(self.run, efforts, self.first_heat)
         points = [point for _, _, mine in opened for point in mine]
         states = point_states.states(points)
-        in_contests = compared(points)
+        in_contests = names_compared(points)
         for state in states.values():
             point = state.point
             in_contest = point.id in in_contests or point.study in ALWAYS
@@ -219,7 +219,7 @@ class _Measuring:
             return chosen.seconds - spent_before - elapsed + spent(named_only)
 
         others = [state.point for state in besides_limits(states.values())]
-        groups = with_limits(heats(others), *bounding(points))
+        groups = groups_with_limits(heats(others), *bounding(points))
         begin, store = launcher.renew_old, point_states.store
         seed = self.seed + self.first_heat
         rounds = Rounds(states, groups, seed, launch, begin, store, left, self.progress)

@@ -11,7 +11,7 @@ from ipclab.store.run import RunFolder
 from ipclab_measure.session.alone import alone
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import PARAMETERS, Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.studies.interface import Sweep
 
 
@@ -42,4 +42,4 @@ def sweep(
     )
     progress = Progress(shown=True)
     with alone(progress.say):
-        return measure(checkout(), request, progress)
+        return measure_run(checkout(), request, progress)

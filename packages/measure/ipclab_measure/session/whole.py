@@ -14,6 +14,6 @@ def last_session(run: "RunFolder") -> int:
     return max((session.get(NUMBER, 1) for session in run.about["sessions"]), default=1)
 
 
-def told_of(session: int) -> str:
+def told_session(session: int) -> str:
     """Return how a session is told beside what is prepared."""
     return f" (session {session})" if session > 1 else ""

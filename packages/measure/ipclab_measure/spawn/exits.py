@@ -43,13 +43,13 @@ def ending(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     cut = " or when another process cuts shared memory short that is mapped here"
-    why = full(sys.maxsize) + cut if code == -signal.SIGBUS else ""
+    why = full_memory_words(sys.maxsize) + cut if code == -signal.SIGBUS else ""
     with suppress(ValueError):  # a real-time signal has no name
         return f"was killed by {signal.Signals(-code).name}{why}"
     return f"was killed by signal {-code}"
 
 
-def full(need: int) -> str:
+def full_memory_words(need: int) -> str:
     """Return words that name a full /dev/shm when fewer than `need` bytes are free there."""
     free = free_shared_memory()
     return (

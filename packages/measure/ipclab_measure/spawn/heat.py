@@ -16,7 +16,7 @@ from ipclab.errors import LabError
 from ipclab.store.point import Point
 from ipclab_measure.spawn.failures import LaunchError, LostError, SessionError
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role, Started, answer, outcomes_of
+from ipclab_measure.spawn.started import Role, Started, outcomes_of, send_to
 from ipclab_measure.spawn.worker import Outcome, Roles, Turn
 
 LEAST_TURNS = 4  # recorded of each contestant, however long they last
@@ -99,7 +99,9 @@ HeatOutcomes = dict[str, dict[str, Outcome] | LabError]
 Bench = Callable[[Mapping[str, Contestant], Schedule], HeatOutcomes]  # how a study runs a heat
 
 
-def alone(bench: Bench, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+def launch_alone(
+    bench: Bench, point: Point, roles: Sequence[Role], seconds: float
+) -> dict[str, Outcome]:
     """Run one launch of `point` by itself, with one turn; raises `LabError` when it fails."""
     outcome = bench({point.id: Contestant(point, roles)}, Schedule(seconds=seconds))[point.id]
     if isinstance(outcome, LabError):
@@ -173,7 +175,7 @@ class Heat:
     def _go_on(self, name: str, turn: Turn) -> None:
         """Let a parked contestant go on, to its next turn or its end."""
         with self._charging(name):
-            answer(self.workers[name], turn, self.parked.pop(name))
+            send_to(self.workers[name], turn, self.parked.pop(name))
             self._attend(name)
 
     def _attend(self, name: str) -> None:

@@ -18,7 +18,7 @@ from ipclab_measure.spawn.failures import LaunchError, LostError, SessionError, 
 from ipclab_measure.spawn.ledger import (
     Session,
     close_session,
-    file_of,
+    ledger_file,
     open_session,
     remove_launch,
 )
@@ -30,10 +30,10 @@ from ipclab_measure.spawn.started import (
     Role,
     Start,
     Started,
-    answer,
     outcomes_of,
     page,
-    serve,
+    send_to,
+    start_fork_server,
 )
 from ipclab_measure.spawn.wire import LateError, Wire, hear
 from ipclab_measure.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
@@ -74,14 +74,20 @@ class Launcher:
 
     def _serve(self) -> None:
         self.environment = dict(os.environ)
-        others = serve(self.ledger, self.session.id, self.preload)
+        others = start_fork_server(self.ledger, self.session.id, self.preload)
         for preload in self.preloads:
             if not self._is_unused(preload):
-                first = serve(self.ledger, self.session.id, preload)
-                self.loaded[preload] = first, serve(self.ledger, self.session.id, preload)
+                first = start_fork_server(self.ledger, self.session.id, preload)
+                self.loaded[preload] = (
+                    first,
+                    start_fork_server(self.ledger, self.session.id, preload),
+                )
         self.used.clear()
         before = [others, *chain.from_iterable(self.loaded.values())]
-        self.servers = serve(self.ledger, self.session.id, self.preload, after=before), others
+        self.servers = (
+            start_fork_server(self.ledger, self.session.id, self.preload, after=before),
+            others,
+        )
         self.served = time.monotonic()
 
     def _is_unused(self, preload: str) -> bool:
@@ -128,7 +134,7 @@ class Launcher:
 
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what `kind` calls `name` when this session ends, in any way."""
-        own(file_of(self.ledger, self.session.id), kind, name)
+        own(ledger_file(self.ledger, self.session.id), kind, name)
 
     @contextmanager
     def naming(self) -> Iterator[str]:
@@ -151,7 +157,7 @@ class Launcher:
             parked = self.attend(workers, seconds)
             for turn in (Turn(parked), Turn(None)):  # one is enough
                 if parked:
-                    answer(workers, turn, parked)
+                    send_to(workers, turn, parked)
                     parked = self.attend(workers, seconds)
         self.survived()
         return outcomes_of(workers)
@@ -252,7 +258,7 @@ class Launcher:
             del owing[name]
             if not owing and met:
                 owing |= {name: workers[name].wire for name in met}
-                answer(workers, Meeting(met), met)
+                send_to(workers, Meeting(met), met)
                 met = {}
         return parked
 

@@ -60,7 +60,7 @@ def _temporary(length: int) -> Path:
     )
 
 
-def file_of(ledger: Path, session: str) -> Path:
+def ledger_file(ledger: Path, session: str) -> Path:
     """Return the ledger file of the session whose id is `session`."""
     return ledger / f"{session}.json"
 
@@ -78,7 +78,7 @@ def open_session(ledger: Path) -> Session:
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
         flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY
-        made = locked(file_of(ledger, name), BlockingIOError(), flags)
+        made = locked(ledger_file(ledger, name), BlockingIOError(), flags)
         os.write(lock.enter_context(made), msgspec.json.encode(session) + b"\n")
         place = folder
         folder.mkdir(mode=0o700)
@@ -96,7 +96,7 @@ def open_session(ledger: Path) -> Session:
 
 @contextmanager
 def private(ledger: Path, *files: Path) -> Iterator[Path]:
-    """Give a private folder that goes when the block ends, or with `clean` after a kill.
+    """Give a private folder that goes when the block ends, or with `ipclab clean` after a kill.
 
     `files`, which must not be there yet, go the same way. Raises as `open_session` does.
     """
@@ -104,7 +104,7 @@ def private(ledger: Path, *files: Path) -> Iterator[Path]:
     try:
         for path in files:
             try:
-                owned.own(file_of(ledger, session.id), "file", str(path))
+                owned.own(ledger_file(ledger, session.id), "file", str(path))
             except FileExistsError as error:
                 raise LabError(f"{path} is there already", "", "remove it") from error
         yield Path(session.folder)
@@ -157,7 +157,7 @@ def remove_launch(prefix: str, folder: str) -> None:
     remove_names(prefix)
     number = prefix.rpartition("-")[2]
     with suppress(OSError):
-        owned.remove((Path(folder) / f"{number}-{owned.FILE}").read_bytes())
+        owned.remove_owned((Path(folder) / f"{number}-{owned.FILE}").read_bytes())
     for start in (number, prefix):
         for path in Path(folder).glob(f"{start}-*") if folder else ():
             _remove(path)
@@ -174,14 +174,14 @@ def _is_our_folder(path: Path) -> bool:
 def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     """Remove all that `session` owns, then its ledger file; return what was removed."""
     removed = remove_names(session.id, shared_memory)
-    file, folder = file_of(ledger, session.id), Path(session.folder)
+    file, folder = ledger_file(ledger, session.id), Path(session.folder)
     if folder.name == session.id and _is_our_folder(folder):
         for listed in sorted(folder.glob(f"*-{owned.FILE}")):
-            removed += owned.remove(listed.read_bytes())
+            removed += owned.remove_owned(listed.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
         removed.append(str(folder))
     with suppress(OSError):
-        removed += owned.remove(file.read_bytes().partition(b"\n")[2])
+        removed += owned.remove_owned(file.read_bytes().partition(b"\n")[2])
         file.unlink(missing_ok=True)
     _locks.pop(session.id, ExitStack()).close()
     return removed
@@ -197,7 +197,7 @@ def is_alive(file: Path) -> bool:
     return False
 
 
-def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
+def close_dead_sessions(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     """Close every session whose owner is dead; return what was removed.
 
     What cannot be read is left alone.

@@ -28,7 +28,7 @@ def mpiexec() -> Path | None:
     return Path(program) if program else None
 
 
-def missing() -> str | None:
+def mpi_missing() -> str | None:
     """Return why no MPI ranks can be had here, with the fix; None when they can."""
     if importlib.util.find_spec("mpi4py") is None:
         return f"mpi4py is not installed; {FIX}"
@@ -46,7 +46,7 @@ def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
     return str(path), *options.split(), *program
 
 
-def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:
+def rank_environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:
     """Return the environment for ranks on this host alone.
 
     Open MPI keeps its files in `folder` and its segments in `shared_memory`, talks through shared

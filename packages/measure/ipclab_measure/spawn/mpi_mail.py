@@ -12,14 +12,14 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab_measure.spawn.heat import Schedule
 from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.wire import decode, encode
+from ipclab_measure.spawn.wire import from_wire, wire_bytes
 from ipclab_measure.spawn.worker import Failed, Outcome
 
 MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
 MAIL_SECONDS = 0.002  # between two looks for a letter
 
 
-class Part(msgspec.Struct):
+class RankPart(msgspec.Struct):
     """A contestant's part of a command: its `roles` by the ranks that take them, writer first.
 
     `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens
@@ -39,7 +39,7 @@ class Command(msgspec.Struct, tag=True):
     `fresh` says whether these processes run its points for the first time (1 or 0).
     """
 
-    parts: dict[str, Part]
+    parts: dict[str, RankPart]
     schedule: Schedule
     fresh: int = 1
 
@@ -73,7 +73,7 @@ class Mail:
     def send(self, rank: int, message: msgspec.Struct, tag: int = LETTER) -> None:
         """Begin to send; the message is kept until it has left."""
         self.has_left()
-        data = encode(message)
+        data = wire_bytes(message)
         self.sent.append((self.comm.Isend(data, dest=rank, tag=tag), data))
 
     def has_left(self) -> bool:
@@ -96,7 +96,7 @@ class Mail:
             return None
         data = bytearray(status.Get_count())
         self.comm.Recv(data, source=rank, tag=tag)
-        return decode(data, kind)
+        return from_wire(data, kind)
 
     def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
         """Return the next message of type `kind` from `rank`.

@@ -25,7 +25,7 @@ from ipclab.errors import LabError
 from ipclab_measure.spawn import mpi
 from ipclab_measure.spawn.ledger import remove_launch
 from ipclab_measure.spawn.mpi_mail import CANCEL, Command, Mail
-from ipclab_measure.spawn.mpi_worker import run
+from ipclab_measure.spawn.mpi_worker import run_roles
 
 HELLO_SECONDS = 120.0
 GRACE_SECONDS = 15.0
@@ -47,7 +47,7 @@ class Node(msgspec.Struct):
     name: str = ""
 
 
-class End(msgspec.Struct, tag=True):
+class NoMore(msgspec.Struct, tag=True):
     """There is nothing more to do; as a cancellation, a launch is given up."""
 
 
@@ -93,7 +93,7 @@ def around(named: bool = False) -> Iterator[bool]:
     if size is None:
         yield False
         return
-    if why := mpi.missing():
+    if why := mpi.mpi_missing():
         raise LabError("started as one of several ranks, but without MPI", why, "")
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     from mpi4py import MPI
@@ -158,7 +158,7 @@ def _measuring(mail: Mail) -> Iterator[bool]:
     finally:
         _here.clear()
         for rank in range(1, mail.comm.size):
-            mail.send(rank, End())
+            mail.send(rank, NoMore())
         mail.flush(GRACE_SECONDS)
         if here.broken:
             mail.comm.Abort(1)
@@ -179,10 +179,10 @@ def _nodes(mail: Mail) -> list[Node]:
 
 def _serve(mail: Mail, at_home: bool) -> None:
     """Run what rank 0 commands until it ends; remove what launches left beyond its ledger."""
-    while isinstance(command := mail.wait(0, Command | End), Command):
-        while mail.take(0, End, CANCEL):  # what was said of an earlier launch
+    while isinstance(command := mail.wait(0, Command | NoMore), Command):
+        while mail.take(0, NoMore, CANCEL):  # what was said of an earlier launch
             pass
-        run(mail.comm, command, partial(mail.send, 0), partial(mail.comm.Iprobe, 0, CANCEL))
+        run_roles(mail.comm, command, partial(mail.send, 0), partial(mail.comm.Iprobe, 0, CANCEL))
         if not at_home:
             for part in command.parts.values():
                 remove_launch(part.prefix, part.folder)

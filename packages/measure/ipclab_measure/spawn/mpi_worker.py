@@ -23,7 +23,7 @@ from ipclab_measure.spawn.mpi_mail import (
     Command,
     Done,
     Mail,
-    Part,
+    RankPart,
 )
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.wire import Wire
@@ -34,7 +34,7 @@ from ipclab_measure.spawn.worker import (
     Roles,
     Turns,
     Worker,
-    called,
+    call_target,
     confessing,
 )
 
@@ -52,7 +52,7 @@ class RankWorker(Worker):
     """
 
     def __init__(
-        self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]
+        self, comm: Any, part: RankPart, command: Command, cancelled: Callable[[], object]
     ) -> None:
         """Be a rank of `comm`; `cancelled` tells whether another one failed: waiting is in vain."""
         self.comm = comm
@@ -161,7 +161,7 @@ class RankHeat:
         """Run this rank's part of all contestants and return its outcomes."""
         schedule = self.command.schedule
         with ExitStack() as held:
-            whole = Part(
+            whole = RankPart(
                 {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks},
                 "",
                 "",
@@ -175,14 +175,14 @@ class RankHeat:
                 self._go_on(name, more=False)
         return self.outcomes
 
-    def _comm(self, held: ExitStack, part: Part) -> Any:
+    def _comm(self, held: ExitStack, part: RankPart) -> Any:
         group = self.world.group.Incl([*part.roles])
         held.callback(group.Free)
         comm = self.world.Create_group(group, MAKE)
         held.callback(comm.Free)
         return comm
 
-    def _begin(self, held: ExitStack, name: str, part: Part) -> None:
+    def _begin(self, held: ExitStack, name: str, part: RankPart) -> None:
         self.everyone.gather_asleep()
         role = part.roles.get(self.world.rank)
         parks = False
@@ -191,7 +191,7 @@ class RankHeat:
             if Path(part.folder).is_dir():  # of another node's session there is none here
                 worker.name("")  # reads the key of names, lest a study times that
             os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
-            task = called(worker, role.target, role.arguments)
+            task = call_target(worker, role.target, role.arguments)
             if isinstance(task, Generator):
                 self.tasks[name] = worker, task
                 parks = self._advance(name, None)
@@ -232,7 +232,7 @@ class RankHeat:
         return self._all_say(mine)[0]
 
 
-def run(
+def run_roles(
     world: Any,
     command: Command,
     tell: Callable[[Answer], None],
@@ -276,7 +276,7 @@ def main() -> None:
         wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size, "network": network()}))
     with suppress(EOFError, OSError):  # the measuring process ends all ranks when one fails
         while True:
-            run(MPI.COMM_WORLD, wire.receive(Command), wire.send)
+            run_roles(MPI.COMM_WORLD, wire.receive(Command), wire.send)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def make(path: Path, flags: int = os.O_RDWR) -> int:
         return os.open(path, flags, 0o600)
 
 
-def find(path: Path, flags: int = os.O_RDWR) -> int:
+def open_own(path: Path, flags: int = os.O_RDWR) -> int:
     """Open what this user has made at `path` and return its descriptor.
 
     Raises `TakenError` for a link and for what another user owns.
@@ -102,11 +102,11 @@ def _key(folder: str) -> bytes:
         with suppress(FileExistsError):
             path.hardlink_to(fresh)
         fresh.unlink()
-    with os.fdopen(find(path, os.O_RDONLY), "rb") as file:
+    with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
-def digest(prefix: str, folder: str, tag: str, size: int = KEY_BYTES) -> bytes:
+def name_digest(prefix: str, folder: str, tag: str, size: int = KEY_BYTES) -> bytes:
     """Return `size` bytes that stand for `tag` of the launch `prefix`, from the key in `folder`."""
     return blake2b(f"{prefix}-{tag}".encode(), key=_key(folder), digest_size=size).digest()
 
@@ -116,5 +116,5 @@ def shared(prefix: str, folder: str, tag: str) -> str:
 
     It begins with `prefix`, by which the ledger finds what a dead owner has left.
     """
-    told = urlsafe_b64encode(digest(prefix, folder, tag)).decode().rstrip("=")
+    told = urlsafe_b64encode(name_digest(prefix, folder, tag)).decode().rstrip("=")
     return f"{prefix}-{told}"

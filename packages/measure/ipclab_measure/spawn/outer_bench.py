@@ -22,16 +22,16 @@ from ipclab_measure.spawn.mpi_mail import (
     Answer,
     Command,
     Done,
-    Part,
+    RankPart,
 )
 from ipclab_measure.spawn.mpi_outer import (
     GRACE_SECONDS,
-    End,
     Node,
+    NoMore,
     World,
     reachable,
 )
-from ipclab_measure.spawn.mpi_worker import run
+from ipclab_measure.spawn.mpi_worker import run_roles
 from ipclab_measure.spawn.rank_bench import names_of, outcomes_by_name
 from ipclab_measure.spawn.worker import Failed
 
@@ -55,7 +55,7 @@ class OuterBench:
         if self.world.broken:
             raise LabError("the ranks no longer answer", self.world.broken, "measure again")
         homes = dict[str, Node]()
-        parts = dict[str, Part]()
+        parts = dict[str, RankPart]()
         with ExitStack() as names:
             for name, contestant in heat.items():
                 prefix = names.enter_context(self.launcher.naming())
@@ -70,12 +70,12 @@ class OuterBench:
                 facts["relation"] = pair
         return ends
 
-    def _part(self, contestant: Contestant, prefix: str) -> tuple[Node, Part]:
+    def _part(self, contestant: Contestant, prefix: str) -> tuple[Node, RankPart]:
         point = contestant.point
         roles = contestant.roles
         home, ranks = self._where(point, len(roles))
         folder = home.folder or self.launcher.session.folder
-        part = Part(dict(zip(ranks, roles, strict=True)), prefix, folder)
+        part = RankPart(dict(zip(ranks, roles, strict=True)), prefix, folder)
         if point.placement == "free":  # as the launcher has bound them
             part.roles = {
                 rank: replace(role, cpus=frozenset()) for rank, role in part.roles.items()
@@ -110,7 +110,7 @@ class OuterBench:
         for rank in self.asked - {0}:
             self.mail.send(rank, command)
         if 0 in names:
-            run(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
+            run_roles(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
         while not (faults := self._failed()) and self._owing() and time.monotonic() < end:
             time.sleep(MAIL_SECONDS)
         if owing := self._owing():
@@ -126,7 +126,7 @@ class OuterBench:
     def _give_up(self) -> None:
         """Have the ranks end a launch that failed."""
         for rank in self._owing() - {0}:
-            self.mail.send(rank, End(), CANCEL)
+            self.mail.send(rank, NoMore(), CANCEL)
         end = time.monotonic() + GRACE_SECONDS
         while self._owing() and time.monotonic() < end:
             time.sleep(MAIL_SECONDS)

@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Kind:
+class OwnedKind:
     """How a thing is found by its name and removed; `remove` tells whether there was one."""
 
     exists: Callable[[str], bool]
@@ -45,7 +45,7 @@ def _remove_file(name: str) -> bool:
     return True
 
 
-def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int, ...]) -> Kind:
+def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int, ...]) -> OwnedKind:
     def identifier(key: str) -> int:  # -1 where there is none
         return int(getattr(_libc, get)(int(key), *sizes, 0))
 
@@ -53,14 +53,14 @@ def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int,
         owned_id = identifier(key)
         return owned_id >= 0 and getattr(_libc, control)(owned_id, *number, IPC_RMID, None) == 0
 
-    return Kind(lambda key: identifier(key) >= 0, remove)
+    return OwnedKind(lambda key: identifier(key) >= 0, remove)
 
 
 KINDS = {
-    "file": Kind(os.path.lexists, _remove_file),
+    "file": OwnedKind(os.path.lexists, _remove_file),
     # A folder that is there already is used again.
-    "scratch": Kind(lambda name: False, lambda name: scratch.remove(Path(name))),
-    "posix-queue": Kind(lambda name: _queue(name, False), lambda name: _queue(name, True)),
+    "scratch": OwnedKind(lambda name: False, lambda name: scratch.remove_subfolder(Path(name))),
+    "posix-queue": OwnedKind(lambda name: _queue(name, False), lambda name: _queue(name, True)),
     "system-v-memory": _system_v("shmget", "shmctl", (0,), ()),
     "system-v-semaphore": _system_v("semget", "semctl", (0,), (0,)),
     "system-v-queue": _system_v("msgget", "msgctl", (), ()),
@@ -95,7 +95,7 @@ def owned(text: bytes) -> list[tuple[str, str]]:
     return entries
 
 
-def remove(text: bytes) -> list[str]:
+def remove_owned(text: bytes) -> list[str]:
     """Remove what the lines of `text` own, and return what there was."""
     removed = []
     for kind, name in owned(text):

@@ -20,7 +20,7 @@ from ipclab_measure.spawn.apart import network
 from ipclab_measure.spawn.exits import (
     SILENCE,
     ending,
-    full,
+    full_memory_words,
     last_line,
     tail,
 )
@@ -36,15 +36,15 @@ from ipclab_measure.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab_measure.spawn.mpi import (
     SEGMENT_BYTES,
     command,
-    environment,
-    missing,
+    mpi_missing,
     mpiexec,
+    rank_environment,
 )
 from ipclab_measure.spawn.mpi_mail import (
     Answer,
     Command,
     Done,
-    Part,
+    RankPart,
 )
 from ipclab_measure.spawn.names import exclusively, shared
 from ipclab_measure.spawn.started import END_SECONDS, Role
@@ -104,11 +104,11 @@ class RankBench:
             self._begin()
         self.done.update(heat)
         with ExitStack() as names:
-            parts = dict[str, Part]()
+            parts = dict[str, RankPart]()
             for name, contestant in heat.items():
                 prefix = names.enter_context(self.launcher.naming())
                 roles = dict(enumerate(contestant.roles))
-                parts[name] = Part(roles, prefix, self.launcher.session.folder)
+                parts[name] = RankPart(roles, prefix, self.launcher.session.folder)
             try:
                 return self._launch(Command(parts, schedule))
             except BaseException:
@@ -124,7 +124,7 @@ class RankBench:
         path = mpiexec()
         launcher = self.launcher
         if path is None:
-            raise LaunchError("ranks cannot be started", missing() or "", "")
+            raise LaunchError("ranks cannot be started", mpi_missing() or "", "")
         launcher.started += 1
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
@@ -136,7 +136,7 @@ class RankBench:
             *self.preload,
         ]
         memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
-        env = launcher.changes(environment(os.environ, self.folder, memory))
+        env = launcher.changes(rank_environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))
         with ExitStack() as stack:
             stack.callback(self._remove, prefix)
@@ -179,7 +179,7 @@ class RankBench:
             if not ready:
                 raise LateError
             if ended in ready:
-                why = full(self.count * SEGMENT_BYTES)
+                why = full_memory_words(self.count * SEGMENT_BYTES)
                 raise LaunchError(f"mpiexec ended before its ranks were up{why}", self._words())
             wire = Wire(listening.accept()[0])
             with suppress(EOFError, ConnectionError):  # then `mpiexec` ends too
@@ -231,7 +231,9 @@ class RankBench:
         if signal_told := SIGNAL_TOLD.search(output):
             return int(signal_told[1]), ending(-int(signal_told[2]))
         code = CODE_TOLD.search(output)
-        return rank, (ending(int(code[1])) if code else "ended") + full(self.count * SEGMENT_BYTES)
+        return rank, (ending(int(code[1])) if code else "ended") + full_memory_words(
+            self.count * SEGMENT_BYTES
+        )
 
     def _failure(self, names: dict[int, str], rank: int, why: str) -> LaunchError:
         name = f" ({names[rank]})" if rank in names else ""

@@ -21,14 +21,14 @@ def path_of(folder: Path, tag: str) -> Path:
     return folder / f"{MARK}-{tag}"
 
 
-def check(folder: Path) -> None:
+def check_writable(folder: Path) -> None:
     """Raise `LabError` when no files can be made in `folder`; it is left as it was."""
     with blamed(f"cannot make files in {folder}", FIX):
         tempfile.TemporaryDirectory(dir=existing(folder)).cleanup()
 
 
 @contextmanager
-def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
+def held_subfolder(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
     """Make (or find) the subfolder for `tag`, private to its owner, and hold it for this process.
 
     `own` is told of it before it exists, so that whoever owns it removes it. Raises `LabError` when
@@ -48,10 +48,10 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
         yield path
 
 
-def remove(path: Path) -> bool:
+def remove_subfolder(path: Path) -> bool:
     """Remove a marked subfolder, and the folder around it when empty; tell whether there was one.
 
-    One that some process holds stays, as does everything that `held` did not make.
+    One that some process holds stays, as does everything that `held_subfolder` did not make.
     """
     if path.is_symlink() or not path.name.startswith(f"{MARK}-"):
         return False

@@ -143,7 +143,9 @@ class ForkServer:
         self.sock.close()
 
 
-def serve(ledger: Path, session: str, preload: str, after: Sequence[ForkServer] = ()) -> ForkServer:
+def start_fork_server(
+    ledger: Path, session: str, preload: str, after: Sequence[ForkServer] = ()
+) -> ForkServer:
     """Start a fork server that first calls `preload` (`module:function`).
 
     One with `after` ends after those, and removes what the session owned when the session cannot do
@@ -167,7 +169,7 @@ def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
     return {role: worker.outcome for role, worker in workers.items() if worker.outcome}
 
 
-def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
+def send_to(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
     """Send `message` to workers of the roles `to`; a dead one shows at its next message."""
     for name in to:
         with suppress(OSError):

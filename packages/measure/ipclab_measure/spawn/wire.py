@@ -20,15 +20,15 @@ class LateError(Exception):
     """The first argument names one whose message had not come at the deadline."""
 
 
-def encode(message: msgspec.Struct) -> bytes:
+def wire_bytes(message: msgspec.Struct) -> bytes:
     """Return `message`, whose arrays are of int64 and whose numbers may be NumPy's, as bytes."""
     return msgspec.msgpack.encode(
         message, enc_hook=lambda value: value.tobytes() if type(value) is array else value.item()
     )
 
 
-def decode(data: bytes | bytearray, kind: Any) -> Any:
-    """Return the message of type `kind` that `encode` made."""
+def from_wire(data: bytes | bytearray, kind: Any) -> Any:
+    """Return the message of type `kind` that `wire_bytes` made."""
     return msgspec.msgpack.decode(data, type=kind, dec_hook=lambda _, content: array("q", content))
 
 
@@ -41,7 +41,7 @@ class Wire:
 
     def send(self, message: msgspec.Struct) -> None:
         """Send `message`."""
-        data = encode(message)
+        data = wire_bytes(message)
         self.sock.sendall(LENGTH.pack(len(data)) + data)
 
     def receive(self, kind: Any, deadline: float | None = None) -> Any:
@@ -51,7 +51,7 @@ class Wire:
         `time.monotonic`).
         """
         (size,) = LENGTH.unpack(self._take(LENGTH.size, deadline))
-        return decode(self._take(size, deadline), kind)
+        return from_wire(self._take(size, deadline), kind)
 
     def _take(self, size: int, deadline: float | None) -> bytearray:
         data = bytearray()

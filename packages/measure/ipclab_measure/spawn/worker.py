@@ -181,7 +181,7 @@ def perform(
     A generator takes turns: it parks at each `yield`, which publishes a dict and returns what
     `Worker.park` does.
     """
-    outcome = called(worker, target, arguments)
+    outcome = call_target(worker, target, arguments)
     if isinstance(outcome, Generator):
         task, outcome = outcome, None
         with suppress(StopIteration):
@@ -191,7 +191,7 @@ def perform(
     tell(outcome or worker.outcome)
 
 
-def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
+def call_target(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
     """Return what `target` (`module:function`) returns: outcome, None, or a generator of turns."""
     module, _, function = target.partition(":")
     return getattr(importlib.import_module(module), function)(worker, **arguments)

@@ -26,7 +26,7 @@ import msgspec
 from ipclab_measure.spawn import names
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
 from ipclab_measure.spawn.exits import die_with_parent
-from ipclab_measure.spawn.ledger import close_session, file_of, read_session
+from ipclab_measure.spawn.ledger import close_session, ledger_file, read_session
 from ipclab_measure.spawn.started import END_SECONDS, Start
 from ipclab_measure.spawn.worker import Worker, confessing, perform
 
@@ -194,7 +194,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
-        session = read_session(file_of(Path(ledger), session_id))
+        session = read_session(ledger_file(Path(ledger), session_id))
     except FileNotFoundError:  # its owner was interrupted while it started us, and has closed it
         return
     getattr(importlib.import_module(module), preload)()

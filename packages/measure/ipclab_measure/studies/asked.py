@@ -41,7 +41,7 @@ def races(study: Study) -> tuple[Race, ...]:
     return msgspec.convert(rows, tuple[Race, ...])
 
 
-def again(study: Study) -> tuple[tuple[dict[str, Any], ...], ...]:
+def measured_again(study: Study) -> tuple[tuple[dict[str, Any], ...], ...]:
     """Return what a study measures again: levels of several arms that have the same conditions."""
     return tuple(tuple(arms["levels"]) for arms in _told(study).get("again", []))
 
@@ -56,7 +56,9 @@ def _told(study: Study) -> dict[str, Any]:
 def question(name: str) -> Question:
     """Return what the study called `name` asks, without its levels; `UsageError` when unknown."""
     study = study_of(name)
-    return Question(name, races=races(study), bounds=tuple(study.limits), again=again(study))
+    return Question(
+        name, races=races(study), bounds=tuple(study.limits), again=measured_again(study)
+    )
 
 
 @cache
@@ -76,7 +78,7 @@ def questions() -> Questions:
     return Questions(0.0, {}, tuple(map(question, studies())), mechanisms, limits)
 
 
-def asked(profile: Profile) -> Questions:
+def questions_of(profile: Profile) -> Questions:
     """Return what a run under `profile` asks, for its `run.json`."""
     least = {name: study.effort(profile).least_launches for name, study in studies().items()}
     with_levels = [
@@ -89,7 +91,7 @@ def asked(profile: Profile) -> Questions:
 
 def renewed(before: Questions, profile: Profile) -> Questions:
     """Return what a continued run asks: as of today, and `before` of what is not here any more."""
-    now = asked(profile)
+    now = questions_of(profile)
     names = {question.name for question in now.studies}
     gone = [question for question in before.studies if question.name not in names]
     return structs.replace(
@@ -114,7 +116,7 @@ def _words(study: Study) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(words)) for name, words in sorted(levels.items())}
 
 
-def plain(questions: Questions) -> dict[str, Any]:
+def questions_plain(questions: Questions) -> dict[str, Any]:
     """Return `questions` as a `run.json` has them."""
     content: dict[str, Any] = json.decode(json.encode(questions))
     return content

@@ -21,7 +21,7 @@ from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.proof import digest, noise
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome, Worker
-from ipclab_measure.studies.joining import WAIT_NS, joined
+from ipclab_measure.studies.joining import WAIT_NS, joined_ends
 
 HERE = "ipclab_measure.studies.conform_channel"
 SIZES = (0, 1, 7, 4097, 65_537, 500_000, 100)  # bytes of messages, both ways
@@ -44,7 +44,7 @@ def backend_of(name: str) -> Backend:
     return found
 
 
-def faults(name: str) -> Iterator[str]:
+def channel_faults(name: str) -> Iterator[str]:
     """Yield what the channel of backend `name` does wrong, in each way that it can wait.
 
     Raises `UsageError` for one without a channel of processes, or that is missing here.
@@ -79,7 +79,7 @@ def _whole(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterat
     order, key = sizes * ROUNDS, secrets.token_hex(16)
     expected = [digest(_message(key, number, size)) for number, size in enumerate(order)]
     for role, end in _launched(
-        launcher, "echo", backend=name, wait=wait, sizes=order, key=key
+        launcher, "echo_all_sizes", backend=name, wait=wait, sizes=order, key=key
     ).items():
         ends = zip(order, end.facts["digests"], expected, strict=False)
         wrong = sorted({size for size, one, other in ends if one != other})
@@ -105,10 +105,10 @@ def _dead(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterato
         yield f"the other process is dead, and it gets {end.facts['error'] or 'a message'}, not BrokenPipeError"
 
 
-def opened(worker: Worker, name: str, capacity: int, wait: str) -> Channel:
+def joined_channel(worker: Worker, name: str, capacity: int, wait: str) -> Channel:
     """Return this process's end of a channel, joined."""
     place = Place(worker.prefix, worker.folder, capacity, wait)
-    (channel,), _ = joined(worker, backend_of(name).channel, [place], "server", ["client"])
+    (channel,), _ = joined_ends(worker, backend_of(name).channel, [place], "server", ["client"])
     end: Channel = channel
     return end
 
@@ -118,11 +118,11 @@ def _message(key: str, number: int, size: int) -> bytes:
     return noise(f"{key}-{number}", size)
 
 
-def echo(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) -> None:
+def echo_all_sizes(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) -> None:
     """Send messages there and back, and one that is too long."""
     worker.meet()
     digests = worker.outcome.facts["digests"] = list[str]()
-    channel = opened(worker, backend, max(sizes), wait)
+    channel = joined_channel(worker, backend, max(sizes), wait)
     asks = worker.role == "client"
     for number, size in enumerate(sizes):
         if asks:
@@ -145,7 +145,7 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) ->
 
 def late(worker: Worker, backend: str, wait: str) -> None:
     """Wait for what does not come, at one end and then, behind a question, at the other."""
-    channel = opened(worker, backend, SIZES[-1], wait)
+    channel = joined_channel(worker, backend, SIZES[-1], wait)
     for waiting in ("server", "client"):
         if worker.role == waiting:
             if waiting == "client":
@@ -160,14 +160,14 @@ def late(worker: Worker, backend: str, wait: str) -> None:
 def bereft(worker: Worker, backend: str, wait: str) -> None:
     """Exchange a message; then the server, a child of its worker, is killed while the client waits."""
     if worker.role == "client":
-        channel = opened(worker, backend, SIZES[-1], wait)
+        channel = joined_channel(worker, backend, SIZES[-1], wait)
         channel.send(b"message", WAIT_NS)
         channel.recv(WAIT_NS)
         channel.send(b"question", WAIT_NS)
         worker.outcome.facts["error"] = _error(lambda: channel.recv(WAIT_NS))
         channel.close()
     elif not (child := os.fork()):
-        channel = opened(worker, backend, SIZES[-1], wait)
+        channel = joined_channel(worker, backend, SIZES[-1], wait)
         channel.send(channel.recv(WAIT_NS), WAIT_NS)
         time.sleep(SHORT_NS / 1e9)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -46,7 +46,7 @@ def preload() -> None:
     np.random.Generator(np.random.PCG64(0)).bytes(8)
     np.median(np.arange(3))
     for message in (worker.Meeting({}), worker.Turn({})):  # whose forms each would look up
-        wire.decode(wire.encode(message), type(message))
-    wire.encode(worker.Outcome())
+        wire.from_wire(wire.wire_bytes(message), type(message))
+    wire.wire_bytes(worker.Outcome())
     load()
     studies()

@@ -54,7 +54,7 @@ __all__ = [
     "Site",
     "Study",
     "Sweep",
-    "named",
+    "point_arguments",
     "ring_bytes",
     "spread",
 ]
@@ -141,7 +141,7 @@ def spread(
     ]
 
 
-def named(point: Point, seed: int) -> dict[str, Any]:
+def point_arguments(point: Point, seed: int) -> dict[str, Any]:
     """Return what every process of a point is told of it."""
     return {"backend": point.backend, "size": point.size_bytes, "seed": seed}
 

@@ -15,7 +15,7 @@ from ipclab_measure.spawn.worker import Worker
 WAIT_NS = 10_000_000_000  # the longest wait for another end, as the published programs have it
 
 
-def joined(
+def joined_ends(
     worker: Worker, kind: Any, places: Sequence[Place], opener: str, joiners: Sequence[str]
 ) -> tuple[list[Any], int]:
     """Return this process's ends of `kind`, and what making and joining them took (ns).
@@ -54,7 +54,7 @@ def joined(
     return ends, spent
 
 
-def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
+def turns_together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
     """Return the samples of `op` of several processes turn by turn, and how many a turn has.
 
     Raises `ValueError` when they took different numbers of turns.

@@ -24,7 +24,7 @@ from ipclab_measure.backends.stream import StreamChannel
 from ipclab_measure.backends.waiting import Peer, start_ticks
 from ipclab_measure.session.request import Request
 from ipclab_measure.spawn.failures import LaunchError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import digest
 from ipclab_measure.spawn.rank_bench import RankBench
@@ -69,7 +69,7 @@ def launch(launcher: Launcher, backend: Backend, roles: list[Role]) -> dict[str,
     if not backend.ranks:
         return launcher.launch(roles, 60)
     with RankBench(launcher, len(roles)) as bench:
-        return alone(bench, Point("test", backend.name, 1, "free", {}), roles, 60)
+        return launch_alone(bench, Point("test", backend.name, 1, "free", {}), roles, 60)
 
 
 @pytest.mark.parametrize(("backend", "wait"), WAITS)
@@ -128,7 +128,7 @@ def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: 
     other = server.recv_view(10**10)
     # both in place, as long as they are held
     assert (bytes(first), bytes(other)) == (b"first", b"other")
-    descriptor = memfd.sealed(b"sealed")
+    descriptor = memfd.sealed_file(b"sealed")
     with pytest.raises(PermissionError):
         os.write(descriptor, b"x")
     with pytest.raises(PermissionError):

@@ -5,7 +5,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from ipclab_measure.studies.conform_channel import faults
+from ipclab_measure.studies.conform_channel import channel_faults
 
 Run = Callable[..., "CompletedProcess[str]"]
 BROKEN = {
@@ -24,7 +24,7 @@ def test_ours_conform(ipclab: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_a_backend_does_wrong_is_told(name: str) -> None:
-    said = [*faults(f"tests.support.broken_backends:{name}")]
+    said = [*channel_faults(f"tests.support.broken_backends:{name}")]
     assert said and any(BROKEN[name] in line for line in said)
 
 

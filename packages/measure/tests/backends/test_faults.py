@@ -19,7 +19,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab_measure.backends.interface import Backend, Place
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import SHARED_MEMORY, Session, clean
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, Session, close_dead_sessions
 from ipclab_measure.spawn.owned import KINDS
 from ipclab_measure.spawn.started import Role
 from tests.backends.test_channels import CHANNELS, talk
@@ -151,7 +151,7 @@ def test_killed_owners_leave_nothing_and_take_nothing(tmp_path: Path, foreign: l
             time.sleep(chance.uniform(0.0, 1.0))
             owner.kill()
         assert eventually(partial(gone, session)), names[0]
-        clean(ledger)
+        close_dead_sessions(ledger)
         assert names_of(session) == [], names[0]
         assert not (Path("/tmp") / session).exists()
         assert list(ledger.iterdir()) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab_measure.backends.conform import faults
+from ipclab_measure.backends.conform import peer_faults
 from ipclab_measure.backends.interface import Place
 from ipclab_measure.backends.peers import PeerChannel, peer
 from ipclab_measure.backends.waiting import Peer
@@ -78,13 +78,13 @@ def test_the_examples_conform(language: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_peer_is_told_by_its_fault(fault: str) -> None:
-    (line,) = faults([*BROKEN, fault])
+    (line,) = peer_faults([*BROKEN, fault])
     assert line.startswith(FAULTS[fault])
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_peer_that_cheats_now_and_then_is_told_by_what_it_does(cheat: str) -> None:
-    (line,) = faults([*BROKEN, cheat])
+    (line,) = peer_faults([*BROKEN, cheat])
     assert re.match(CHEATS[cheat], line), line
 
 
@@ -99,7 +99,7 @@ def test_a_peer_is_tried_with_five_hundred_different_messages_of_all_lengths(
         send(self, data, timeout_ns)
 
     monkeypatch.setattr(PeerChannel, "send", noted)
-    assert list(faults([*BROKEN, "none"])) == []
+    assert list(peer_faults([*BROKEN, "none"])) == []
     assert len({*sent}) >= 500
     lengths = {len(data) for data in sent}
     assert {0, 1, 7, 100, 4097, 65_536} <= lengths
@@ -109,10 +109,10 @@ def test_a_peer_is_tried_with_five_hundred_different_messages_of_all_lengths(
 # what is tried in a process of its own, whose memory nothing else has filled before
 TRIED = """
 import resource, sys
-from ipclab_measure.backends.conform import faults
+from ipclab_measure.backends.conform import peer_faults
 def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = most()
-print(*faults(sys.argv[1:]))
+print(*peer_faults(sys.argv[1:]))
 print(most() - before)
 """
 
@@ -135,7 +135,7 @@ def test_a_peer_that_gives_or_takes_without_end_is_told_in_little_memory(
 
 
 def test_a_whole_peer_has_no_fault_and_is_a_backend(tmp_path: Path) -> None:
-    assert list(faults([*BROKEN, "none"])) == []
+    assert list(peer_faults([*BROKEN, "none"])) == []
     kind = peer("whole", *BROKEN, "none").channel
     assert kind
     place = Place("peer-1", str(tmp_path), 1000)

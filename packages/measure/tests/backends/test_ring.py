@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab_measure.backends.native_shm import missing
+from ipclab_measure.backends.native_shm import native_missing
 
-native = pytest.importorskip("ipclab_native", reason=missing() or "")
+native = pytest.importorskip("ipclab_native", reason=native_missing() or "")
 CAPACITY, SECOND, AT_ONCE = 1000, 10**9, 1_000_000
 Ends = tuple[Any, Any]
 

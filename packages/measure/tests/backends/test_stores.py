@@ -12,8 +12,8 @@ import pytest
 
 from ipclab_measure.backends.codecs import (
     CODECS,
-    dictionary,
     encoded_bytes,
+    published_dictionary,
     rotations,
 )
 from ipclab_measure.backends.installed import backends
@@ -24,7 +24,7 @@ from ipclab_measure.backends.seqlock import (
     START,
     SeqlockStore,
 )
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import digest
 from ipclab_measure.spawn.rank_bench import RankBench
@@ -57,7 +57,7 @@ def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(
     # which the launch's deadline alone ends
     late = not (backend.store and backend.store.collective)
     ranks = roles("conform", backend=backend.name, late=late)
-    check_conformance(alone(bench, another(100 + STORES.index(backend)), ranks, 60), late)
+    check_conformance(launch_alone(bench, another(100 + STORES.index(backend)), ranks, 60), late)
 
 
 def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
@@ -151,7 +151,7 @@ def test_where_the_processor_reorders_a_checksum_decides() -> None:
 def test_codecs_give_the_dictionary_back_and_its_size_is_known(codec: str, entries: int) -> None:
     chosen, seen = CODECS[codec], set()
     for rotation in range(rotations(entries)):
-        content = dictionary(entries, rotation)
+        content = published_dictionary(entries, rotation)
         data = chosen.encode(content)
         assert len(data) == encoded_bytes(codec, entries)
         assert chosen.restore(chosen.decode(data)) == content
@@ -160,7 +160,7 @@ def test_codecs_give_the_dictionary_back_and_its_size_is_known(codec: str, entri
 
 
 def test_the_dictionary_is_the_published_one() -> None:
-    assert dictionary(3)["key_2"] == {
+    assert published_dictionary(3)["key_2"] == {
         "value": 2,
         "squared": 4,
         "text": "test_value_2",
@@ -188,5 +188,8 @@ def test_the_example_in_the_documents_conforms(
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     with RankBench(launcher, 3) as ranks:
         check_conformance(
-            alone(ranks, another(200), roles("conform", backend="file-store", late=True), 60), True
+            launch_alone(
+                ranks, another(200), roles("conform", backend="file-store", late=True), 60
+            ),
+            True,
         )

@@ -13,9 +13,9 @@ from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab_measure.machine import AbsentError, Conditions, Source
 from ipclab_measure.machine.doctor import (
+    conditions_now,
+    finding_lines,
     judge,
-    lines,
-    reading,
     visit,
     watch,
 )
@@ -125,7 +125,7 @@ def test_what_is_wrong_is_named_with_effect_source_and_fix(name: str) -> None:
     assert one.state == state
     assert effect in one.effect and fix in one.fix and one.source
     assert [each.name for each in every.values() if each.state != FIT] == [name]
-    text = "\n".join(lines(list(every.values())))
+    text = "\n".join(finding_lines(list(every.values())))
     assert one.effect in text and f"[{one.source}]" in text and one.fix in text
     if state == RESERVATION:
         with pytest.raises(LabError, match=f"one reservation: {name};"):
@@ -242,7 +242,7 @@ def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
         {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n", "/dev/shm/file": ""},
     )
     source = Source(tmp_path, Refusing({0}), Paths(tmp_path))
-    assert reading(source)["interrupts"] == 77
+    assert conditions_now(source)["interrupts"] == 77
     _, clock, sleep = ticking([])
     every = {each.name: each for each in visit(paths, source, 16 * MIB, 5.0, clock, sleep)}
     assert every["steal"].state == every["interrupts"].state == FIT

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from ipclab.paths import Paths
-from ipclab_measure.machine.answers import installed
+from ipclab_measure.machine.answers import memory_sold
 from ipclab_measure.machine.conditions import conditions, disturbance
 from ipclab_measure.machine.facts import (
     KINDS,
     Machine,
     collect,
-    take,
+    take_fact,
 )
 from ipclab_measure.machine.parse import cpu_list, cpu_set, size
-from ipclab_measure.machine.placement import missing, placements
+from ipclab_measure.machine.placement import cross_missing, placements
 from ipclab_measure.machine.readers import READERS
 from ipclab_measure.machine.source import Source
 from ipclab_measure.machine.table import FACTS, Fact
 from ipclab_measure.machine.topology import Topology
-from ipclab_report.facts import TOPICS, affects, shown
+from ipclab_report.facts import TOPICS, affects, shown_facts
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 
@@ -47,7 +47,7 @@ def test_the_table_is_well_formed() -> None:
 
 
 def test_what_reports_show_of_a_machine() -> None:
-    rows = shown(
+    rows = shown_facts(
         {"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"}
     )
     assert len(rows) == 48
@@ -194,7 +194,7 @@ def test_memory_is_rounded_to_what_is_sold() -> None:
         (503.1, 512),
     ):
         for moved in (-0.02, 0, 0.02):
-            assert installed(f"{int((told + moved) * 2**20)} kB") == sold * GIB
+            assert memory_sold(f"{int((told + moved) * 2**20)} kB") == sold * GIB
 
 
 def pairs(topology: Topology) -> dict[str, tuple[int, ...]]:
@@ -220,7 +220,7 @@ def test_pairs_and_placements_of_the_server(big: tuple[Source, Machine]) -> None
     assert [chosen["cross"].role(i) for i in (0, 1, 7, 8, 64)] == [{0}, {1}, {7}, {8}, {0}]
     assert len(chosen["cross"].cpus) == 64
     assert [chosen["cross-smt"].role(i) for i in range(3)] == [{0}, {64}, {0}]
-    assert chosen["free"].role(5) == set(range(128)) and missing(topology) == {}
+    assert chosen["free"].role(5) == set(range(128)) and cross_missing(topology) == {}
 
 
 def test_affinity_is_respected(big: tuple[Source, Machine]) -> None:
@@ -235,7 +235,7 @@ def test_affinity_is_respected(big: tuple[Source, Machine]) -> None:
     assert pairs(Topology.read(siblings)) == {"same": (3, 3), "cross": (3, 67)}
     assert placements(Topology.read(siblings))["cross"].relation == "smt"
     assert list(placements(Topology.read(one))) == ["same", "free"]
-    assert "127 more are online" in missing(Topology.read(one))["cross"]
+    assert "127 more are online" in cross_missing(Topology.read(one))["cross"]
 
 
 def test_arm_without_frequencies(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["busy_polling"] == "unparsable"
     fact = Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X")
-    assert take(fact, source) == (
+    assert take_fact(fact, source) == (
         "many",
         "",
     )

@@ -14,14 +14,14 @@ from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store.archive import HostileError
 from ipclab.store.launch import Launch
-from ipclab.store.run import RunFolder, read
+from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured
 from ipclab_measure.bundles import pack, unpack
 from ipclab_measure.calibrate import asked_of
 from ipclab_measure.calibrated import known
 from ipclab_measure.calibrated.twins import Counted
 from ipclab_measure.record import Record, create, encode
-from ipclab_measure.studies.asked import asked, plain
+from ipclab_measure.studies.asked import questions_of, questions_plain
 from ipclab_measure.studies.calibration import OP, CalibrationStudy
 from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import NOW, make_run
@@ -37,7 +37,7 @@ def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Reco
     about = make_run(runs.parent / f"other-{seed}").about
     kept = {name: about[name] for name in ("parameters", "seed", "machine")}
     kept["parameters"] = {**kept["parameters"], "profile": profile}
-    kept["questions"] = plain(asked(PROFILES[profile]))
+    kept["questions"] = questions_plain(questions_of(PROFILES[profile]))
     run, random = create(runs, "0123456789ab", kept, NOW), np.random.default_rng(seed)
     orders = count(1)
     for point in CalibrationStudy().pairs(3, ("same", "cross")):
@@ -55,7 +55,7 @@ def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Reco
 
 def gathered(run: RunFolder) -> Path:
     said: list[str] = []
-    known.gather(run, said.append)
+    known.count_new_runs(run, said.append)
     assert not said
     return run.path.parent / "calibration.json"
 
@@ -90,7 +90,7 @@ def test_what_follows_from_other_samples_is_counted_again(paths: Paths) -> None:
 def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = sorted(calibrated_run(paths.runs, seed).path for seed in (1, 2))
     monkeypatch.setattr(known, "MOST_RUNS", 1)
-    assert known.known(gathered(read(first))).keys() == {last.name}
+    assert known.known(gathered(read_run(first))).keys() == {last.name}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_file_that_nobody_wrote_is_refused_and_left_alone(
     with pytest.raises(LabError, match="cannot be read"):
         known.known(file)
     said: list[str] = []
-    known.gather(run, said.append)
+    known.count_new_runs(run, said.append)
     assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == told
     bundle = paths.data / "a.ipclab"
     with pytest.raises(LabError, match="cannot be read"):

@@ -21,10 +21,10 @@ from ipclab.store import run as folder
 from ipclab.store.samples import decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, close_dead_sessions
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
@@ -100,7 +100,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         kept = now
     out, err = (measuring := world.start(COMMAND)).communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
-    run = folder.read(Path(out.strip()))
+    run = folder.read_run(Path(out.strip()))
     expected = {
         point.id: point
         for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
@@ -133,7 +133,7 @@ def test_kill_9_of_native_processes(world: World) -> None:
 
 def test_a_decoy_survives_clean(world: World, decoys: list[Path]) -> None:
     world.ledger.mkdir(parents=True)
-    assert clean(world.ledger) == []
+    assert close_dead_sessions(world.ledger) == []
     assert [path.read_bytes() for path in decoys] == [b"precious"] * 2
 
 
@@ -159,7 +159,7 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
         altered,
         cut,
     }
-    run = folder.read(Path(done.stdout.strip()))
+    run = folder.read_run(Path(done.stdout.strip()))
     assert len(list(run.point_files())) == len(after)
     assert len(run.about["sessions"]) == 2
 
@@ -208,7 +208,7 @@ def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
     assert killed
     out, err = measuring.communicate(timeout=60)
     assert measuring.returncode == 0 and "Traceback" not in err
-    run = folder.read(Path(out.strip()))
+    run = folder.read_run(Path(out.strip()))
     assert run.complete
     expected = {
         point.id for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
@@ -232,12 +232,12 @@ def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) 
     world.wait(measuring, lambda: list(world.ledger.glob("*.json")))
     (file,) = world.ledger.iterdir()
     while measuring.poll() is None and not world.has(7):
-        assert [name for name in clean(world.ledger) if file.stem in name] == []
+        assert [name for name in close_dead_sessions(world.ledger) if file.stem in name] == []
     other = world.run(measure_command((88,), ("file",)))
     assert (other.returncode, other.stderr) == (0, "")
     out, err = measuring.communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
-    assert folder.read(Path(out.strip())).complete
+    assert folder.read_run(Path(out.strip())).complete
     assert world.left(file.stem) == []
 
 
@@ -255,18 +255,20 @@ def test_the_same_command_measures_failed_points_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(Launcher, "running", fail_files)
-        run = measure(paths, request, Progress())
+        run = measure_run(paths, request, Progress())
     assert (run.finished, run.complete, list(run.about["failures"].values())) == (
         True,
         False,
         ["no such luck"],
     )
     before = {file.name: file.stat().st_mtime_ns for file in run.point_files()}
-    again = measure(paths, request, Progress())
+    again = measure_run(paths, request, Progress())
     assert (again.path, again.complete) == (run.path, True)
     after = {file.name: file.stat().st_mtime_ns for file in again.point_files()}
     assert before.items() <= after.items() and len(after) == len(before) + 1
-    assert measure(paths, request, Progress()).path != run.path  # a complete run is not begun again
+    assert (
+        measure_run(paths, request, Progress()).path != run.path
+    )  # a complete run is not begun again
 
 
 KILLED = """
@@ -315,7 +317,7 @@ def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: Wo
     conform.kill()
     conform.communicate(timeout=60)
     assert eventually(partial(ended, session))
-    assert clean(world.ledger) == [str(world.temporary / session)]
+    assert close_dead_sessions(world.ledger) == [str(world.temporary / session)]
     assert world.left(session) == []
 
 
@@ -342,7 +344,7 @@ def test_kill_9_while_files_are_read_leaves_none(
     measuring.communicate(timeout=60)
     assert eventually(partial(ended, session))
     if server_too:
-        assert f"scratch {scratch}/ipclab-scratch-file-io" in clean(world.ledger)
+        assert f"scratch {scratch}/ipclab-scratch-file-io" in close_dead_sessions(world.ledger)
     assert not scratch.exists()
     assert world.left(session) == []
 

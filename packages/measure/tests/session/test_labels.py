@@ -17,7 +17,7 @@ from ipclab.store.schema import parse_run
 from ipclab_measure.record import Record
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from tests.support.made import ASKED
@@ -54,10 +54,10 @@ def cut_off(run: Record) -> Record:
 
 @pytest.mark.slow
 def test_a_run_is_continued_by_its_own_label_alone(paths: Paths) -> None:
-    first = cut_off(measure(paths, replace(SMALL, label="n1"), Progress()))
-    second = measure(paths, replace(SMALL, label="n2"), Progress())
-    without = measure(paths, SMALL, Progress())
-    again = measure(paths, replace(SMALL, label="n1"), Progress())
+    first = cut_off(measure_run(paths, replace(SMALL, label="n1"), Progress()))
+    second = measure_run(paths, replace(SMALL, label="n2"), Progress())
+    without = measure_run(paths, SMALL, Progress())
+    again = measure_run(paths, replace(SMALL, label="n1"), Progress())
     assert (
         len({first.path, second.path, without.path}) == 3
         and again.path == first.path
@@ -77,9 +77,9 @@ def test_a_run_is_continued_by_its_own_label_alone(paths: Paths) -> None:
 
 @pytest.mark.slow
 def test_two_nodes_measure_at_once_in_one_checkout(paths: Paths) -> None:
-    first = cut_off(measure(paths, replace(SMALL, label="n1"), Progress()))
+    first = cut_off(measure_run(paths, replace(SMALL, label="n1"), Progress()))
     with first.held():  # as the first node's job does while it measures
-        second = measure(paths, replace(SMALL, label="n2"), Progress())
+        second = measure_run(paths, replace(SMALL, label="n2"), Progress())
     assert second.complete and second.path != first.path
 
 

@@ -34,7 +34,7 @@ from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful, still_open
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Launched, Rounds, shuffled
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.session.state import (
     BUDGET,
     DECIDED,
@@ -549,7 +549,7 @@ def test_a_disk_that_is_full_at_the_start_leaves_no_run_and_no_other_run_goes(
         shutil.rmtree(paths.runs)
     monkeypatch.setattr(record.Record, "place", full)
     with pytest.raises(OSError, match="No space"):
-        measure(paths, Request(("payload",), "smoke"), Progress())
+        measure_run(paths, Request(("payload",), "smoke"), Progress())
     assert [*paths.runs.rglob("run.json")] == before
     machines = {path.name for path in paths.runs.iterdir()} - {".ledger"}
     assert machines == {run.parent.parent.name for run in before}
@@ -569,7 +569,7 @@ def test_the_rank_tests_of_the_most_launches_take_less_than_a_gibibyte() -> None
     times = np.exp(np.random.default_rng(1).normal(0, 0.1, MOST_LAUNCHES))
     tracemalloc.start()
     ranktest.drift(times.tolist())
-    ranktest.interval(times, times * 1.1, 0.01)
+    ranktest.shift_interval(times, times * 1.1, 0.01)
     p_value(times, times)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

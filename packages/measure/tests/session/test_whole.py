@@ -15,7 +15,7 @@ from ipclab.store.samples import consistent, decode
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Rounds
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.failures import SessionError
 from ipclab_measure.studies.calibration import CalibrationStudy
 from ipclab_measure.studies.profile import PROFILES
@@ -44,22 +44,22 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
 
 
 def test_sessions_are_added_to_one_run_each_whole(paths: Paths) -> None:
-    run = measure(paths, replace(REQUEST, sessions=2), Progress())
+    run = measure_run(paths, replace(REQUEST, sessions=2), Progress())
     assert numbers(run) == [1, 2] and run.complete
     # hours later
-    again = measure(paths, replace(REQUEST, sessions=3), Progress())
+    again = measure_run(paths, replace(REQUEST, sessions=3), Progress())
     assert again.id == run.id and numbers(again) == [1, 2, 3] and again.complete
     launches = SMOKE.least_launches
     whole = [(number, number) for number in range(3) for _ in range(launches)]
     assert sessions_of(again) == [whole] * 3
     # it lacks none: another one is begun, as ever
-    assert measure(paths, REQUEST, Progress()).id != run.id
+    assert measure_run(paths, REQUEST, Progress()).id != run.id
 
 
 def test_a_session_that_was_killed_goes_on_and_the_one_before_is_kept(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = measure(paths, REQUEST, Progress())
+    run = measure_run(paths, REQUEST, Progress())
     usual = Rounds.measure
 
     def killed(rounds: Rounds, *asked: Any) -> None:
@@ -68,9 +68,9 @@ def test_a_session_that_was_killed_goes_on_and_the_one_before_is_kept(
 
     monkeypatch.setattr(Rounds, "measure", killed)
     with pytest.raises(SessionError):
-        measure(paths, replace(REQUEST, sessions=2), Progress())
+        measure_run(paths, replace(REQUEST, sessions=2), Progress())
     monkeypatch.setattr(Rounds, "measure", usual)
-    again = measure(paths, REQUEST, Progress())
+    again = measure_run(paths, REQUEST, Progress())
     assert again.id == run.id and numbers(again) == [1, 2, 2] and again.complete
     assert sessions_of(again) == [[(0, 0)] * 2 + [(1, 1)] * 2] * 3
 

@@ -9,10 +9,10 @@ from ipclab.errors import LabError
 from ipclab.store.point import Point
 from ipclab_measure.session.heats import (
     MOST,
+    groups_with_limits,
     heats,
     packed,
     parted,
-    with_limits,
 )
 from ipclab_measure.spawn.heat import (
     LEAST_TURNS,
@@ -162,7 +162,7 @@ def test_what_does_not_fit_one_heat_is_parted_and_shares_a_contestant() -> None:
 
 def test_a_limit_takes_turns_with_what_it_bounds_first() -> None:
     groups = [["a"], ["b"], ["c"]]
-    found = with_limits(groups, {name: ["pipe"] for name in "abc"}, ["pipe", "clock"])
+    found = groups_with_limits(groups, {name: ["pipe"] for name in "abc"}, ["pipe", "clock"])
     assert found == [["a", "pipe"], ["b"], ["c"], ["clock"]]
 
 

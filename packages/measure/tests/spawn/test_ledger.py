@@ -16,7 +16,7 @@ from ipclab_measure.spawn.ledger import (
     LONGEST_FOLDER,
     OPENING_SECONDS,
     Session,
-    clean,
+    close_dead_sessions,
     close_session,
     is_alive,
     open_session,
@@ -132,7 +132,7 @@ def test_a_name_like_ours_of_another_owner_survives(
 ) -> None:
     fill(shared, f"{dead.id}-1-theirs", f"{dead.id}-1-ours")
     os.chown(shared / f"{dead.id}-1-theirs", NOBODY, NOBODY)
-    clean(tmp_path / "ledger", shared)
+    close_dead_sessions(tmp_path / "ledger", shared)
     assert names(shared) == {f"{dead.id}-1-theirs"}
 
 
@@ -144,7 +144,7 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
     write(tmp_path / "ledger", other)
     with write(tmp_path / "ledger", living).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        removed = clean(tmp_path / "ledger", shared)
+        removed = close_dead_sessions(tmp_path / "ledger", shared)
         assert removed == [
             f"{dead.id}-1-segment",
             f"sem.{dead.id}-4-full",
@@ -153,7 +153,7 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
         ]
         assert names(shared) == decoys
         assert names(tmp_path / "ledger") == {f"{living.id}.json"}
-        assert clean(tmp_path / "ledger", shared) == []
+        assert close_dead_sessions(tmp_path / "ledger", shared) == []
 
 
 def test_a_ledger_file_is_believed_about_its_own_session_only(
@@ -162,7 +162,7 @@ def test_a_ledger_file_is_believed_about_its_own_session_only(
     file = tmp_path / "ledger" / f"{dead.id}.json"
     file.rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
     fill(shared, "ipclab-5-5-ff-1-x", f"{dead.id}-1-x")
-    assert clean(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger", shared) == []
     assert names(shared) == {"ipclab-5-5-ff-1-x", f"{dead.id}-1-x"}
     assert Path(dead.folder).is_dir()
 
@@ -173,7 +173,7 @@ def test_no_folder_but_the_sessions_own_is_removed(
     precious = tmp_path / "precious"
     precious.mkdir()
     write(tmp_path / "ledger", replace(dead, folder=str(precious)))
-    assert clean(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger", shared) == []
     assert precious.is_dir()
 
 
@@ -184,7 +184,7 @@ def test_a_folder_that_became_a_link_is_not_followed(
     precious.mkdir()
     Path(dead.folder).rmdir()
     Path(dead.folder).symlink_to(precious)
-    clean(tmp_path / "ledger", shared)
+    close_dead_sessions(tmp_path / "ledger", shared)
     assert precious.is_dir()
 
 
@@ -203,7 +203,7 @@ def test_a_half_written_ledger_file_goes_when_nobody_holds_it(shared: Path, tmp_
             os.utime(folder / name, (0, time.time() - OPENING_SECONDS - 1))
     with (folder / held).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert clean(folder, shared) == []
+        assert close_dead_sessions(folder, shared) == []
     assert names(folder) == {young, held}
 
 
@@ -215,7 +215,7 @@ def test_a_ledger_file_of_wrong_types_is_left_alone(
     about = {**msgspec.to_builtins(dead), field: value}
     (tmp_path / "ledger" / f"{dead.id}.json").write_bytes(msgspec.json.encode(about))
     fill(shared, f"{dead.id}-1-x")
-    removed = clean(tmp_path / "ledger", shared)
+    removed = close_dead_sessions(tmp_path / "ledger", shared)
     same_type = type(value) is type(getattr(dead, field))
     assert bool(removed) is (same_type and field != "id")
 
@@ -225,7 +225,7 @@ def test_what_is_no_ledger_file_at_all_is_left_alone(shared: Path, tmp_path: Pat
     (folder / "ipclab-1-1-dd.json").mkdir(parents=True)
     (folder / "ipclab-1-1-ee.json").symlink_to("nowhere")
     (folder / "ipclab-1-1-ff.json").write_bytes(b"[" * 100_000)
-    assert clean(folder, shared) == []
+    assert close_dead_sessions(folder, shared) == []
     assert len(names(folder)) == 3
 
 
@@ -234,7 +234,7 @@ def test_an_unreadable_ledger_file_is_left_alone(
     shared: Path, dead: Session, tmp_path: Path
 ) -> None:
     (tmp_path / "ledger" / f"{dead.id}.json").chmod(0)
-    assert clean(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger", shared) == []
 
 
 def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
@@ -246,9 +246,9 @@ def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
     with file.open() as owner:
         fcntl.flock(owner, fcntl.LOCK_EX)
         assert is_alive(file)
-        assert clean(tmp_path / "ledger", shared) == []
+        assert close_dead_sessions(tmp_path / "ledger", shared) == []
         assert names(shared) == {f"{dead.id}-1-x"}
-    assert clean(tmp_path / "ledger", shared) == [f"{dead.id}-1-x", dead.folder]
+    assert close_dead_sessions(tmp_path / "ledger", shared) == [f"{dead.id}-1-x", dead.folder]
 
 
 def test_a_name_that_vanishes_meanwhile_is_no_error(

@@ -12,7 +12,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab_measure.spawn import owned, scratch
-from ipclab_measure.spawn.ledger import clean, close_session, open_session
+from ipclab_measure.spawn.ledger import close_dead_sessions, close_session, open_session
 from tests.spawn.test_ledger import names
 from tests.support.commands import environment, kernel_objects, left_of
 
@@ -63,7 +63,7 @@ def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(
             assert [line for line in left if line.endswith(name)]
         with pytest.raises(FileExistsError):
             owned.own(tmp_path / "note", kind, name)  # made by another: never ours
-        assert f"{kind} {name}" in clean(tmp_path / "ledger")
+        assert f"{kind} {name}" in close_dead_sessions(tmp_path / "ledger")
         assert not owned.KINDS[kind].exists(name)
     finally:
         owned.KINDS[kind].remove(name)
@@ -77,7 +77,7 @@ def test_lines_that_own_nothing(tmp_path: Path) -> None:
     assert owned.owned(text + b'["posix-queue", 7]\n["unknown", "x"]\n[]\n7\n["scratch", "/to') == [
         ("scratch", "/nowhere")
     ]
-    assert owned.remove(text) == []
+    assert owned.remove_owned(text) == []
     with pytest.raises(KeyError):
         owned.own(file, "unknown", "x")
 
@@ -86,7 +86,7 @@ def test_a_scratch_folder_that_is_held_survives_and_then_goes(tmp_path: Path) ->
     scratch_folder, ledger = tmp_path / "scratch", tmp_path / "ledger"
     session = open_session(ledger)
     lines = ledger / f"{session.id}.json"
-    with scratch.held(
+    with scratch.held_subfolder(
         scratch_folder, "files", lambda path: owned.own(lines, "scratch", str(path))
     ) as path:
         (path / "data").write_bytes(b"x")
@@ -96,12 +96,12 @@ def test_a_scratch_folder_that_is_held_survives_and_then_goes(tmp_path: Path) ->
             pytest.raises(
                 LabError, match="is in use: another process reads files there; wait for it, or name"
             ),
-            scratch.held(scratch_folder, "files", lambda path: None),
+            scratch.held_subfolder(scratch_folder, "files", lambda path: None),
         ):
             pass
-        assert not scratch.remove(path)
+        assert not scratch.remove_subfolder(path)
         # as another session would that used it before
         assert close_session(ledger, session) == [session.folder]
         assert (path / "data").exists()
-    assert scratch.remove(path)
+    assert scratch.remove_subfolder(path)
     assert names(scratch_folder) == {"ipclab-scratch-not-ours"}

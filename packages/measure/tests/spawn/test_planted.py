@@ -149,7 +149,7 @@ def segment(kind: Any) -> Made:
 @contextmanager
 def limit(worker: Worker) -> Iterator[None]:
     pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
-    task = limits.run(worker, "map-kept", SIZE, [-1, -1], 1_000)
+    task = limits.time_limit(worker, "map-kept", SIZE, [-1, -1], 1_000)
     next(task)
     yield
     task.close()
@@ -197,7 +197,7 @@ def test_nothing_is_written_through_what_a_stranger_has_put_there(
     """As by one who could foresee a name, which nobody can: the error is one line, and the names
     that were made before it are gone.
     """
-    if case == "bridge" and (why := bridge.missing(bridge.PACKAGE)):
+    if case == "bridge" and (why := bridge.program_missing(bridge.PACKAGE)):
         pytest.skip(why)
     again = made_names(case, worker) & made_names(case, worker)
     assert names_of(worker) == set()
@@ -338,7 +338,7 @@ def test_files_are_not_made_in_a_strangers_folder(world: Path, tmp_path: Path) -
         assert by_stranger(plant)
         with (
             pytest.raises(LabError, match=r"cannot make files in .*: another process or user"),
-            scratch.held(world, "tag", lambda path: None),
+            scratch.held_subfolder(world, "tag", lambda path: None),
         ):
             pass
         assert list(target.iterdir()) == []

@@ -21,9 +21,9 @@ from ipclab.store.point import Point
 from ipclab_measure.spawn import mpi, rank_bench
 from ipclab_measure.spawn.apart import leave_network, may_leave_network
 from ipclab_measure.spawn.failures import LaunchError, WrongDataError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import SHARED_MEMORY, clean
+from ipclab_measure.spawn.ledger import SHARED_MEMORY, close_dead_sessions
 from ipclab_measure.spawn.mpi_outer import reachable
 from ipclab_measure.spawn.rank_bench import NOT_ALONE, RankBench
 from ipclab_measure.spawn.started import Role
@@ -37,7 +37,7 @@ from tests.support.commands import (
 )
 
 CPUS = frozenset(os.sched_getaffinity(0))
-MISSING = mpi.missing()
+MISSING = mpi.mpi_missing()
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 NOBODY, PR_SET_DUMPABLE = 65534, 4
 AS_NOBODY = (
@@ -77,7 +77,7 @@ def another(number: int) -> Point:
 def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
     last = max(CPUS)
     values = [0, -1, 2**62]
-    outcomes = alone(bench, another(1), roles("tell", frozenset({last}), values=values), 30)
+    outcomes = launch_alone(bench, another(1), roles("tell", frozenset({last}), values=values), 30)
     assert list(outcomes) == list(NAMES)
     pids = {name: outcome.facts["pid"] for name, outcome in outcomes.items()}
     for outcome in outcomes.values():
@@ -90,7 +90,7 @@ def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
 
 @needs_mpi
 def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBench) -> None:
-    outcomes = alone(bench, another(2), roles("tell", values=[]), 30)
+    outcomes = launch_alone(bench, another(2), roles("tell", values=[]), 30)
     expected = ["lo"] if may_leave_network() else [name for _, name in socket.if_nameindex()]
     assert [outcome.facts["network"] for outcome in outcomes.values()] == [expected] * 3
 
@@ -128,7 +128,7 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     monkeypatch.setattr(rank_bench, "Role", shared_network)
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
-            alone(bench, another(3), roles("tell", count=2, values=[]), 30)
+            launch_alone(bench, another(3), roles("tell", count=2, values=[]), 30)
     assert said == [NOT_ALONE]
 
 
@@ -137,13 +137,13 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
 def test_ranks_need_no_home(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     with RankBench(launcher, 2) as bench:
-        assert len(alone(bench, another(4), roles("tell", count=2, values=[]), 30)) == 2
+        assert len(launch_alone(bench, another(4), roles("tell", count=2, values=[]), 30)) == 2
 
 
 @needs_mpi
 def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> None:
     def pids(number: int, count: int = 3) -> list[int]:
-        outcomes = alone(bench, another(number), roles("tell", count=count, values=[]), 30)
+        outcomes = launch_alone(bench, another(number), roles("tell", count=count, values=[]), 30)
         return [outcome.facts["pid"] for outcome in outcomes.values()]
 
     first = pids(10)
@@ -171,14 +171,14 @@ def test_a_failed_launch_says_who_and_why_and_is_over(
     bench: RankBench, how: str, told: str
 ) -> None:
     with pytest.raises(LaunchError) as caught:
-        alone(bench, another(20), roles("fail", how=how), 5 if how == "hang" else 30)
+        launch_alone(bench, another(20), roles("fail", how=how), 5 if how == "hang" else 30)
     assert told in str(caught.value)
     assert isinstance(caught.value, WrongDataError) == (how == "wrong")
     session = bench.launcher.session
     assert processes_of(session.id) == servers_of(bench.launcher)
     assert names_of(session.id) == []
     assert files_of(session.folder) == []
-    assert len(alone(bench, another(21), roles("tell", values=[]), 30)) == 3  # others go on
+    assert len(launch_alone(bench, another(21), roles("tell", values=[]), 30)) == 3  # others go on
 
 
 def test_of_what_a_rank_wrote_the_end_alone_is_read(
@@ -199,14 +199,14 @@ def test_of_what_a_rank_wrote_the_end_alone_is_read(
 OWNER = """
 import os, sys
 from pathlib import Path
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.rank_bench import RankBench
 from tests.spawn.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
-    alone(bench, another(1), roles("tell", values=[]), 60)
+    launch_alone(bench, another(1), roles("tell", values=[]), 60)
     print(launcher.session.id, launcher.servers[0].process.pid, flush=True)
-    alone(bench, another(2), roles("fail", how="hang"), 600)
+    launch_alone(bench, another(2), roles("fail", how="hang"), 600)
 """
 
 
@@ -229,13 +229,13 @@ def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -
 
 
 def _nothing(folder: Path, ledger: Path, session: str) -> bool:
-    clean(ledger)
+    close_dead_sessions(ledger)
     return not names_of(session) and not [*(folder / "tmp").iterdir(), *ledger.iterdir()]
 
 
 @needs_mpi
 def test_idle_ranks_use_no_cpu(bench: RankBench) -> None:
-    outcomes = alone(bench, another(30), roles("tell", values=[]), 30)
+    outcomes = launch_alone(bench, another(30), roles("tell", values=[]), 30)
     pids = [outcome.facts["pid"] for outcome in outcomes.values()]
     before = [cpu_ticks(pid) for pid in pids]
     deadline = time.monotonic() + 0.5
@@ -253,7 +253,7 @@ OUTER = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.mpi_outer import around, world
 from ipclab_measure.spawn.outer_bench import OuterBench
@@ -265,13 +265,13 @@ with around() as served:
             bench = OuterBench(launcher, world())
             for how, seconds in (("error", 60), ("lab", 60), ("wrong", 60), ("late", 2)):
                 try:
-                    alone(bench, another(1), roles("fail", how=how), seconds)
+                    launch_alone(bench, another(1), roles("fail", how=how), seconds)
                 except LabError as error:
                     print(f"{type(error).__name__}: {error}", flush=True)
-                print(*alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
+                print(*launch_alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
             pinned = replace(another(3), placement="same")
             for point, cpus in ((pinned, {min(CPUS)}), (another(4), ())):
-                ends = alone(bench, point, roles("tell", frozenset(cpus), values=[]), 60)
+                ends = launch_alone(bench, point, roles("tell", frozenset(cpus), values=[]), 60)
                 print(*(end.facts["cpus"] == sorted(cpus or CPUS) for end in ends.values()), flush=True)
 """
 
@@ -282,7 +282,7 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
     tmp_path: Path,
 ) -> None:
     launcher = [str(mpi.mpiexec()), "-n", "3", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
-    env = mpi.environment(environment(tmp_path), tmp_path / "tmp", SHARED_MEMORY)
+    env = mpi.rank_environment(environment(tmp_path), tmp_path / "tmp", SHARED_MEMORY)
     command = [*launcher, sys.executable, "-c", OUTER, str(tmp_path / "ledger")]
     done = subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=120, check=False
@@ -305,7 +305,7 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
 def test_without_mpiexec_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi, "mpiexec", lambda: None)
     assert (
-        mpi.missing()
+        mpi.mpi_missing()
         == "there is no mpiexec; install mpi4py and openmpi into the environment: make setup"
     )
 
@@ -321,7 +321,7 @@ def test_a_launcher_around_us_is_recognised() -> None:
 
 def test_our_ranks_do_not_see_a_launcher_around_us(tmp_path: Path) -> None:
     base = {"PATH": "/bin", "OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0", "PRTE_LAUNCHED": "1"}
-    given = mpi.environment(base, tmp_path, tmp_path / "memory")
+    given = mpi.rank_environment(base, tmp_path, tmp_path / "memory")
     assert {name for name in base if name in given} == {"PATH"}
     assert given["OMPI_MCA_btl"] == "self,sm"  # no network
     assert given["TMPDIR"] == str(tmp_path)

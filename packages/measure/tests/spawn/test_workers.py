@@ -18,7 +18,7 @@ import pytest
 from ipclab_measure.backends.waiting import start_ticks
 from ipclab_measure.spawn.failures import LaunchError, SessionError
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import clean
+from ipclab_measure.spawn.ledger import close_dead_sessions
 from ipclab_measure.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 
@@ -268,6 +268,6 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
         return
     (left,) = names_of(session["id"])
     assert left.startswith(f"{session['id']}-1-")
-    assert clean(ledger) == [left, session["folder"]]
+    assert close_dead_sessions(ledger) == [left, session["folder"]]
     assert names_of(session["id"]) == []
     assert list(temporary.iterdir()) == []

@@ -81,7 +81,7 @@ def test_each_pair_is_measured_once_and_of_many_cpus_a_sample_of_each_kind(
     made: Made, cpus: int, counts: dict[str, int], tmp_path: Path
 ) -> None:
     topology = made.topology(tmp_path)
-    found = pairs.chosen(topology)
+    found = pairs.pairs_to_time(topology)
     assert len(topology.allowed) == cpus
     assert {relation: len(part) for relation, part in found.items()} == counts
     together = [pair for part in found.values() for pair in part]
@@ -97,21 +97,21 @@ def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_t
     tmp_path: Path,
 ) -> None:
     topology = LARGE.topology(tmp_path)
-    smt = pairs.chosen(topology)["smt"]
+    smt = pairs.pairs_to_time(topology)["smt"]
     assert (smt[0], smt[-1]) == ((0, 128), (127, 255))
-    assert pairs.chosen(topology) == pairs.chosen(topology)
+    assert pairs.pairs_to_time(topology) == pairs.pairs_to_time(topology)
 
 
 def test_the_points_are_one_for_each_kind_and_their_ops_are_the_pairs(tmp_path: Path) -> None:
-    near, far = pairs.points(DESK.topology(tmp_path))
+    near, far = pairs.relation_points(DESK.topology(tmp_path))
     assert near.levels == {"shares": "smt"}
     assert near.primary == ("cpu0-cpu4", "cpu1-cpu5", "cpu2-cpu6", "cpu3-cpu7")
-    assert [cpu_pairs.pair_of(name) for name in far.primary][:2] == [(0, 1), (0, 2)]
-    assert all(cpu_pairs.op(cpu_pairs.pair_of(name)) == name for name in far.primary)
+    assert [cpu_pairs.cpu_pair_of(name) for name in far.primary][:2] == [(0, 1), (0, 2)]
+    assert all(cpu_pairs.op(cpu_pairs.cpu_pair_of(name)) == name for name in far.primary)
 
 
 def test_one_cpu_has_no_pair(tmp_path: Path) -> None:
-    assert pairs.points(Made(1, 1, 1, 1).topology(tmp_path)) == []
+    assert pairs.relation_points(Made(1, 1, 1, 1).topology(tmp_path)) == []
 
 
 def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
@@ -135,7 +135,7 @@ def test_a_pair_of_cpus_is_timed(launcher: Launcher) -> None:
     study, cpus = LimitsStudy(), sorted(os.sched_getaffinity(0))
     if not study.backends() or len(cpus) == 1:
         pytest.skip("the native package is not built here, or there is one CPU")
-    point = pairs.points(Topology.read(Source()))[0]
+    point = pairs.relation_points(Topology.read(Source()))[0]
     anywhere = Placement("cross", tuple(frozenset({cpu}) for cpu in cpus), "l3")
     roles = study.roles(point, PROFILES["smoke"], anywhere, 1)
     ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]

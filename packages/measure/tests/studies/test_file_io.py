@@ -28,7 +28,7 @@ from ipclab_measure.studies.file_io.sets import (
     set_of,
 )
 from ipclab_measure.studies.file_io.study import DRAWS, FileIoStudy
-from ipclab_measure.studies.file_io.sweeps import parse
+from ipclab_measure.studies.file_io.sweeps import roles_of_mix
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from tests.studies.test_file_sets import FakeNative, tiny
@@ -41,11 +41,11 @@ FREE = Placement("free", (frozenset({0, 1}),), "free")
 
 
 def test_role_mixes_are_read() -> None:
-    assert parse("4SYNC") == ["both"] * 4
-    assert parse("1R+3C") == ["read", "compute", "compute", "compute"]
-    assert Counter(parse("12RnC+12C")) == {"read-then-compute": 12, "compute": 12}
-    assert parse("2CnR") == ["compute-then-read"] * 2
-    assert len(parse("8R+16C")) == 24
+    assert roles_of_mix("4SYNC") == ["both"] * 4
+    assert roles_of_mix("1R+3C") == ["read", "compute", "compute", "compute"]
+    assert Counter(roles_of_mix("12RnC+12C")) == {"read-then-compute": 12, "compute": 12}
+    assert roles_of_mix("2CnR") == ["compute-then-read"] * 2
+    assert len(roles_of_mix("8R+16C")) == 24
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -76,7 +76,7 @@ def test_every_experiment_scales_with_the_cores(
     assert all(count <= 2 * cores for count in published)
     for point in points:
         levels = point.levels
-        assert len(parse(str(levels["roles"]))) == levels["threads"]
+        assert len(roles_of_mix(str(levels["roles"]))) == levels["threads"]
         assert (levels["direct"] == "yes") <= (
             levels["cache"] == "cold" and point.backend != "mmap"
         )
@@ -177,15 +177,15 @@ def result(files: int = 3, size: int = 100) -> dict[str, Any]:
 
 
 def test_a_result_is_taken_only_when_every_file_was_read_once() -> None:
-    engine.check(result(), tiny("a"))
+    engine.check_reads(result(), tiny("a"))
     with pytest.raises(PayloadError, match="2 files and 200 bytes were read"):
-        engine.check(result(2), tiny("a"))
+        engine.check_reads(result(2), tiny("a"))
     torn = result() | {"errors": [(1, 2, "open")]}
     with pytest.raises(
         LabError,
         match="1 of 3 files could not be read: No such file or directory during open of file 1",
     ):
-        engine.check(torn, tiny("a"))
+        engine.check_reads(torn, tiny("a"))
 
 
 def test_states_are_shares_of_all_threads_and_times_are_thinned_evenly() -> None:
@@ -228,7 +228,7 @@ def test_a_launch_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         "timeline": True,
     }
     arguments["verify"] = True
-    engine.run(worker, "somewhere", asdict(tiny("a")), "cold", **arguments)  # type: ignore[arg-type]
+    engine.read_file_set(worker, "somewhere", asdict(tiny("a")), "cold", **arguments)  # type: ignore[arg-type]
     assert plans[0]["sizes"] == np.full(3, 100, "<u8").tobytes()
     assert (plans[0]["method"], plans[0]["folder"], plans[0]["spans"]) == (
         "sync",
@@ -316,7 +316,7 @@ def test_what_a_machine_lacks_is_said_with_its_fix(
         STUDY.missing(next(p for p in every if p.backend == "mmap"), tmp_path)
     )
     monkeypatch.setattr(native_shm, "find_spec", lambda name: None)
-    assert STUDY.missing(every[0], tmp_path) == native_shm.missing()
+    assert STUDY.missing(every[0], tmp_path) == native_shm.native_missing()
 
 
 def test_outcomes_keep_their_arrays() -> None:

@@ -18,13 +18,13 @@ from ipclab.store.samples import decode
 from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.studies.file_io import sets as making
 from ipclab_measure.studies.file_io.sets import Draw, FileSet
 from ipclab_measure.studies.file_io.study import FileIoStudy
-from ipclab_measure.studies.file_io.sweeps import parse
+from ipclab_measure.studies.file_io.sweeps import roles_of_mix
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.profile import PROFILES
@@ -55,7 +55,7 @@ RING = native.io_uring_missing()
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """The set's folder, and the checksum of its contents as Python computes it."""
-    with making.made(
+    with making.made_sets(
         tmp_path_factory.mktemp("scratch"), [SOME], native, lambda line: None
     ) as found:
         folder = found.folder("some")
@@ -72,7 +72,13 @@ def read(
     launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "warm", **plan: Any
 ) -> Launch:
     whole = {
-        **{"method": method, "roles": parse(mix), "in_flight": 4, "depth": 4, "checksum_rounds": 1},
+        **{
+            "method": method,
+            "roles": roles_of_mix(mix),
+            "in_flight": 4,
+            "depth": 4,
+            "checksum_rounds": 1,
+        },
         **{"deadline_ns": 20 * 10**9, **plan},
     }
     arguments = {
@@ -84,7 +90,7 @@ def read(
     }
     role = Role(
         "engine",
-        "ipclab_measure.studies.file_io.engine:run",
+        "ipclab_measure.studies.file_io.engine:read_file_set",
         {**arguments, "timeline": True, "verify": True},
         CPUS,
     )
@@ -129,7 +135,7 @@ def test_reading_past_the_cache_leaves_it_cold(
 def test_a_file_that_is_gone_or_short_is_said(
     launcher: Launcher, tmp_path: Path, method: str
 ) -> None:
-    with making.made(tmp_path, [SOME], native, lambda line: None) as found:
+    with making.made_sets(tmp_path, [SOME], native, lambda line: None) as found:
         folder = found.folder("some")
         (folder / "0000" / "0000003").unlink()
         with pytest.raises(LabError, match="No such file"):
@@ -139,7 +145,7 @@ def test_a_file_that_is_gone_or_short_is_said(
 def test_content_follows_from_the_seed(tmp_path: Path) -> None:
     digests = []
     for name, each in (("a", SOME), ("b", SOME), ("c", replace(SOME, seed=6))):
-        with making.made(tmp_path / name, [each], native, lambda line: None) as found:
+        with making.made_sets(tmp_path / name, [each], native, lambda line: None) as found:
             digests.append(found.there["some"]["digest"])
     assert digests[0] == digests[1] != digests[2]
 
@@ -165,7 +171,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(
 ) -> None:
     scratch = tmp_path / "scratch"
     request = Request(("file_io",), "smoke", seed=3, scratch=scratch)
-    run = measure(paths, request, Progress())
+    run = measure_run(paths, request, Progress())
     noted = run.about["notes"]["file_io"]["sets"]["size-4096"]
     assert (noted["bytes"], noted["count"], len(noted["digest"])) == (64 * 4096, 64, 32)
     assert not scratch.exists()
@@ -175,7 +181,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(
         cold = found.point.levels["cache"] == "cold"
         shares = [float(str(launch.facts["resident_share_before"])) for launch in found.launches]
         assert all(share <= 0.01 if cold else share >= 0.99 for share in shares)
-    again = measure(
+    again = measure_run(
         paths,
         Request(("file_io",), "smoke", seed=4, scratch=scratch, keep_scratch=True),
         Progress(),
@@ -189,7 +195,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(
 @pytest.mark.slow
 def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) -> None:
     shm = Path("/dev/shm") / f"ipclab-test-{tmp_path.parent.name}-{tmp_path.name}"
-    run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Progress())
+    run = measure_run(paths, Request(("file_io",), "smoke", scratch=shm), Progress())
     words = set(run.about["points"].values())
     assert words == {
         "not testable here: files in memory (tmpfs) are never cold; name a folder on a disk:"

@@ -111,7 +111,9 @@ def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
 def make(
     scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None
 ) -> dict[str, Any]:
-    with making.made(scratch, sets, native, (said if said is not None else []).append) as found:
+    with making.made_sets(
+        scratch, sets, native, (said if said is not None else []).append
+    ) as found:
         digests = {name: each["digest"] for name, each in found.there.items()}
         return {"digests": digests, "refused": found.refused, "about": found.there}
 
@@ -138,7 +140,7 @@ def test_sets_are_made_once_and_again_when_they_are_others(tmp_path: Path) -> No
 def test_a_full_disk_refuses_one_set_and_the_others_go_on(tmp_path: Path) -> None:
     native = FakeNative()
     native.full = "b"
-    with making.made(
+    with making.made_sets(
         tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None
     ) as found:
         assert sorted(found.there) == ["a", "c"]
@@ -162,9 +164,9 @@ def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_two_processes_do_not_share_files(tmp_path: Path) -> None:
     native = FakeNative()
     with (
-        making.made(tmp_path, [tiny("a")], native, lambda line: None),
+        making.made_sets(tmp_path, [tiny("a")], native, lambda line: None),
         pytest.raises(LabError, match=r"is in use.*--scratch DIR"),
-        making.made(tmp_path, [tiny("a")], native, lambda line: None),
+        making.made_sets(tmp_path, [tiny("a")], native, lambda line: None),
     ):
         pass
 

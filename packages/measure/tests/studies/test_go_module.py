@@ -16,13 +16,13 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.studies.multiplexer.toolchain import (
     Toolchain,
     build,
-    candidates,
-    environment,
-    find,
+    go_commands,
+    go_environment,
+    go_toolchain,
     module,
 )
 
-GO = find(module(), candidates())
+GO = go_toolchain(module(), go_commands())
 DEADLINE = 240.0
 CELL = "arm=main/node={}/op=end-to-end/medium={}/size=65536/streams=1/threshold=8192/pool=own/chunk=0/sinks=3"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(isinstance(GO, str), reason=str(GO))]
@@ -43,7 +43,7 @@ def go(copy):
         done = subprocess.run(
             [GO.command, *arguments],
             cwd=copy,
-            env=environment(copy.parent),
+            env=go_environment(copy.parent),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -70,8 +70,8 @@ COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
 )
 def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passes: int) -> None:
     slow, fast = int(passes * COPY_NS * 0.95), int(passes * COPY_NS * 0.85)
-    assert limits.impossible(points(measured(study, "unix", op, slow)), COPIES, questions()) == []
-    (line,) = limits.impossible(points(measured(study, "unix", op, fast)), COPIES, questions())
+    assert limits.below_copies(points(measured(study, "unix", op, slow)), COPIES, questions()) == []
+    (line,) = limits.below_copies(points(measured(study, "unix", op, fast)), COPIES, questions())
     assert line.startswith(f"{study} unix-")
     assert f"{passes} passes of memcpy over {SIZE} bytes" in line
 
@@ -79,19 +79,19 @@ def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passe
 def test_what_was_not_copied_takes_at_least_as_long_as_what_is_shorter() -> None:
     point = Point("payload", "unix", SIZE + 1, "cross")
     fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
-    assert len(limits.impossible(fast, COPIES, questions())) == 1
-    assert limits.impossible(fast.assign(size_bytes=SIZE - 1), COPIES, questions()) == []
+    assert len(limits.below_copies(fast, COPIES, questions())) == 1
+    assert limits.below_copies(fast.assign(size_bytes=SIZE - 1), COPIES, questions()) == []
 
 
 def test_in_place_is_a_label_that_excuses() -> None:
     for receive, lines in (("view", 0), ("bytes", 1)):
         found = points(measured("round_trip", "iceoryx2", "round-trip", 1_000, receive=receive))
-        assert len(limits.impossible(found, COPIES, questions())) == lines
+        assert len(limits.below_copies(found, COPIES, questions())) == lines
 
 
 def test_without_limits_nothing_is_called_impossible_and_nothing_is_over_one() -> None:
     found = points(measured("round_trip", "unix", "round-trip", 1))
-    assert limits.impossible(found, COPIES.iloc[:0], questions()) == []
+    assert limits.below_copies(found, COPIES.iloc[:0], questions()) == []
     assert limits.with_limits(found, COPIES.iloc[:0], questions()).over_limit.isna().all()
 
 
@@ -169,16 +169,16 @@ def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
 def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
     rows = [(1.2, 60, 50), (0.97, 52, 50), (0.97, 49, 50), (0.94, 60, 50), (float("nan"), 1, 2)]
     found = pd.DataFrame(rows, columns=["over_limit", "high", "limit"])
-    assert list(limits.beaten(found.assign(over=None)).index) == [3, 2]
+    assert list(limits.below_limit(found.assign(over=None)).index) == [3, 2]
 
 
 def test_what_was_faster_than_its_limit_in_the_heats_of_both_beat_it() -> None:
     """Its best launch is below all results, but where they took turns it took longer than they."""
     over = [Quantity(0.74, "1", 0.71, 0.78), Quantity(0.9, "1", 0.7, 1.1), Quantity(0.9), np.nan]
     found = pd.DataFrame({"over_limit": 1.37, "high": 3.5, "limit": 2.3, "over": over})
-    beaten = limits.beaten(found)
+    beaten = limits.below_limit(found)
     assert beaten.lowest.to_dict() == {0: 0.74}
-    assert limits.beaten(found.iloc[:0]).empty
+    assert limits.below_limit(found.iloc[:0]).empty
 
 
 PAYLOAD = {"backend": "shm-mmap", "size_bytes": 84, "placement": "cross"}

@@ -20,8 +20,8 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.heats import heats
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
-from ipclab_measure.spawn.heat import Contestant, Schedule, alone
+from ipclab_measure.session.session import measure_run
+from ipclab_measure.spawn.heat import Contestant, Schedule, launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role
 from ipclab_measure.spawn.worker import Outcome
@@ -163,7 +163,9 @@ def test_the_longest_message_is_the_nodes_own() -> None:
 def test_messages_that_memory_cannot_hold_are_not_sent(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(toolchain, "find", lambda *_: toolchain.Toolchain(Path("go"), "go1.24"))
+    monkeypatch.setattr(
+        toolchain, "go_toolchain", lambda *_: toolchain.Toolchain(Path("go"), "go1.24")
+    )
     (large,) = STUDY.points(QUICK, Sweep((LONGEST,), ("direct",)))[:1]
     many = replace(large, levels=large.levels | {"sinks": 64})
     monkeypatch.setattr(study, "memory_available", lambda _: 2 * 4 * 64 * LONGEST)
@@ -194,12 +196,12 @@ def test_only_a_peer_on_another_cpu_is_moved() -> None:
 
 
 def test_output_is_read_exactly() -> None:
-    found = output.outcome(f"{HEAD}{LINE}PASS\n", NAME, "write")
+    found = output.cell_outcome(f"{HEAD}{LINE}PASS\n", NAME, "write")
     assert found.facts == {"operations": 22_755}
     assert found.samples["write"].tolist() == [67_310]  # of a thousand
     assert found.counters == {"write": {"allocations": 3, "bytes_allocated": 48}}
     # with one CPU
-    bare = output.outcome(f"{HEAD}{LINE.replace('sinks=1-2', 'sinks=1')}PASS\n", NAME, "write")
+    bare = output.cell_outcome(f"{HEAD}{LINE.replace('sinks=1-2', 'sinks=1')}PASS\n", NAME, "write")
     assert bare == found
 
 
@@ -230,7 +232,7 @@ def test_output_is_read_exactly() -> None:
 )
 def test_any_other_output_is_refused(text: str, why: str) -> None:
     with pytest.raises(LabError, match=why):
-        output.outcome(text, NAME, "write")
+        output.cell_outcome(text, NAME, "write")
 
 
 TURN = {
@@ -255,7 +257,7 @@ def test_the_turns_of_a_heat_are_read_exactly() -> None:
     far = [{**each, **END, "cell": 1} for each in (TURN, {**second, "fairness": 2.5})]
     failed = {**FAILURE, "cell": 2}
     said = lines(far[0], TURN, {**TURN, "cell": 2}, second, failed, far[1] | {"fairness": 2.5})
-    near, both, why = turns.ends(said, ["write", "end-to-end", "receive"], 2)
+    near, both, why = turns.cell_ends(said, ["write", "end-to-end", "receive"], 2)
     assert why == "oh"
     assert isinstance(near, Outcome) and isinstance(both, Outcome)
     launch = STUDY.collect(POINTS[0], {"program": near}, 1)
@@ -293,7 +295,7 @@ def test_the_turns_of_a_heat_are_read_exactly() -> None:
 )
 def test_any_other_output_of_a_heat_is_refused(text: str, why: str) -> None:
     with pytest.raises(LabError, match=f"output cannot be used: .*{why}"):
-        turns.ends(text, ["write"], 2)
+        turns.cell_ends(text, ["write"], 2)
 
 
 def test_a_program_that_ended_has_said_which_cell_was_why() -> None:
@@ -304,22 +306,24 @@ def test_why_a_benchmark_failed_is_one_line() -> None:
     failed = (
         f"{HEAD}--- FAIL: BenchmarkCell/{NAME}\n    bench_test.go:9: 3 bytes received: EOF\nFAIL\n"
     )
-    assert output.reason(failed) == "bench_test.go:9: 3 bytes received: EOF"
+    assert output.failure_reason(failed) == "bench_test.go:9: 3 bytes received: EOF"
     assert (
-        output.reason(f"{failed}panic: test timed out after 1s\n")
+        output.failure_reason(f"{failed}panic: test timed out after 1s\n")
         == "panic: test timed out after 1s"
     )
-    assert output.reason(f"{lines(TURN)}exit status 2\n{FAILURE['why']}\n") == FAILURE["why"]
-    assert output.reason("") == "nothing was said"
+    assert (
+        output.failure_reason(f"{lines(TURN)}exit status 2\n{FAILURE['why']}\n") == FAILURE["why"]
+    )
+    assert output.failure_reason("") == "nothing was said"
 
 
 @pytest.mark.slow
 def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchain, "candidates", lambda: ())
+    monkeypatch.setattr(toolchain, "go_commands", lambda: ())
     monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
-    run = measure(paths, Request(("multiplexer",), "smoke"), Progress())
+    run = measure_run(paths, Request(("multiplexer",), "smoke"), Progress())
     assert run.finished
     reasons = set(run.about["points"].values())
     assert reasons == {
@@ -336,10 +340,10 @@ def test_go_that_cannot_compile_costs_its_study_only(
     bad = toolchain.Toolchain(
         command(tmp_path, "go", "echo './a.go:1:1: undefined: y'; exit 1"), "go1.99"
     )
-    monkeypatch.setattr(toolchain, "find", lambda *_: bad)
+    monkeypatch.setattr(toolchain, "go_toolchain", lambda *_: bad)
     monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
     monkeypatch.setattr(PayloadStudy, "points", lambda self, profile, sweep: PAYLOAD)
-    run = measure(paths, Request(("multiplexer", "payload"), "smoke"), Progress())
+    run = measure_run(paths, Request(("multiplexer", "payload"), "smoke"), Progress())
     (reason,) = set(run.about["points"].values())
     assert reason.startswith(
         "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go"
@@ -354,7 +358,7 @@ def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
     """The benchmark compiled: `launch` runs a point, `kept` holds the raw files in the end, `notes`
     the run's notes.
     """
-    found = toolchain.find(toolchain.module(), toolchain.candidates())
+    found = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
     if isinstance(found, str):
         pytest.skip(found)
     kept: dict[str, bytes] = {}
@@ -365,7 +369,7 @@ def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
         def launch(each: Point, benchtime: str = "1ms") -> Launch:
             role = role_of(each)
             role.arguments["benchtime"] = benchtime
-            return STUDY.collect(each, alone(bench, each, [role], 60), 1)
+            return STUDY.collect(each, launch_alone(bench, each, [role], 60), 1)
 
         yield SimpleNamespace(
             launch=launch, kept=kept, notes=notes, bench=bench, version=found.version
@@ -459,7 +463,7 @@ def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(ran: SimpleNames
 def test_a_bad_cell_names_its_key(ran: SimpleNamespace) -> None:
     each = point(arm="published", backend="direct")
     with pytest.raises(LabError, match=r"the Go benchmark ended with exit code 2: .*key size"):
-        alone(ran.bench, each, [role_of(each, size="much")], 60)
+        launch_alone(ran.bench, each, [role_of(each, size="much")], 60)
 
 
 def test_a_peer_that_cannot_be_moved_fails_the_launch(ran: SimpleNamespace) -> None:
@@ -467,4 +471,4 @@ def test_a_peer_that_cannot_be_moved_fails_the_launch(ran: SimpleNamespace) -> N
     role = role_of(replace(each, placement="same"))
     role.arguments["cpus"] = "8191"
     with pytest.raises(LabError, match="receiver: IPCLAB_PEER_CPUS: cannot run on 8191"):
-        alone(ran.bench, each, [role], 60)
+        launch_alone(ran.bench, each, [role], 60)

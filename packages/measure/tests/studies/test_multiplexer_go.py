@@ -32,15 +32,15 @@ def test_the_first_go_that_is_new_enough_is_taken(tmp_path: Path) -> None:
     )
     newer, newest = command(tmp_path, "c", "echo go1.24.1"), command(tmp_path, "d", "echo go2.0")
     source = module(tmp_path)
-    assert toolchain.find(source, (older, broken, newer, newest)) == toolchain.Toolchain(
+    assert toolchain.go_toolchain(source, (older, broken, newer, newest)) == toolchain.Toolchain(
         newer, "go1.24.1"
     )
-    why = toolchain.find(source, (older, broken, tmp_path / "gone"))
+    why = toolchain.go_toolchain(source, (older, broken, tmp_path / "gone"))
     assert why == (
         "no Go toolchain: go1.23.9 is older; b: no such thing; gone: not there; "
         "run make setup, or install Go 1.24 or newer"
     )
-    assert "go.mod is absent" in str(toolchain.find(tmp_path / "nothing", (newer,)))
+    assert "go.mod is absent" in str(toolchain.go_toolchain(tmp_path / "nothing", (newer,)))
 
 
 def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
         "GOCACHE": "/c",
         "HOME": str(tmp_path),
     }
-    made = toolchain.environment(tmp_path, given)
+    made = toolchain.go_environment(tmp_path, given)
     assert (made["GOFLAGS"], made["GOCACHE"], made["GOTOOLCHAIN"], "GOROOT" in made) == (
         "-mod=mod",
         "/c",
@@ -59,7 +59,7 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
         False,
     )
     for homeless in ({"HOME": str(tmp_path / "nothing")}, {"HOME": ""}, {}):
-        assert toolchain.environment(tmp_path, homeless)["GOCACHE"] == str(tmp_path / "go-cache")
+        assert toolchain.go_environment(tmp_path, homeless)["GOCACHE"] == str(tmp_path / "go-cache")
 
 
 @pytest.mark.slow

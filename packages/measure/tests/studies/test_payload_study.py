@@ -155,7 +155,7 @@ def test_the_published_calls_are_made_and_no_others(
         patch.setattr(published, "SHARED_MEMORY", tmp_path)
         patch.setattr(os, "open", opening)
         patch.setattr(os, "ftruncate", truncating)
-        published.run(worker, 88, SEED)
+        published.write_then_read(worker, 88, SEED)
     each = 100 + FAULT_REPEATS
     expected = {
         ("open", os.O_CREAT | os.O_RDWR): each,
@@ -294,7 +294,9 @@ def test_what_is_read_back_otherwise_than_written_is_refused(
         passed(self, before[0] if lie == "stale" else content[:-1] + bytes([content[-1] ^ 1]))
 
     monkeypatch.setattr(mapping.Passed, "check", lied)
-    turns = mapping.run(worker, 4000, SEED, {"budget_ns": 10**5, "least": 3, "most": 20}, kind)
+    turns = mapping.time_mapping(
+        worker, 4000, SEED, {"budget_ns": 10**5, "least": 3, "most": 20}, kind
+    )
     next(turns)
     how = (
         "did not arrive: message .* came in its place" if lie == "stale" else "other bytes at 3999"

@@ -112,7 +112,7 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
     )
     proof = Proof(cast("Worker", worker), 100)
     monkeypatch.setattr(proof, "plan", lambda count: [False] * count)
-    start.ask(cast("Worker", worker), cast("Channel", Echo()), proof)
+    start.ask_from_start(cast("Worker", worker), cast("Channel", Echo()), proof)
     millions = {
         op: [value // 1_000_000 for value in values]
         for op, values in worker.outcome.samples.items()
@@ -156,9 +156,9 @@ def test_first_moments_go_on_when_the_numbers_of_short_messages_come_again(
     ]
     there, back = Queue[bytes](), Queue[bytes]()
     server, client = (Proof(cast("Worker", worker), 1) for worker in ends)
-    echo = Thread(target=start.echo, args=(Queued(there, back), server), daemon=True)
+    echo = Thread(target=start.echo_from_start, args=(Queued(there, back), server), daemon=True)
     echo.start()
-    start.ask(cast("Worker", ends[1]), cast("Channel", Queued(back, there)), client)
+    start.ask_from_start(cast("Worker", ends[1]), cast("Channel", Queued(back, there)), client)
     echo.join(10)
     assert not echo.is_alive()
     assert client.made > 2 * 256
@@ -259,7 +259,7 @@ def test_paced_round_trips_are_kept_from_start_and_from_due_time(launcher: Launc
 def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(
     launcher: Launcher, backend: str
 ) -> None:
-    if why := published.missing(backend):
+    if why := published.program_missing(backend):
         pytest.skip(why)
     launch = launched(launcher, "published", backend)
     count, total = (int(str(launch.facts[name])) for name in ("iterations", "total_ns"))
@@ -271,7 +271,7 @@ def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(
 def test_what_the_published_program_leaves_is_removed_by_its_name_and_nobody_elses(
     launcher: Launcher,
 ) -> None:
-    if why := published.missing(PACKAGE):
+    if why := published.program_missing(PACKAGE):
         pytest.skip(why)
     with launcher.naming() as prefix:
         left = [Path(f"/dev/shm/{kind}srb_{prefix}-published_req") for kind in ("", "sem.")]

@@ -22,7 +22,7 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.session.request import Request
 from ipclab_measure.spawn import mpi
 from ipclab_measure.spawn.failures import LaunchError
-from ipclab_measure.spawn.heat import alone
+from ipclab_measure.spawn.heat import launch_alone
 from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.names import KEY
 from ipclab_measure.spawn.proof import PayloadError
@@ -181,7 +181,7 @@ def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> L
     if target:
         planted = f"tests.support.rank_targets:{target}"
         roles = [Role(role.name, planted, {**role.arguments, **more}, role.cpus) for role in roles]
-    return STUDY.collect(point, alone(bench, point, roles, 30), 3)
+    return STUDY.collect(point, launch_alone(bench, point, roles, 30), 3)
 
 
 EACH = -(-WRITES // (SMOKE.least_launches * SMOKE.turns))  # writes of a turn at least

@@ -51,7 +51,7 @@ def command(*backends: str) -> list[str]:
 
 def finished(path: Path) -> folder.RunFolder:
     (file,) = path.glob("data/runs/*/*/run.json")
-    run = folder.read(file.parent)
+    run = folder.read_run(file.parent)
     assert run.finished
     assert run.about["failures"] == {}
     return run

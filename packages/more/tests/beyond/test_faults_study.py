@@ -19,7 +19,7 @@ from ipclab_measure.backends.interface import Channel, Place
 from ipclab_measure.backends.waiting import Peer
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn.ledger import SHARED_MEMORY
 from ipclab_measure.spawn.worker import Outcome, Worker
 from ipclab_measure.studies.interface import Sweep
@@ -30,7 +30,7 @@ from ipclab_more.studies.faults.plan import (
     LOSSES,
     NOTICED,
     WATCHED,
-    Plan,
+    FaultPlan,
 )
 from ipclab_more.studies.faults.seen import (
     END,
@@ -39,12 +39,12 @@ from ipclab_more.studies.faults.seen import (
     SILENCE,
     WELL,
     Content,
+    attempt_outcome,
     left,
     losses,
-    outcome,
 )
 from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
-from ipclab_more.studies.stream.ways import PRODUCER, Way
+from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
 from ipclab_report.notebooks.execute import Kernel, execute
 from ipclab_report.notebooks.parameters import read_notebook
 from tests.support.commands import ROOT, kernel_objects
@@ -85,7 +85,7 @@ class Made(Channel):
 
 def survivor(given: list[bytes], raised: list[Exception], done: int) -> tuple[Made, Survivor]:
     channel = Made(given, raised)
-    way = Way(
+    way = StreamWay(
         [channel],
         0,
         lambda data: None,
@@ -94,7 +94,7 @@ def survivor(given: list[bytes], raised: list[Exception], done: int) -> tuple[Ma
         channel.recv,
         channel,
     )
-    plan = Plan("made", SIZE, "killed-writing", 1, 1_000_000)
+    plan = FaultPlan("made", SIZE, "killed-writing", 1, 1_000_000)
     return channel, Survivor(cast(Worker, Told(done)), plan, way, CONTENT)
 
 
@@ -138,7 +138,7 @@ def test_what_is_seen_has_a_name(error: Exception, inside: bool, kind: str) -> N
     def attempt() -> None:
         raise error
 
-    assert outcome(attempt, lambda: inside)[0] == kind
+    assert attempt_outcome(attempt, lambda: inside)[0] == kind
 
 
 def test_messages_are_accounted_for() -> None:
@@ -229,7 +229,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     with pytest.MonkeyPatch.context() as patch:
         data = tmp_path_factory.mktemp("data")
         patch.setenv("IPCLAB_DATA", str(data))
-        run = measure(
+        run = measure_run(
             Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress()
         )
         assert run.complete
@@ -243,7 +243,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
 
 @pytest.fixture(scope="module")
 def values(run: RunFolder) -> Callable[[str, str, str, str], float]:
-    frame = derived.read(run, "faults", "launches")
+    frame = derived.read_frame(run, "faults", "launches")
 
     def mean(backend: str, fault: str, op: str, metric: str) -> float:
         rows = frame[

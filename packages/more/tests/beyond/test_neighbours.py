@@ -19,7 +19,7 @@ from ipclab_measure.machine.placement import Placement
 from ipclab_measure.machine.topology import Cache, Topology
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
+from ipclab_measure.session.session import measure_run
 from ipclab_measure.spawn import scratch
 from ipclab_measure.spawn.failures import LaunchError
 from ipclab_measure.spawn.launcher import Launcher
@@ -39,8 +39,8 @@ from ipclab_more.studies.neighbours.ends import fair
 from ipclab_more.studies.neighbours.hogs import (
     KINDS,
     IdleHogError,
-    beside,
     check_busy,
+    hogs_on,
 )
 
 STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
@@ -50,7 +50,7 @@ STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
 def test_a_hog_counts_its_work_and_is_gone_after_the_block(kind: str, tmp_path: Path) -> None:
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     others = set(children.read_text().split())  # of tests before
-    with beside(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as hogs:
+    with hogs_on(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as hogs:
         (first,) = hogs.steps()
         assert first > 0
         (hog,) = set(children.read_text().split()) - others
@@ -64,7 +64,7 @@ def test_a_hog_counts_its_work_and_is_gone_after_the_block(kind: str, tmp_path: 
 
 
 def test_a_hog_rests_while_its_contestant_is_parked(tmp_path: Path) -> None:
-    with beside("cpu", [min(os.sched_getaffinity(0))], "plain", str(tmp_path)) as hogs:
+    with hogs_on("cpu", [min(os.sched_getaffinity(0))], "plain", str(tmp_path)) as hogs:
         hogs.rest()
         before = hogs.steps()
         time.sleep(0.05)
@@ -74,7 +74,7 @@ def test_a_hog_rests_while_its_contestant_is_parked(tmp_path: Path) -> None:
 
 
 def test_no_hog_is_none() -> None:
-    with beside("", [], "plain", "") as hogs:
+    with hogs_on("", [], "plain", "") as hogs:
         assert hogs.steps() == []
         assert check_busy(QUIET, hogs.steps(), hogs.steps()) == 0
 
@@ -87,7 +87,7 @@ def test_a_hog_that_stands_still_is_an_error() -> None:
 
 def test_a_hog_dies_with_a_killed_parent(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from ipclab_more.studies.neighbours.hogs import beside\nwith beside('wakes',"
+        "import sys, time; from ipclab_more.studies.neighbours.hogs import hogs_on\nwith hogs_on('wakes',"
         f" [{min(os.sched_getaffinity(0))}], 'nice', ''): print('on', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
@@ -185,7 +185,7 @@ def test_each_launch_beside_a_hog_tells_what_the_hog_did(paths: Paths) -> None:
     sweep = Sweep(
         None, ("unix",), {"placement": ("same",), "neighbour": (OWN,), "isolation": ("nice",)}
     )
-    run = measure(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())
+    run = measure_run(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())
     assert not run.about["failures"]
     found = [decode(file) for file in run.point_files() if file.parent.name == "neighbours"]
     beside_one = [each for each in found if each.point.levels["neighbour"] == OWN]
@@ -237,6 +237,6 @@ def test_its_folder_is_one_that_is_removed_with_the_session(tmp_path: Path) -> N
     with STUDY.open(site, [], PROFILES["smoke"], 1):
         (folder,) = owned
         assert STUDY.folder == str(folder) and folder.is_dir()
-        assert not scratch.remove(folder)  # while it is in use
-    assert scratch.remove(folder)
+        assert not scratch.remove_subfolder(folder)  # while it is in use
+    assert scratch.remove_subfolder(folder)
     assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ import pytest
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_more.studies.objects import contents
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
-from ipclab_more.studies.objects.proved import compare
+from ipclab_more.studies.objects.proved import compare_objects
 from ipclab_more.studies.objects.ways import Room, ways
 
 SIZES = (1_000, 100_000, 10_000_000)
@@ -43,15 +43,15 @@ def handed(way: str, kind: str, content: Any, where: Room) -> Any:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("way", "kind"), CARRIED)
 def test_every_way_gives_the_whole_object(tmp_path: Path, way: str, kind: str, size: int) -> None:
-    content = contents.made(kind, size, 1, 0)
+    content = contents.made_object(kind, size, 1, 0)
     came = handed(way, kind, content, room(tmp_path, size))
-    compare(0, content, came)
-    assert contents.total(came) == contents.total(content)
+    compare_objects(0, content, came)
+    assert contents.element_sum(came) == contents.element_sum(content)
     assert 0.5 * size < contents.own_bytes(content) < 1.6 * size
 
 
 def stale(content: Any, kind: str) -> Any:
-    return contents.made(kind, 100_000, 1, 1)
+    return contents.made_object(kind, 100_000, 1, 1)
 
 
 def swapped(content: Any, kind: str) -> Any:
@@ -99,21 +99,21 @@ def torn(content: Any, kind: str) -> Any:
 def test_a_planted_fault_is_caught(
     tmp_path: Path, way: str, kind: str, fault: Callable[[Any, str], Any]
 ) -> None:
-    content = contents.made(kind, 100_000, 1, 0)
+    content = contents.made_object(kind, 100_000, 1, 0)
     came = handed(way, kind, fault(content, kind), room(tmp_path, 100_000))
     with pytest.raises(PayloadError, match="arrived wrong"):
-        compare(0, content, came)
+        compare_objects(0, content, came)
 
 
 def test_an_entry_more_or_less_or_in_another_place_is_caught() -> None:
-    content = contents.made(DICTIONARY, 10_000, 1, 0)
+    content = contents.made_object(DICTIONARY, 10_000, 1, 0)
     first, *others = content
     shorter = {key: content[key] for key in others}
     for came in ({**shorter, first: content[first]}, shorter, {**content, "more": content[first]}):
         with pytest.raises(PayloadError, match=r"entry .* differs"):
-            compare(0, content, came)
+            compare_objects(0, content, came)
         with pytest.raises(PayloadError, match=r"entry .* differs"):
-            compare(0, came, content)
+            compare_objects(0, came, content)
 
 
 @pytest.mark.parametrize("kind", [ARRAY, FRAME])
@@ -123,20 +123,20 @@ def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(
 ) -> None:
     if kind not in ways(kind)[way].carries:
         pytest.skip("it carries arrays only")
-    content, where = contents.made(kind, 100_000, 1, 0), room(tmp_path, 100_000)
+    content, where = contents.made_object(kind, 100_000, 1, 0), room(tmp_path, 100_000)
     came = handed(way, kind, content, where)
-    compare(0, content, came)
+    compare_objects(0, content, came)
     # the next one, while the first is still held
-    handed(way, kind, contents.made(kind, 100_000, 1, 1), where)
+    handed(way, kind, contents.made_object(kind, 100_000, 1, 1), where)
     with pytest.raises(PayloadError):
-        compare(0, content, came)
+        compare_objects(0, content, came)
 
 
 def test_a_file_that_is_replaced_stays_whole_for_who_maps_it(tmp_path: Path) -> None:
-    content, where = contents.made(ARRAY, 100_000, 1, 0), room(tmp_path, 100_000)
+    content, where = contents.made_object(ARRAY, 100_000, 1, 0), room(tmp_path, 100_000)
     came = handed("joblib", ARRAY, content, where)
-    handed("joblib", ARRAY, contents.made(ARRAY, 100_000, 1, 1), where)
-    compare(0, content, came)
+    handed("joblib", ARRAY, contents.made_object(ARRAY, 100_000, 1, 1), where)
+    compare_objects(0, content, came)
 
 
 @pytest.mark.parametrize("kind", [FRAME, DICTIONARY])
@@ -148,7 +148,7 @@ def test_a_way_that_cannot_carry_an_object_says_why(kind: str) -> None:
 
 @pytest.mark.parametrize("way", ["arrow", "arrow-mapped"])
 def test_arrow_refuses_entries_that_are_not_alike(tmp_path: Path, way: str) -> None:
-    content = contents.made(DICTIONARY, 1_000, 1, 0)
+    content = contents.made_object(DICTIONARY, 1_000, 1, 0)
     content["key_0"]["valid"] = 1
     with pytest.raises(Exception, match="Expected integer, got bool"):
         handed(way, DICTIONARY, content, room(tmp_path, 1_000))
@@ -156,12 +156,12 @@ def test_arrow_refuses_entries_that_are_not_alike(tmp_path: Path, way: str) -> N
 
 def test_contents_are_the_same_in_another_process() -> None:
     line = (
-        "from ipclab_more.studies.objects import contents as c;print(*(c.total(c.made(k, 9000, 7, 2))"
-        " for k in c.MADE))"
+        "from ipclab_more.studies.objects import contents as c;"
+        "print(*(c.element_sum(c.made_object(k, 9000, 7, 2)) for k in c.MADE))"
     )
     said = subprocess.run(
         [sys.executable, "-c", line], capture_output=True, text=True, check=True
     ).stdout
     assert said.split() == [
-        str(contents.total(contents.made(kind, 9000, 7, 2))) for kind in contents.MADE
+        str(contents.element_sum(contents.made_object(kind, 9000, 7, 2))) for kind in contents.MADE
     ]

@@ -38,7 +38,7 @@ THROUGH_KERNEL = {
 
 def anew(way: str, kind: str, folder: Path) -> tuple[int, int]:
     """Return the bytes of an object that its taking end made anew, and the object's own."""
-    content, chosen = contents.made(kind, 100_000, 1, 0), ways(kind)[way]
+    content, chosen = contents.made_object(kind, 100_000, 1, 0), ways(kind)[way]
     room = Room(memoryview(mmap.mmap(-1, 2 << 20)), folder / "object")
     message: Any = bytes(chosen.give(content, room))
     return anew_bytes(chosen.take(message, room), message), contents.own_bytes(content)
@@ -62,7 +62,7 @@ def test_a_dictionary_is_always_made_anew(tmp_path: Path, way: str) -> None:
 
 
 def test_of_a_frame_in_arrow_only_truth_values_are_made_anew(tmp_path: Path) -> None:
-    rows = len(contents.made(FRAME, 100_000, 1, 0))
+    rows = len(contents.made_object(FRAME, 100_000, 1, 0))
     # a bit each in Arrow, a byte each in pandas
     assert anew("arrow-mapped", FRAME, tmp_path)[0] == rows
     pickled, own = anew("pickle5", FRAME, tmp_path)

@@ -30,7 +30,7 @@ from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.end import RECEIVED, SENT
 from ipclab_more.studies.stream.ends import FILL_LEAST
 from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED, account
-from ipclab_more.studies.stream.plan import Plan
+from ipclab_more.studies.stream.plan import StreamPlan
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS
 
@@ -196,7 +196,7 @@ def heat(launcher: Launcher, points: list[Point], module: str, turns: int) -> di
 def test_streams_take_turns_and_set_up_once(launcher: Launcher) -> None:
     chosen = [points(arm="main", size_bytes=64, backend=name)[0] for name in ("unix", "shm-ring")]
     chosen.append(points(arm="open", backend="posix-mq", rate=100_000)[0])
-    made = heat(launcher, chosen, "ipclab_more.studies.stream.ends:run", 3)
+    made = heat(launcher, chosen, "ipclab_more.studies.stream.ends:run_stream", 3)
     for one in made.values():
         assert {op: len(one.samples[op]) for op in (SENT, RECEIVED)} == {SENT: 3, RECEIVED: 3}
         assert one.turns[SENT] == one.turns[RECEIVED] == [1, 1, 1]
@@ -278,7 +278,7 @@ def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
         "budget_ns": 1, "least": 1, "most": 1,
     }  # fmt: skip
     worker: Any = SimpleNamespace(prefix="ipclab-1-2-aa-1")
-    consumer = Consumer(worker, None, Plan(**levels), "secret")  # type: ignore[arg-type]
+    consumer = Consumer(worker, None, StreamPlan(**levels), "secret")  # type: ignore[arg-type]
     numbers = np.arange(20)
     whole = [(place, consumer._sent(place)) for place in (2, 11, 19)]
     consumer.kept += whole

@@ -21,11 +21,11 @@ from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
 from ipclab_more.studies.tasks.program import measure, ways, work
-from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, Threads, Way
-from ipclab_more.studies.tasks.program.work import Answer, Task
+from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
+from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
 from tests.support.commands import kernel_objects, names_of
 
-STUDY, SMOKE, OURS = TasksStudy(), PROFILES["smoke"], interpreters.own()
+STUDY, SMOKE, OURS = TasksStudy(), PROFILES["smoke"], interpreters.this_python()
 SHARED = Path("/dev/shm")
 
 
@@ -79,7 +79,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     for root in interpreters.ROOTS:
         monkeypatch.setenv(root, str(tmp_path / root))
-    monkeypatch.setattr(interpreters, "find", interpreters.find.__wrapped__)
+    monkeypatch.setattr(interpreters, "python_file", interpreters.python_file.__wrapped__)
 
     def put(where: str, says: str) -> Path:
         file = tmp_path / where
@@ -94,12 +94,12 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 def test_what_is_not_there_is_not_testable_and_says_how_to_get_it(
     machine: Callable[[str, str], Path],
 ) -> None:
-    absent = {name: interpreters.missing(name) for name in {*interpreters.KNOWN} - {OURS}}
+    absent = {name: interpreters.python_missing(name) for name in {*interpreters.KNOWN} - {OURS}}
     for name, why in absent.items():
         assert why is not None and why.endswith(f"uv python install {name}")
-    assert interpreters.missing(OURS) is None
+    assert interpreters.python_missing(OURS) is None
     for wrong in ("3.10", "2.7", "3.14x", "pypy3"):
-        assert "name one such as 3.11" in str(interpreters.missing(wrong))
+        assert "name one such as 3.11" in str(interpreters.python_missing(wrong))
     (point,) = {p.id: p for p in points(python=("3.19t",)) if p.backend == "thread"}.values()
     assert "uv python install 3.19t" in str(STUDY.missing(point, Path()))
 
@@ -109,16 +109,16 @@ def test_a_python_is_found_on_the_path_of_pyenv_and_of_uv_and_asked_what_it_is(
 ) -> None:
     machine("bin/python3.21", "exit 127")  # such as a shim of a version that is not chosen
     right = machine("PYENV_ROOT/versions/3.21.0/bin/python3.21", "printf 3.21")
-    assert interpreters.find("3.21") == str(right)
+    assert interpreters.python_file("3.21") == str(right)
     machine("UV_PYTHON_INSTALL_DIR/cpython-3.22/bin/python3.22", "printf 3.22t")
-    assert interpreters.find("3.22") == ""  # it is another one than it is called
+    assert interpreters.python_file("3.22") == ""  # it is another one than it is called
     free = machine(
         "UV_PYTHON_INSTALL_DIR/cpython-3.22+freethreaded/bin/python3.22t", "printf 3.22t"
     )
-    assert interpreters.find("3.22t") == str(free)
+    assert interpreters.python_file("3.22t") == str(free)
     machine("bin/python3.23", "while :; do printf 3.23; done")
-    assert interpreters.find("3.23") == ""
-    assert interpreters.asked("/nowhere") == ""
+    assert interpreters.python_file("3.23") == ""
+    assert interpreters.version_said("/nowhere") == ""
 
 
 REPORT: dict[str, Any] = {
@@ -181,8 +181,8 @@ def test_one_report_is_due(text: str) -> None:
 def test_objects_differ_in_every_number_and_a_bit_changes_their_digest(
     kind: str, size: int
 ) -> None:
-    one, same, other = (work.made(kind, size, 1, number) for number in (0, 0, 1))
-    assert work.digest(one) == work.digest(same) != work.digest(other)
+    one, same, other = (work.task_object(kind, size, 1, number) for number in (0, 0, 1))
+    assert work.checksum(one) == work.checksum(same) != work.checksum(other)
     if kind == "array":
         assert len(one) * one.itemsize == size
         same[len(same) // 2] ^= 1
@@ -190,37 +190,37 @@ def test_objects_differ_in_every_number_and_a_bit_changes_their_digest(
         same["text"][-1] = same["text"][-1][::-1]
     else:
         same["key_1"]["valid"] = int(same["key_1"]["valid"])
-    assert work.digest(one) != work.digest(same)
+    assert work.checksum(one) != work.checksum(same)
 
 
 class Cheating(Threads):
     """Threads whose answers a test alters."""
 
-    def __init__(self, alter: Callable[[list[Answer]], Answer]) -> None:
-        self.alter, self.seen = alter, list[Answer]()
+    def __init__(self, alter: Callable[[list[TaskAnswer]], TaskAnswer]) -> None:
+        self.alter, self.seen = alter, list[TaskAnswer]()
         super().__init__()
 
-    def result(self, ticket: int, seconds: float) -> Answer:
+    def result(self, ticket: int, seconds: float) -> TaskAnswer:
         self.seen.append(super().result(ticket, seconds))
         return self.alter(self.seen)
 
 
-class Local(Way):
+class Local(TaskWay):
     """No workers: whoever asks does the task."""
 
     apart = THREAD
 
-    def submit(self, task: Task) -> Answer:
-        return work.run(*task)
+    def submit(self, task: Task) -> TaskAnswer:
+        return work.run_task(*task)
 
-    def result(self, ticket: Answer, seconds: float) -> Answer:
+    def result(self, ticket: TaskAnswer, seconds: float) -> TaskAnswer:
         return ticket
 
     def close(self) -> None:
         pass
 
 
-CHEATS: dict[str, tuple[Callable[[], Way], str]] = {
+CHEATS: dict[str, tuple[Callable[[], TaskWay], str]] = {
     "stale": (lambda: Cheating(lambda seen: seen[0]), "has the answer to task 0"),
     "old object": (
         lambda: Cheating(lambda seen: seen[-1]._replace(digest=seen[0].digest)),
@@ -243,21 +243,21 @@ def asked(way: str = "thread", **changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_cheat_is_refused(cheat: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make, told = CHEATS[cheat]
-    monkeypatch.setattr(ways, "made", lambda name, queue: make())
+    monkeypatch.setattr(ways, "made_way", lambda name, queue: make())
     with pytest.raises(measure.WrongAnswerError, match=told):
-        measure.Launch(asked()).report()
+        measure.MeasuredWay(asked()).report()
 
 
 def test_a_wrong_answer_after_a_kill_is_no_way_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "made", lambda name, queue: Threads())
-    launch = measure.Launch(asked())
-    launch.way.result = lambda ticket, seconds: Answer(-1, 0, work.where())  # type: ignore[method-assign]
+    monkeypatch.setattr(ways, "made_way", lambda name, queue: Threads())
+    launch = measure.MeasuredWay(asked())
+    launch.way.result = lambda ticket, seconds: TaskAnswer(-1, 0, work.where())  # type: ignore[method-assign]
     with pytest.raises(measure.WrongAnswerError):
         launch._seen(0, 1.0)
 
 
 def test_a_genuine_way_is_not_accused() -> None:
-    report = measure.Launch(asked()).report()
+    report = measure.MeasuredWay(asked()).report()
     assert {op: len(times) for op, times in report["samples"].items()} == {
         "first-result": 1,
         "task": 5,

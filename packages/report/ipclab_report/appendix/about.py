@@ -15,7 +15,7 @@ from ipclab.words.words import DASH
 from ipclab_measure.session.whole import last_session
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_report.appendix.thin import THINNED
-from ipclab_report.facts import shown
+from ipclab_report.facts import shown_facts
 
 GIB = 1 << 30
 
@@ -108,19 +108,22 @@ def about_machine(lab: Data) -> pd.DataFrame:
     """Return the facts that reports show (fact, value); a star marks those that identify."""
     stored = lab.run.about["machine"]
     rows = []
-    for fact, value, reason in shown(stored["facts"], stored["reasons"]):
+    for fact, value, reason in shown_facts(stored["facts"], stored["reasons"]):
         label = lab.words.translate(fact.label) + " *" * fact.identifies
-        rows.append((label, told(lab, value, fact.unit, reason)))
+        rows.append((label, told_fact(lab, value, fact.unit, reason)))
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
 def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return some columns of the frames of a kind of all studies."""
-    frames = [derived.read(lab.run, study, kind, columns) for study in derived.measured(lab.run)]
+    frames = [
+        derived.read_frame(lab.run, study, kind, columns)
+        for study in derived.studies_measured(lab.run)
+    ]
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 
-def told(
+def told_fact(
     lab: Data,
     value: Any,
     unit: str,

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_
-from ipclab_measure.calibrated.known import judged_alike, own
-from ipclab_measure.calibrated.twins import STUDY, Counted, total
+from ipclab_measure.calibrated.known import counted_in_run, judged_alike
+from ipclab_measure.calibrated.twins import STUDY, Counted, total_counted
 
 OFTEN = 0.9  # of the planted slow-downs of a size, in each placement: what is found at all
 FEWEST = 10  # planted ones of a size that show it
@@ -44,7 +44,7 @@ def calibrated(lab: Data) -> Calibrated:
     """Return what is known of the judge on the machine of the run, for prose."""
     runs = judged_alike(lab.run)
     placements = _by_placement(runs)
-    every = total(placements.values())
+    every = total_counted(placements.values())
     planted = sorted(share for share, count in every.planted.items() if count >= FEWEST)
     smallest = ""
     for share in reversed(planted):
@@ -71,7 +71,9 @@ def _share(planted: str) -> Quantity:
 
 def _by_placement(runs: Mapping[str, Mapping[str, Counted]]) -> dict[str, Counted]:
     names = sorted({name for parts in runs.values() for name in parts})
-    return {name: total(parts.get(name, Counted()) for parts in runs.values()) for name in names}
+    return {
+        name: total_counted(parts.get(name, Counted()) for parts in runs.values()) for name in names
+    }
 
 
 def calibration_table(lab: Data) -> Table:
@@ -88,7 +90,7 @@ def calibration_table(lab: Data) -> Table:
     caption = N_(
         "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
     )
-    parts = [(OF_RUN, *part) for part in own(lab.run).items()]
+    parts = [(OF_RUN, *part) for part in counted_in_run(lab.run).items()]
     runs = judged_alike(lab.run)
     if runs.keys() - {lab.run.id}:
         parts += [(OF_MACHINE, *part) for part in _by_placement(runs).items()]
@@ -96,7 +98,7 @@ def calibration_table(lab: Data) -> Table:
     notes = []
     if parts:
         table = table.set_index(["placement", WHOSE]).sort_index(level=0, sort_remaining=False)
-        notes = [note] if STUDY in measured(lab.run) else [note, before]
+        notes = [note] if STUDY in studies_measured(lab.run) else [note, before]
     return tabulated(
         lab,
         table,

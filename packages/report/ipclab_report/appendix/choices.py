@@ -12,7 +12,7 @@ from ipclab.stats.quantity import Quantity, missing
 from ipclab.words.catalogue import N_
 from ipclab_report.appendix import states
 from ipclab_report.appendix.advice import BY_LEVEL, named_entrant
-from ipclab_report.prose.questions import MOST_WITHIN, within
+from ipclab_report.prose.questions import MOST_WITHIN, factor_within
 
 TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
 SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")
@@ -31,10 +31,10 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
     >>> alike(lab, "shared_dict", placement="free", among="all")
     """
-    return chosen(lab, states.heeded(lab.run, study, lab.contests(study, **levels)))
+    return alike_heeded(lab, states.heeded(lab.run, study, lab.contests(study, **levels)))
 
 
-def chosen(lab: Data, compared: pd.DataFrame) -> pd.DataFrame:
+def alike_heeded(lab: Data, compared: pd.DataFrame) -> pd.DataFrame:
     """Return `alike` of the contest rows that `frames.states.heeded` gives."""
     contests = compared.groupby(list(CONTEST))
     rows = [(*contest, *_taken(lab, rivals)) for contest, rivals in contests]
@@ -71,7 +71,7 @@ def _factor(equal: pd.DataFrame) -> Quantity:
         return missing()
     low = float(equal.low.min())
     high = float(equal.high.max())
-    return within(Quantity(1.0, "1", low, high), 1)
+    return factor_within(Quantity(1.0, "1", low, high), 1)
 
 
 def following(lab: Data, slower: Mapping[str, Quantity]) -> str:

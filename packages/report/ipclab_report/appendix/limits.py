@@ -14,8 +14,8 @@ from ipclab.store.run import RunFolder
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab_measure.bounds import suspects
-from ipclab_measure.bounds.cpu_pairs import NAME, pair_of
-from ipclab_measure.bounds.floors import COPIED, called
+from ipclab_measure.bounds.cpu_pairs import NAME, cpu_pair_of
+from ipclab_measure.bounds.floors import COPIED, limit_called
 from ipclab_measure.bounds.limits import floors, with_limits
 
 MOST_TOLD = 3  # results that a notice names
@@ -55,7 +55,7 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     trips = lab.points("limits", metric="p50")
     trips = trips[trips.backend == NAME]
     ends = pd.DataFrame(
-        map(pair_of, trips.op),
+        map(cpu_pair_of, trips.op),
         trips.index,
         ["cpu", "other"],
         dtype="int64",
@@ -66,7 +66,7 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
 
 def impossible(lab: Data) -> list[str]:
     """Return one line for each result that is faster than its copies by memcpy can be."""
-    return suspects.impossible(lab.run)
+    return suspects.results_below_copies(lab.run)
 
 
 def about_limits(lab: Data) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def about_limits(lab: Data) -> pd.DataFrame:
     points = lab.points("limits", metric="p50")
     questions = lab.run.questions
     ops = zip(points.backend, points.op, strict=True)
-    names = [called(questions, backend, op) for backend, op in ops]
+    names = [limit_called(questions, backend, op) for backend, op in ops]
     points = points.assign(limit=pd.Series(names, points.index, dtype=object))
     medians = floors(lab.launches("limits"), questions).medians
     cells = []

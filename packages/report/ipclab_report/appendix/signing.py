@@ -56,10 +56,10 @@ class Marks:
 
 def is_preliminary(lab: Data) -> bool:
     """Tell whether the run's profile is below `standard`."""
-    return head.is_preliminary(lab.run.profile)
+    return head.profile_is_preliminary(lab.run.profile)
 
 
-def signed_by(lab: "ReportLab") -> Control:
+def control_of(lab: "ReportLab") -> Control:
     """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
     own = with_own(lab)._own
     return (own and own.document) or Control()
@@ -70,7 +70,7 @@ def page_marks(lab: "ReportLab") -> Marks:
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
-    return Marks(signed_by(lab).number)
+    return Marks(control_of(lab).number)
 
 
 def title_block(lab: "ReportLab") -> Table:
@@ -78,7 +78,7 @@ def title_block(lab: "ReportLab") -> Table:
 
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
-    control = signed_by(lab)
+    control = control_of(lab)
     number = (N_("Document number"), control.number)
     revision = (N_("Revision"), control.revision)
     rows = [_fields(lab, number, revision, (N_("Date"), control.date))]

@@ -22,7 +22,7 @@ from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.store.questions import Questions
-from ipclab.store.run import RunFolder, read
+from ipclab.store.run import RunFolder, read_run
 from ipclab_measure.bounds import limits
 from ipclab_measure.bounds.suspects import LIMITS
 
@@ -99,22 +99,24 @@ def of_study(run: RunFolder, study: str) -> pd.DataFrame:
 # The stamps are asked for with the folder, so that what was read goes when the run's files change.
 @lru_cache(maxsize=16)
 def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
-    run = read(folder)
-    points = derived.read(run, study, "points")
+    run = read_run(folder)
+    points = derived.read_frame(run, study, "points")
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
-    return joined(medians, derived.read(run, LIMITS, "launches"), run.questions)
+    return states_joined(medians, derived.read_frame(run, LIMITS, "launches"), run.questions)
 
 
-def joined(medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions) -> pd.DataFrame:
+def states_joined(
+    medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
+) -> pd.DataFrame:
     """Return p50 rows of a study's point frame, of times, with their `states`.
 
     `bounds` is the launch frame of the limits, if they were measured.
     """
     below = dict[Hashable, float]()
     if len(bounds):
-        below = limits.beaten(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
+        below = limits.below_limit(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
     again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
     return medians.join(states(medians, again, below))
 

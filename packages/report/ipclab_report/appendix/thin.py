@@ -9,7 +9,7 @@ from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
 from ipclab.store.launch import Samples
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
-from ipclab_measure.calibrated.known import beside
+from ipclab_measure.calibrated.known import calibration_file
 from ipclab_measure.record import Record, encode
 
 DIGITS = 7  # that are kept of each number, so that counts are whole
@@ -26,7 +26,7 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     made = Record(top / run.id, {**run.about, "files": {}, THINNED: most})
     files = run.checked().items()
     made.place((name, _thin(name, path, most)) for name, path in files)
-    if (calibration := beside(run)).is_file():
+    if (calibration := calibration_file(run)).is_file():
         shutil.copy(calibration, made.path)
     return made
 
@@ -43,11 +43,11 @@ def _thin(name: str, path: Path, most: int) -> bytes:
             if number == 0:
                 kept |= tails[op]
             launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
-        launch.samples = {op: spread(values, most) for op, values in launch.samples.items()}
+        launch.samples = {op: spread_thin(values, most) for op, values in launch.samples.items()}
     return encode(measured)
 
 
-def spread(values: Samples, most: int) -> Samples:
+def spread_thin(values: Samples, most: int) -> Samples:
     """Return at most `most` of `values`, ascending: the middles of equal shares of ranks."""
     count = min(len(values), most)
     ranks = (np.arange(count) + 0.5) * len(values) / count

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
 from ipclab.paths import typed
@@ -17,7 +17,7 @@ from ipclab.words.words import DASH
 from ipclab_measure.bounds import limits as frame_limits
 from ipclab_measure.bounds.floors import WIDE
 from ipclab_measure.calibrated import twins
-from ipclab_measure.calibrated.known import beside, own
+from ipclab_measure.calibrated.known import calibration_file, counted_in_run
 from ipclab_measure.machine import referees
 from ipclab_report.appendix import limits
 
@@ -29,7 +29,7 @@ LEVEL_NAMES, FACTS, UNKNOWN = (
 )
 
 
-class Rule(NamedTuple):
+class TrustRule(NamedTuple):
     """Up to which value of a fact (a share) a statement stays at high, and at medium."""
 
     fact: str
@@ -46,15 +46,15 @@ class Rule(NamedTuple):
 
 
 RULES = [
-    Rule("disturbed", high=DISTURBED_MOST, medium=0.30),
-    Rule("width", high=0.20, medium=0.50),
-    Rule("false_alarms", high=0.05, medium=0.15),
-    Rule("referees", high=0.0, medium=0.25),
-    Rule("beaten", high=0.0, medium=0.02),
+    TrustRule("disturbed", high=DISTURBED_MOST, medium=0.30),
+    TrustRule("width", high=0.20, medium=0.50),
+    TrustRule("false_alarms", high=0.05, medium=0.15),
+    TrustRule("referees", high=0.0, medium=0.25),
+    TrustRule("beaten", high=0.0, medium=0.02),
 ]
 
 
-def facts(
+def rule_facts(
     lab: Data,
     study: str,
     **levels: Any,
@@ -62,8 +62,8 @@ def facts(
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    calibrated = twins.total(own(lab.run).values())
-    asked = referees.kept(lab.run)
+    calibrated = twins.total_counted(counted_in_run(lab.run).values())
+    asked = referees.referees_kept(lab.run)
     answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
@@ -74,7 +74,7 @@ def facts(
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
         "false_alarms": calibrated.alarms / calibrated.twins if calibrated.twins else None,
         "referees": differ / answered if answered else None,
-        "beaten": len(frame_limits.beaten(bounded)) / len(bounded) if len(bounded) else None,
+        "beaten": len(frame_limits.below_limit(bounded)) / len(bounded) if len(bounded) else None,
     }
     measured_shares = {name: float(share) for name, share in shares.items() if pd.notna(share)}
     return dict.fromkeys(shares) | measured_shares
@@ -85,10 +85,10 @@ def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     return lab.launches(study, **levels).drop_duplicates(["point", "launch"])
 
 
-def judged(
+def trust_judged(
     shares: Mapping[str, float | None],
     at_most: str = HIGH,
-) -> tuple[str, list[Rule]]:
+) -> tuple[str, list[TrustRule]]:
     """Return the level that facts allow, `at_most` at best, and the rules against high.
 
     A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no
@@ -111,8 +111,8 @@ def trusted(
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload",
     arm="published")}).T
     """
-    known_shares = facts(lab, study, **levels)
-    level, lowered = judged(known_shares, at_most)
+    known_shares = rule_facts(lab, study, **levels)
+    level, lowered = trust_judged(known_shares, at_most)
     shares = {name: Quantity(share, "share") for name, share in known_shares.items()}
     reasons = [why] if at_most != HIGH else []
     for rule in lowered:
@@ -136,7 +136,7 @@ def unfit(lab: Data) -> list[str]:
         lab.run.checked()
     except LabError as error:
         return [f"digests: {error}"]  # nothing else can be read
-    studies = measured(lab.run)
+    studies = studies_measured(lab.run)
     reasons = []
     if not full(lab.run):
         reasons.append("incomplete: it is not finished, or not of all studies at their own levels")
@@ -147,14 +147,14 @@ def unfit(lab: Data) -> list[str]:
     if disturbed > DISTURBED_MOST:
         most = f"at most {DISTURBED_MOST:.0%} may be"
         reasons.append(f"disturbed: {disturbed:.0%} of {len(flags)} launches, {most}")
-    if twins.STUDY not in studies and not beside(lab.run).is_file():
+    if twins.STUDY not in studies and not calibration_file(lab.run).is_file():
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
     best = frame_limits.floors(lab.launches("limits"), lab.run.questions)
     wide = len(best.wide())
     count = len(best.medians)
-    faults = frame_limits.lines(limits.beaten(lab))
+    faults = frame_limits.lines_below_limit(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")
     faults += limits.impossible(lab)

@@ -28,7 +28,7 @@ from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines, stated_in
 from ipclab_report.claims.published import texts
 from ipclab_report.claims.requirement import Requirement
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.ours import control_file
 from ipclab_report.prose.language import placeholders
 
@@ -79,7 +79,7 @@ def _claim(
     lab: "ReportLab",
     file: File,
     claim: Claim,
-    values: tuple[Source, Source],
+    values: tuple[ValueSource, ValueSource],
 ) -> dict[str, Any]:
     rule = claim.rule
     row: dict[str, Any] = {
@@ -202,7 +202,7 @@ def _corrected(
     lab: "ReportLab",
     msgid: str,
     values: Mapping[str, Term],
-    source: Source,
+    source: ValueSource,
 ) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     asked = {name for name, _ in placeholders(msgid)}

@@ -6,14 +6,14 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from ipclab.errors import nearest
+from ipclab.errors import hint
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab_report.address import MissingError
 from ipclab_report.claims.expression import Term
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.simultaneous import simultaneous
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.prose.language import RuleError
 
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
@@ -31,7 +31,7 @@ class Amounts(dict[str, Quantity]):
     """Amounts by name."""
 
 
-class Table(Amounts):
+class AmountTable(Amounts):
     """Amounts by address."""
 
 
@@ -64,14 +64,13 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
     needs: dict[str, float] = {}
     translations: dict[str, str] = {}
     figures: Amounts = msgspec.field(default_factory=Amounts)
-    published: Table | None = None
+    published: AmountTable | None = None
 
     def __post_init__(self) -> None:
         """Raise `RuleError` for needs that cannot be known of a run."""
         for name, least in self.needs.items():
             if name not in NEEDS:
-                fix = f"the nearest is {nearest(name, NEEDS)!r}; there are {', '.join(NEEDS)}"
-                raise RuleError(f"nothing is known of {name!r}", fix, "needs")
+                raise RuleError(f"nothing is known of {name!r}", hint(name, NEEDS), "needs")
             if not 0 < least < inf:
                 raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
 
@@ -94,12 +93,12 @@ class Verdicts(NamedTuple):
     fair: Verdict
 
 
-def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
+def judge_all(claim: Claim, text: ValueSource, run: ValueSource) -> Verdicts:
     """Return the verdicts of `claim` on the text's table, and on the run by both methods.
 
     Those are the published and the fair one.
     """
-    table = text if claim.published is None else Source(text.points, given=claim.published)
+    table = text if claim.published is None else ValueSource(text.points, given=claim.published)
     own = lacking = Verdict(NOT_TESTABLE)
     if not claim.unstated:
         own = decide(claim.rule, claim.own or claim.rule.term, table)
@@ -117,7 +116,7 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     return Verdicts(own, here, fair)
 
 
-def decide(rule: Rule, term: Term, source: Source) -> Verdict:
+def decide(rule: Rule, term: Term, source: ValueSource) -> Verdict:
     """Return the verdict of `rule` on what `term` gives: all of it must lie inside the bounds.
 
     It holds when every interval does, fails when one lies outside, and is undecided when one
@@ -167,7 +166,7 @@ def _inside(over: float, under: float) -> float:
     return log(over) - log(under) if 0 < over < inf and 0 < under < inf else over - under
 
 
-def known_of(about: Mapping[str, Any]) -> dict[str, float]:
+def run_constants(about: Mapping[str, Any]) -> dict[str, float]:
     """Return what rules know of the run with index `about`: CPUs, and files of its sets."""
     notes = about["notes"].get("file_io", {})
     counts = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}

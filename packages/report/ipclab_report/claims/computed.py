@@ -10,25 +10,25 @@ from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
 from ipclab_report.address import MissingError
-from ipclab_report.claims.claim import known_of
+from ipclab_report.claims.claim import run_constants
 from ipclab_report.claims.expression import Term
 from ipclab_report.claims.published import worded
 from ipclab_report.claims.rules import read_sum
-from ipclab_report.claims.values import MOST_WORK, Source, Work
+from ipclab_report.claims.values import MOST_WORK, ValueSource, Work
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
 
 
-def values_of(lab: Data) -> tuple[Source, Source]:
+def values_of(lab: Data) -> tuple[ValueSource, ValueSource]:
     """Return where rules look up values: the texts' tables, and the run's frames."""
     table = partial(worded, lab.paths)
-    run = Source(
-        lambda study: derived.read(lab.run, study, "points"),
+    run = ValueSource(
+        lambda study: derived.read_frame(lab.run, study, "points"),
         table,
-        known_of(lab.run.about),
+        run_constants(lab.run.about),
         value=partial(quantity, run=Ratios(lab.run)),
     )
-    return Source(table, table, loose=True), run
+    return ValueSource(table, table, loose=True), run
 
 
 def compute(lab: Data, expression: str) -> Quantity:
@@ -46,7 +46,7 @@ def compute(lab: Data, expression: str) -> Quantity:
         raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error
 
 
-def one_value(term: Term, source: Source) -> Quantity:
+def one_value(term: Term, source: ValueSource) -> Quantity:
     """Return what `term` gives in `source`; raises `LabError` when that are several values."""
     given = term(source)
     kind = KINDS.get(given.dimension)

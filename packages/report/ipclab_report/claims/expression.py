@@ -12,7 +12,7 @@ import pandas as pd
 
 from ipclab.stats.quantity import Quantity, of
 from ipclab_report.address import Address, Axes, MissingError
-from ipclab_report.claims.values import Operator, Source, Values
+from ipclab_report.claims.values import Operator, Values, ValueSource
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import (
     PLAIN,
@@ -20,7 +20,7 @@ from ipclab_report.prose.units import (
 )
 
 DEEPEST = 100  # parts inside each other
-Compute = Callable[[Source], Values]
+Compute = Callable[[ValueSource], Values]
 
 
 class Term:
@@ -76,7 +76,7 @@ class Term:
         """Whether it is an address and nothing else."""
         return self.depth == 0 and len(self.addresses) == 1
 
-    def __call__(self, source: Source) -> Values:
+    def __call__(self, source: ValueSource) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for unlike dimensions."""
         return self.compute(source)
 
@@ -102,7 +102,7 @@ def applied(name: str, *parts: Term | float, along: Sequence[str] = ()) -> Term:
     term = Term(partial(call, name, terms, along), terms)
     if name in DEFINED and not term.addresses:
         try:
-            term(Source(lambda study: pd.DataFrame()))
+            term(ValueSource(lambda study: pd.DataFrame()))
         except MissingError as error:
             raise RuleError(str(error), "take what is above 0") from error
     return term
@@ -206,7 +206,7 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 
 
-def joined(combine: Operator, first: Compute, second: Compute, source: Source) -> Values:
+def joined(combine: Operator, first: Compute, second: Compute, source: ValueSource) -> Values:
     """Return what arithmetic gives of two expressions; `RuleError` where it gives nothing."""
     one = first(source)
     other = second(source)
@@ -214,7 +214,7 @@ def joined(combine: Operator, first: Compute, second: Compute, source: Source) -
     return one.joined(combine, other)
 
 
-def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: Source) -> Values:
+def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: ValueSource) -> Values:
     """Return what a function gives; raises `RuleError` for parts that it does not take."""
     try:
         computed = [part(source) for part in parts]

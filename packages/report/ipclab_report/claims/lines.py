@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError, UsageError, hint
 from ipclab_report.address import ENDS, EVERY, KNOWN, Address
-from ipclab_report.claims.claim import Claim, Table, decide
+from ipclab_report.claims.claim import AmountTable, Claim, decide
 from ipclab_report.claims.expression import Term
 from ipclab_report.claims.file import Control, File, _Names
 from ipclab_report.claims.requirement import Requirement
@@ -24,9 +24,9 @@ from ipclab_report.claims.rules import (
     read_rule,
     read_sum,
 )
-from ipclab_report.claims.values import MOST_WORK, Source, Work
+from ipclab_report.claims.values import MOST_WORK, ValueSource, Work
 from ipclab_report.prose.language import RuleError, amount
-from ipclab_report.textfile import text_of
+from ipclab_report.textfile import file_text
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")
@@ -60,7 +60,7 @@ class Lines:
     def read(cls, file: Path) -> "Lines":
         """Return the lines of a file; raises `UsageError` for one that is absent."""
         try:
-            return cls(text_of(file), file.name)
+            return cls(file_text(file), file.name)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise UsageError(
@@ -114,7 +114,7 @@ class Lines:
             if {"{", "}"} & {*getattr(printed, name)}:
                 raise UsageError(self.place(place, name), f"{name} holds a brace", "leave it out")
 
-    def check(self, file: File, run: Source) -> None:
+    def check(self, file: File, run: ValueSource) -> None:
         """Raise `UsageError` for a rule on what the run cannot have, or on unlike things.
 
         Rules that take more than `MOST_WORK` to judge, all together, are refused too.
@@ -139,7 +139,7 @@ class Lines:
                 for term in terms.values():
                     decide(stated.rule, term, run)
                 if published is not None and isinstance(stated, Claim):
-                    table = Source(run.points, given=published, work=work)
+                    table = ValueSource(run.points, given=published, work=work)
                     decide(stated.rule, stated.own or stated.rule.term, table)
             except RuleError as error:
                 raise UsageError(line, f"the rule: {error.why}", error.fix) from error
@@ -183,8 +183,9 @@ class Lines:
             fix = STATISTICS if key == "statistic" else ""
             return UsageError(place, f"{key}: {why}", fix)
         name = "document" if key == "document" else kind or "claim"
-        near = nearest(field[2], FORMS.get(name, Control).__struct_fields__)
-        fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
+        fix = f"add {field[2]} = ..."
+        if field[1] == "unknown":
+            fix = hint(field[2], FORMS.get(name, Control).__struct_fields__)
         return UsageError(place, f"a {name} has no {field[2]!r}", fix)
 
     def place(self, table: Place | None, *keys: str) -> str:
@@ -225,8 +226,8 @@ def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
     amounts = kind()
     for name, value in dict(written).items():
         try:
-            amounts[_address(name) if kind is Table else name] = printed = amount(str(value))
-            if kind is Table and printed.value < 0 and printed.unit not in MAY_BE_BELOW_0:
+            amounts[_address(name) if kind is AmountTable else name] = printed = amount(str(value))
+            if kind is AmountTable and printed.value < 0 and printed.unit not in MAY_BE_BELOW_0:
                 raise RuleError(f"{value!r} is below 0", "no time, size or rate is")
         except RuleError as error:
             error.name = name
@@ -241,7 +242,7 @@ def _address(name: str) -> str:
     return str(address)
 
 
-def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
+def _unknown(address: Address, run: ValueSource) -> tuple[str, str] | None:
     """Return why the run cannot have an address, and the nearest name; None when it may."""
     try:
         frame = run.frame(address)
@@ -256,7 +257,7 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
             wanted.append((address.metric, {*frame["metric"], *columns}))
     for name, possible in wanted:
         if name not in possible and len(frame):
-            return f"there is no {name!r}", f"the nearest is {nearest(name, sorted(possible))!r}"
+            return f"there is no {name!r}", hint(name, sorted(possible))
     return None
 
 

@@ -23,7 +23,7 @@ from ipclab_report.claims.claim import SLACK
 from ipclab_report.claims.expression import Term
 from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
-from ipclab_report.claims.values import Source, Values
+from ipclab_report.claims.values import Values, ValueSource
 from ipclab_report.prose.language import half_a_digit
 
 NAMES = {
@@ -135,7 +135,7 @@ def rounded(row: Any) -> Quantity:
     return Rounded(value, row.unit, value - half, value + half, kind="published")
 
 
-class Outcome(NamedTuple):
+class Recomputed(NamedTuple):
     """A derivation recomputed: the printed row, its number and what it should be, in its unit.
 
     `by` is a msgid that says how it was computed.
@@ -148,9 +148,9 @@ class Outcome(NamedTuple):
     follows: bool
 
 
-def recompute(file: File, tables: Points) -> Iterator[Outcome]:
+def recompute(file: File, tables: Points) -> Iterator[Recomputed]:
     """Yield a text's derivations recomputed; `LookupError` for a number not in its table."""
-    source = Source(tables, tables, loose=True, value=rounded)
+    source = ValueSource(tables, tables, loose=True, value=rounded)
     for derivation in file.derived:
         address = Address.read(derivation.printed)
         values = derivation.computed(source)
@@ -159,7 +159,7 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
             (computed,) = Values(cells, values.dimension).shown(row.unit)
             stated = rounded(row)
             follows = _follows(derivation.sense, stated, computed)
-            yield Outcome(row, stated, computed, derivation.by, follows)
+            yield Recomputed(row, stated, computed, derivation.by, follows)
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

@@ -29,7 +29,7 @@ from ipclab_report.claims.claim import (
 from ipclab_report.claims.expression import Term, looked_up
 from ipclab_report.claims.rules import Rule
 from ipclab_report.claims.tolerance import Coverage
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
 
@@ -144,7 +144,7 @@ def judge_samples(
     )
 
 
-def judge_frames(requirement: Requirement, run: Source) -> Evidence:
+def judge_frames(requirement: Requirement, run: ValueSource) -> Evidence:
     """Return what the interval of the statistic shows; no samples are counted.
 
     How many samples lie beyond the bound says nothing of a median, nor of a ratio.

@@ -6,7 +6,7 @@
 A sum is written as in Python, of amounts, addresses, names, `+ - * /`, brackets and functions. An
 address that names several values gives all of them: arithmetic pairs those of equal levels.
 `min(...)` and `max(...)` take one of them, `each(...)` says that every one is meant. Python only
-parses the rule: nothing is executed. Values come through a `Source`.
+parses the rule: nothing is executed. Values come through a `ValueSource`.
 """
 
 import ast
@@ -16,7 +16,7 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 
-from ipclab.errors import nearest
+from ipclab.errors import hint
 from ipclab_report.address import Address
 from ipclab_report.claims.expression import (
     ALONG,
@@ -27,7 +27,7 @@ from ipclab_report.claims.expression import (
     joined,
     looked_up,
 )
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.prose import language
 from ipclab_report.prose.language import (
     Operator,
@@ -115,7 +115,7 @@ def read_names(names: Mapping[str, str]) -> dict[str, Term]:
     try:
         for name in TopologicalSorter(uses).static_order():
             term = read_sum(names[name], terms)
-            once = Term(partial(Source.once, named=term), [term])
+            once = Term(partial(ValueSource.once, named=term), [term])
             terms[name] = term if term.is_address else once
     except CycleError as error:
         circle = error.args[1]
@@ -131,7 +131,7 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     known = names or {}
     called = partial(_called, known)
     reader = Reader(_address, constant, partial(_named, known), _joined, called)
-    return language.read(text, reader)
+    return language.read_expression(text, reader)
 
 
 def _address(text: str) -> Term:
@@ -143,8 +143,7 @@ def _address(text: str) -> Term:
 
 def _named(names: Mapping[str, Term], name: str) -> Term:
     if name not in names:
-        near = nearest(name, [*FUNCTIONS, *names])
-        fix = f"the nearest is {near!r}; an address is study.op[...]"
+        fix = f"{hint(name, [*FUNCTIONS, *names])}; an address is study.op[...]"
         raise RuleError(f"no function or name {name!r}", fix)
     return names[name]
 

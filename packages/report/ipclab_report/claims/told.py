@@ -54,7 +54,7 @@ def exact(text: str) -> Term:
     return constant(amount(text))
 
 
-def growth(term: Term, along: str) -> Term:
+def growth_along(term: Term, along: str) -> Term:
     """Return each value over the one before, along a factor."""
     return applied("growth", term, along=[along])
 

@@ -33,7 +33,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Source:
+class ValueSource:
     """Where addresses are looked up: a run's frames, the texts' tables, or given amounts.
 
     `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a
@@ -79,7 +79,7 @@ class Source:
             self.cached[address] = Values(cells, dimension)
         return self.cached[address]
 
-    def once(self, named: Callable[["Source"], "Values"]) -> "Values":
+    def once(self, named: Callable[["ValueSource"], "Values"]) -> "Values":
         """Return the values of a name's term, computed once however often it is used."""
         if named not in self.cached:
             self.cached[named] = named(self)

@@ -13,7 +13,7 @@ from ipclab_report.claims.claim import (
     SLACK,
     Claim,
     Verdict,
-    known_of,
+    run_constants,
 )
 from ipclab_report.claims.rules import Rule
 
@@ -79,7 +79,7 @@ def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
     if own or claim.untestable:
         return lab.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
     if verdict.need:
-        here = Quantity(known_of(lab.run.about).get(verdict.need), "count")
+        here = Quantity(run_constants(lab.run.about).get(verdict.need), "count")
         needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
         return lab.say(
             needed,
@@ -88,6 +88,6 @@ def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
             fact=verdict.need,
         )
     address = Address.read(verdict.missing)
-    if address and derived.read(lab.run, address.study, "points").empty:
+    if address and derived.read_frame(lab.run, address.study, "points").empty:
         return lab.say(REASONS["unrun"], study=address.study)
     return lab.say(REASONS["unmeasured"])

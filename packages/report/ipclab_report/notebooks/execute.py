@@ -43,7 +43,7 @@ def execute(
     """
     from ipclab_report.notebooks.nb import nbformat
 
-    values = parameter_cells.check(notebook, parameters)
+    values = parameter_cells.checked_values(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
         executed = normalise(used.run(notebook, values, timeout_s, say), _ids(notebook))
     words = Catalogue.load(values.get("lang", SOURCE))

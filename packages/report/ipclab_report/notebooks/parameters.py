@@ -91,7 +91,7 @@ def _joined(data: Any) -> Any:
     return "".join(data) if is_text else data
 
 
-def read(notebook: Path) -> dict[str, Parameter]:
+def read_parameters(notebook: Path) -> dict[str, Parameter]:
     """Return the parameters of a notebook by name.
 
     Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
@@ -107,7 +107,7 @@ def read(notebook: Path) -> dict[str, Parameter]:
 def fault(notebook: Path) -> str:
     """Return why a file is no notebook with parameters, in one line; "" for one that is."""
     try:
-        read(notebook)
+        read_parameters(notebook)
     except UsageError as error:
         return str(error)
     return ""
@@ -120,7 +120,7 @@ def declared(notebook: Path) -> dict[str, Parameter]:
     """
     cells = read_notebook(notebook)["cells"]
     tagged = any(TAG in cell.get("metadata", {}).get("tags", []) for cell in cells)
-    return read(notebook) if tagged else {}
+    return read_parameters(notebook) if tagged else {}
 
 
 def from_source(source: str) -> dict[str, Parameter]:
@@ -166,7 +166,7 @@ def refuse_unknown() -> None:
                 chosen("parameter", name, known)
 
 
-def check(
+def checked_values(
     notebook: Path,
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def check(
 
     Raises UsageError for an unknown name or a value of the wrong type.
     """
-    known = read(notebook) if values else declared(notebook)
+    known = read_parameters(notebook) if values else declared(notebook)
     where = f" of {notebook.name}"
     return {
         name: chosen(f"parameter{where}", name, known).checked(value, where)

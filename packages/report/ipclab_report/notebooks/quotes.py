@@ -130,7 +130,7 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
 
 
-def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
+def executed_notebook(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` lies, and execute it when that was not done yet."""
     file = executed(paths, run, lang, notebook)
     if not file.is_file():
@@ -141,7 +141,7 @@ def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     return file
 
 
-def read(file: Path, notebook: str, run: Run | None = None) -> Quoted:
+def read_quoted(file: Path, notebook: str, run: Run | None = None) -> Quoted:
     """Return what the executed `notebook` about `run` holds; `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]

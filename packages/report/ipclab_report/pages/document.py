@@ -104,7 +104,9 @@ class Document:
         return [block.tree for block in self.blocks if isinstance(block, Prose)]
 
 
-def read(notebook: Any, folder: Path, locale: Path | None = None, name: str = "") -> Document:
+def read_document(
+    notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
+) -> Document:
     """Return the document of an executed notebook.
 
     `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
@@ -151,7 +153,7 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
             found += [(origin, tags, shown) for shown in _shown(cell, document)]
     prose_of = _trees([shown for _, _, shown in found], document)
-    found = front.ordered(found, prose_of)
+    found = front.report_order(found, prose_of)
     count = 0
     for origin, tags, shown in found:
         for block in _blocks(shown, origin, document, prose_of, folder):
@@ -199,7 +201,7 @@ def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pand
     unread = [shown for shown in every if isinstance(shown, Unread)]
     for kind in dict.fromkeys(each.kind for each in unread):
         mine = [each for each in unread if each.kind == kind]
-        read_ones = pandoc.read(pandoc.READERS[kind], [each.source for each in mine])
+        read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
         trees |= zip(map(id, mine), read_ones, strict=True)
     return trees
 

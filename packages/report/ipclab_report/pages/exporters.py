@@ -14,7 +14,7 @@ from traitlets import Bool, Unicode, default
 
 from ipclab.errors import LabError
 from ipclab_report.pages import page
-from ipclab_report.pages.document import Document, read
+from ipclab_report.pages.document import Document, read_document
 from ipclab_report.pages.outputs import Lost
 from ipclab_report.pages.typeset import compiled
 
@@ -43,7 +43,7 @@ class OfDocument(Exporter):
         locale = Path(self.locale) if self.locale else None
         try:
             name = str(about.get("name", ""))
-            document = read(nb, Path(about.get("path", ".") or "."), locale, name)
+            document = read_document(nb, Path(about.get("path", ".") or "."), locale, name)
             yield document
         except LabError as error:
             if asked.get("ipclab"):

@@ -26,7 +26,7 @@ class Fit(TypedDict):
     body: float
 
 
-class Place(TypedDict):
+class PagePlace(TypedDict):
     """A place of the document, its page, and how far below the page's top it is (pt)."""
 
     name: str
@@ -35,7 +35,7 @@ class Place(TypedDict):
 
 
 PLAIN = Fit(contents=False, front=1.0, body=BODY_SCALE)
-Places = dict[str, Place]
+Places = dict[str, PagePlace]
 
 
 def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:

@@ -15,7 +15,7 @@ def stands(tags: Collection[str]) -> bool:
     return FRONT in tags or FINDING in tags
 
 
-def ordered(
+def report_order(
     found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show in the order of a report: where a run comes from, what is in front.

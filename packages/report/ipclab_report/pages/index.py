@@ -15,7 +15,7 @@ from ipclab_report.pages.document import (
     WORDS,
     Block,
     Document,
-    read,
+    read_document,
 )
 from ipclab_report.pages.exporters import ReportHTMLExporter
 from ipclab_report.pages.front import is_origin
@@ -40,7 +40,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
     page.links = [tongues, {title: ""}]
     for name, file in executed.items():
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        document = read(notebook, folder)
+        document = read_document(notebook, folder)
         target = f"{name}.html"
         if not page.blocks:
             for tree in filter(is_origin, document.prose[:1]):
@@ -65,7 +65,7 @@ def _first(document: Document, target: str) -> list[Block]:
     front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
     said = _one(front, "OrderedList") or _one(document.prose, "Para")
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
-    for node in pandoc.nodes(said):
+    for node in pandoc.tree_nodes(said):
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):
             node["c"][2][0] = f"{target}{node['c'][2][0]}"
     return [Prose(said), *([replace(figure, name="")] if figure else [])]
@@ -75,7 +75,7 @@ def _one(prose: Sequence[Tree], kind: str) -> Tree:
     """Return the first block of a `kind` in prose, the run's name apart."""
     for tree in prose:
         for node in tree if not is_origin(tree) else ():
-            for each in pandoc.nodes(node):
+            for each in pandoc.tree_nodes(node):
                 if each["t"] == kind:
                     return [each]
     return []

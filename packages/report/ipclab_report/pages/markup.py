@@ -37,7 +37,7 @@ class Typesetting:
 
     def _settled(self, tree: Tree) -> Tree:
         """Return prose whose texts cannot become markup, with pictures and references."""
-        for node in pandoc.nodes(tree):
+        for node in pandoc.tree_nodes(tree):
             if node["t"] == "Image":  # what it shows, before it is Typst's
                 node["c"][2][1] = pandoc.text_of(node["c"][1])
         made: Tree = pandoc.changed(tree, self._run)
@@ -127,10 +127,10 @@ def _without_html(shown: list[Tree | str]) -> list[Tree]:
     mixed = [tree for tree in shown if not isinstance(tree, str) and pandoc.has_html(tree)]
     pages, _ = pandoc.to_html([pandoc.changed(tree, marked) for tree in mixed], math="--mathjax")
     with_math = f"{pandoc.HTML}+tex_math_single_backslash"
-    read = pandoc.read(with_math, pages[: len(mixed)])
+    read = pandoc.read_trees(with_math, pages[: len(mixed)])
     of_prose = iter([pandoc.changed(tree, restored) for tree in read])
     of_html = iter(
-        pandoc.read(pandoc.HTML, [_mended(html) for html in shown if isinstance(html, str)])
+        pandoc.read_trees(pandoc.HTML, [_mended(html) for html in shown if isinstance(html, str)])
     )
     trees = []
     for each in shown:

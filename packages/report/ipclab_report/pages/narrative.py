@@ -134,7 +134,7 @@ def refer(document: "Document") -> None:
     Narrative cells, which no cell of code shows, have a text there: `[name](#name)`.
     """
     for block, cell in zip(document.blocks, document.cells, strict=True):
-        for node in pandoc.nodes(block.tree) if isinstance(block, Prose) else ():
+        for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
             match node:
                 case {"t": "Link", "c": [_, said, [str(url), _]]} if _refers(said, url):
                     label = document.labels.get(url[1:])
@@ -167,11 +167,11 @@ def settle_headings(document: "Document") -> None:
         moved |= {node["c"][1][0].lower(): name, text.replace(" ", "-").lower(): name}
         node["c"] = [level, [name, [], []], node["c"][2]]
         document.headings.append((level, name, text))
-    for node in pandoc.nodes(document.prose):
+    for node in pandoc.tree_nodes(document.prose):
         match node:
             case {"t": "Link", "c": [_, _, [str(url), _] as target]} if url.startswith("#"):
                 target[0] = f"#{moved.get(unquote(url[1:]).lower(), url[1:])}"
 
 
 def _headings(tree: Any) -> list[dict[str, Any]]:
-    return [node for node in pandoc.nodes(tree) if node["t"] == "Header"]
+    return [node for node in pandoc.tree_nodes(tree) if node["t"] == "Header"]

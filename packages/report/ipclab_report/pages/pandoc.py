@@ -37,7 +37,7 @@ _FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1|\$\$.*?\$\$", re.MULTILINE | re.DOTA
 _ENVIRONMENT = re.compile(r"^\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.MULTILINE | re.DOTALL)
 
 
-def read(reader: str, sources: Sequence[str]) -> list[Tree]:
+def read_trees(reader: str, sources: Sequence[str]) -> list[Tree]:
     """Return the tree of each text; `LabError` when pandoc refuses."""
     if not sources:
         return []
@@ -120,19 +120,19 @@ def text_of(node: Any) -> str:
     return ""
 
 
-def nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def tree_nodes(tree: Any) -> Iterator[dict[str, Any]]:
     """Yield every node of a tree, the outermost first."""
     if isinstance(tree, list):
         for each in tree:
-            yield from nodes(each)
+            yield from tree_nodes(each)
     elif isinstance(tree, dict) and "t" in tree:
         yield tree
-        yield from nodes(tree.get("c"))
+        yield from tree_nodes(tree.get("c"))
 
 
 def has_html(tree: Tree) -> bool:
     """Tell whether HTML stands in a tree as it was written."""
-    return any(node["t"] in ("RawBlock", "RawInline") for node in nodes(tree))
+    return any(node["t"] in ("RawBlock", "RawInline") for node in tree_nodes(tree))
 
 
 def _with_math(source: str) -> str:
@@ -166,7 +166,7 @@ def _tree(content: str) -> Tree:
     """Return the blocks of pandoc's JSON, with ids and links as they were written."""
     blocks: Tree = msgspec.json.decode(content)["blocks"]
 
-    for node in nodes(blocks):
+    for node in tree_nodes(blocks):
         match node:
             case {"t": "Link" | "Image", "c": [_, _, [str(url), _] as target]}:
                 target[0] = re.sub(r"^#\d+__", "#", url)

@@ -28,7 +28,7 @@ from ipclab_report.pages.jobs import (
     refuse,
     run_jobs,
 )
-from ipclab_report.pages.staleness import current, write_manifest
+from ipclab_report.pages.staleness import is_current, write_manifest
 from ipclab_report.sheet import csv
 
 LONGEST_MEASURING_S = 7 * 86_400.0
@@ -38,7 +38,7 @@ SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask f
 NOTEBOOKS = "notebooks"  # beside the reports, too
 
 
-def report(
+def render_run(
     paths: Paths,
     run: RunFolder,
     langs: Sequence[str],
@@ -61,13 +61,13 @@ def report(
     pages, errors = _readable(held)
     wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
     wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
-    if current(paths, [run], out, wanted, claims):
+    if is_current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
-    ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
+    ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
     _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
@@ -99,12 +99,12 @@ def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) 
         with_own(lab_of(run, paths, lang), str(file))
 
 
-def measure(paths: Paths, profile: str) -> RunFolder:
+def measure_first(paths: Paths, profile: str) -> RunFolder:
     """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab.store.run import read
+    from ipclab.store.run import read_run
     from ipclab_report.notebooks.execute import execute
 
     os.environ[TEXT] = "1"
@@ -112,7 +112,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
         top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
     )
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
-    return read(Path(str(quotes.read(executed, "measure").run)))
+    return read_run(Path(str(quotes.read_quoted(executed, "measure").run)))
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
@@ -168,7 +168,7 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     from ipclab_measure.studies.installed import studies
 
     names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
-    absent = {*names.values()} & (studies().keys() - derived.measured(run))
+    absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
     return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
 
 
@@ -178,9 +178,9 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     What one cell would hold as a list, the values of all heats, stays with the run: a table of
     numbers has none.
     """
-    files = [folder / f"{study}.csv" for study in derived.measured(run)]
+    files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = derived.read(run, file.stem, "points")
+        points = derived.read_frame(run, file.stem, "points")
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())
@@ -213,8 +213,8 @@ def _jobs(
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""
         beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
-        beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
-        beside[words.title(notebook, lang)] = ""
+        beside |= {words.report_title(page, lang): f"{page.stem}.html" for page in pages}
+        beside[words.report_title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
         about: dict[str, Any] = {**head.about(run), "links": links}

@@ -21,10 +21,10 @@ def is_too_long(place: int, document: Document) -> bool:
     table = document.blocks[place]
     if place not in document.long or not isinstance(table, Table):
         return False
-    return len(table.rows) > MOST_ROWS and lines(table) > MOST_LINES
+    return len(table.rows) > MOST_ROWS and most_lines(table) > MOST_LINES
 
 
-def lines(table: Table) -> int:
+def most_lines(table: Table) -> int:
     """Return the most lines a table takes: equal columns, wide characters count twice."""
 
     def of_cell(cell: str) -> int:
@@ -34,7 +34,7 @@ def lines(table: Table) -> int:
     return sum(max(map(of_cell, row), default=1) for row in table.rows)
 
 
-def shortened(table: Table, document: Document) -> Table:
+def table_shortened(table: Table, document: Document) -> Table:
     """Return a table with the rows whose values the document's prose gives, then the first ones.
 
     They stay in the table's order; a note says what was left out and where all of them are.
@@ -48,7 +48,7 @@ def shortened(table: Table, document: Document) -> Table:
     for name, value in (
         ("shown", len(kept)),
         ("rows", len(table.rows)),
-        ("file", file_of(table, document)),
+        ("file", rows_file(table, document)),
     ):
         note = note.replace(f"{{{name}}}", str(value))
     rows = [table.rows[place] for place in kept]
@@ -60,11 +60,11 @@ def attached(document: Document) -> dict[str, str]:
     files = {}
     for place, table in enumerate(document.blocks):
         if isinstance(table, Table) and is_too_long(place, document):
-            files[file_of(table, document)] = csv(as_frame(document.settled(table)))
+            files[rows_file(table, document)] = csv(as_frame(document.settled(table)))
     return files
 
 
-def file_of(table: Table, document: Document) -> str:
+def rows_file(table: Table, document: Document) -> str:
     """Return the name of the file that holds all rows of a table."""
     places = [place for place, block in enumerate(document.blocks) if block is table]
     return f"table-{table.name or places[0]}.csv"

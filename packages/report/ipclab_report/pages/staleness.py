@@ -111,7 +111,7 @@ def runs_of(out: Path) -> list[Path]:
     return [folder for folder in folders if (folder / INDEX).is_file()]
 
 
-def current(
+def is_current(
     paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
 ) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out`, none of them stale."""

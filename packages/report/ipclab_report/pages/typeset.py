@@ -15,7 +15,7 @@ from ipclab.lab.canvas import Figure
 from ipclab.tables.table import Table
 from ipclab_report.pages import outputs, pandoc, shortened, svg
 from ipclab_report.pages.document import WORDS, Block, Document
-from ipclab_report.pages.fitting import PLAIN, Fit, Place, fitted
+from ipclab_report.pages.fitting import PLAIN, Fit, PagePlace, fitted
 from ipclab_report.pages.markup import Typesetting, quoted
 from ipclab_report.pages.outputs import (
     Lost,
@@ -72,7 +72,7 @@ class Sheet:
                     raise
                 self._replace(missing)
 
-    def places(self, fit: Fit) -> dict[str, Place]:
+    def places(self, fit: Fit) -> dict[str, PagePlace]:
         """Return where the named places of the document are, set as `fit` says."""
         told = self._compiler(fit).query("<place>", field="value")
         return {place["name"]: place for place in msgspec.json.decode(told)}
@@ -162,13 +162,13 @@ class Sheet:
             case Table():
                 shown = block
                 if shortened.is_too_long(place, self.document):
-                    shown = shortened.shortened(block, self.document)
+                    shown = shortened.table_shortened(block, self.document)
                 parts = replace(shown, values=()).to_json()
                 return {
                     "type": "sheet",
                     "name": "",
                     **parts,
-                    "whole": shortened.lines(shown) <= _WHOLE_LINES,
+                    "whole": shortened.most_lines(shown) <= _WHOLE_LINES,
                 }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT

@@ -78,7 +78,7 @@ class Sources:
         return file.stem if file.suffix == ".ipynb" else CLAIMS
 
 
-def title(notebook: Path, lang: str) -> str:
+def report_title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
     words = notebook.stem
     for cell in read_notebook(notebook)["cells"]:
@@ -150,11 +150,13 @@ def gate(sources: Sources | None = None) -> list[str]:
         problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in untranslated]
         problems += [f"{lang}: {OBSOLETE} {msgid[:60]!r}" for msgid in obsolete]
         for msgid, msgstr in words.items():
-            problems += [f"{lang}: {problem}" for problem in faults(lang, msgid, msgstr)]
+            problems += [
+                f"{lang}: {problem}" for problem in translation_faults(lang, msgid, msgstr)
+            ]
     return problems
 
 
-def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
+def translation_faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     """Return what is wrong with one translation."""
     problems = digits(msgstr)
     if placeholders(msgid) != placeholders(msgstr):

@@ -29,7 +29,7 @@ def computed(expression: str, names: Mapping[str, Any], lookup: Callable[[str], 
     Raises `RuleError` for what is no arithmetic, and what the values raise.
     """
     reader = Reader(lookup, _amount, partial(_named, names), _joined, _called, _other)
-    return language.read(expression, reader)
+    return language.read_expression(expression, reader)
 
 
 def _amount(amount: Quantity) -> Any:

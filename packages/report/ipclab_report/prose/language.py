@@ -71,7 +71,7 @@ class Reader(Generic[T]):
     other: Callable[[ast.expr, Callable[[ast.expr], T]], T] = refused
 
 
-def read(text: str, reader: Reader[T]) -> T:
+def read_expression(text: str, reader: Reader[T]) -> T:
     """Return what the reader makes of an expression; raises `RuleError` for what is none."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")

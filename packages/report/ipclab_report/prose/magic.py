@@ -5,7 +5,7 @@ from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.lab import shell
-from ipclab_report.prose.prose import asked, is_open, told
+from ipclab_report.prose.prose import asked, is_open, told_prose
 from ipclab_report.prose.teller import Teller
 
 MARKDOWN = "text/markdown"
@@ -15,7 +15,7 @@ _REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
 _CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
 
 
-def register(teller: Teller) -> None:
+def register_prose(teller: Teller) -> None:
     """Define `%%prose` in the notebook that calls, if one does: such cells are rendered."""
     notebook = shell.current()
     if notebook is None:
@@ -28,13 +28,13 @@ def register(teller: Teller) -> None:
             why = f"it got {line.strip()!r}"
             raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
         answers = asked(cell, teller)
-        data, metadata = bundle(told(answers, teller), is_open(answers))
+        data, metadata = mime_bundle(told_prose(answers, teller), is_open(answers))
         display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     notebook.register_magic_function(show, "cell", "prose")
 
 
-def bundle(prose: str, undecided: bool = False) -> tuple[dict[str, str], dict[str, Any]]:
+def mime_bundle(prose: str, undecided: bool = False) -> tuple[dict[str, str], dict[str, Any]]:
     """Return data and metadata of prose; a reference and a table's caption are HTML of Jupyter's.
 
     A report numbers what they name, and so reads them as they were written.

@@ -13,10 +13,10 @@ from ipclab.words.filling import PLACEHOLDER, Variables
 from ipclab.words.words import DASH
 from ipclab_report.prose.questions import (
     EDGE,
-    Question,
-    answered,
+    ProseQuestion,
+    alternative_texts,
     edged,
-    texts,
+    with_answers,
     without_empty_tables,
     without_factor,
 )
@@ -50,7 +50,7 @@ def split(source: str) -> list[str]:
     msgids: dict[str, None] = {}
     others: list[list[str]] = []
 
-    def first(question: Question) -> str:
+    def first(question: ProseQuestion) -> str:
         alternative, *more = question.alternatives.values()
         undecided = question.alternatives.get(judge.UNDECIDED, "")
         others.append([*more, without_factor(undecided)])
@@ -60,9 +60,9 @@ def split(source: str) -> list[str]:
         msgids.update(dict.fromkeys(piece.strip() for piece in block.split(EDGE)))
         return block
 
-    rewrite(answered(source, first), keep)
+    rewrite(with_answers(source, first), keep)
     for alternative in chain.from_iterable(zip_longest(*others, fillvalue="")):
-        msgids.update(dict.fromkeys(texts(alternative)))
+        msgids.update(dict.fromkeys(alternative_texts(alternative)))
     msgids.pop("", None)
     return list(msgids)
 
@@ -75,7 +75,9 @@ def rewrite(source: str, change: TextChange, cell: TextChange | None = None) -> 
     """
     lines = source.splitlines()
     # from the last, so that the places of the others stay
-    for first, count, text in reversed(list(_edits(parse(source), lines, change, cell or change))):
+    for first, count, text in reversed(
+        list(_edits(block_tokens(source), lines, change, cell or change))
+    ):
         lines[first : first + count] = [] if text is None else [text]
     return "\n".join(lines)
 
@@ -95,17 +97,17 @@ def render(source: str, teller: "Teller") -> str:
     A sentence of which a value is missing is left out, and a cell of a table that says more than
     the value is a dash.
     """
-    return told(asked(source, teller), teller)
+    return told_prose(asked(source, teller), teller)
 
 
 def asked(source: str, teller: "Teller") -> str:
     """Return prose with its questions answered, each marked as decided or open."""
 
-    def answer(question: Question) -> str | None:
+    def answer(question: ProseQuestion) -> str | None:
         alternative, more = teller.answer(question)
         if not alternative:
             return alternative
-        if question.is_row and not teller.is_measured(texts(alternative)[0], more):
+        if question.is_row and not teller.is_measured(alternative_texts(alternative)[0], more):
             return None
         say = _in_cell if question.is_row else _said
         text = edged(alternative, lambda msgid: say(teller, msgid, more))
@@ -117,7 +119,7 @@ def asked(source: str, teller: "Teller") -> str:
             text = _in_last_cell(text, why) if question.is_row else text + why
         return (_DECIDED if decides else _OPEN) + text
 
-    return answered(source, answer)
+    return with_answers(source, answer)
 
 
 def is_open(answers: str) -> bool:
@@ -125,7 +127,7 @@ def is_open(answers: str) -> bool:
     return _OPEN in answers and _DECIDED not in answers
 
 
-def told(answers: str, teller: "Teller") -> str:
+def told_prose(answers: str, teller: "Teller") -> str:
     """Return prose whose questions are answered as `render` does."""
 
     def pieces(text: str, say: Callable[["Teller", str], str]) -> str:
@@ -217,7 +219,7 @@ def _edits(
                 yield place, 1 + len(more), None if gone else before + text
 
 
-def parse(source: str) -> "list[Token]":
+def block_tokens(source: str) -> "list[Token]":
     """Return Markdown's block tokens; a footnote is `footnote_open`, `inline`, `footnote_close`."""
     from ipclab_report.prose.markdown import parser  # which takes long to load
 

@@ -59,7 +59,7 @@ _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")  # below the head of a table
 
 
 @dataclass(frozen=True)
-class Question:
+class ProseQuestion:
     """What is asked, its bound ("" for none), and the alternatives by what the judge says.
 
     `before` is what stands before the sentence on its line, such as a list's mark; `name` what the
@@ -104,7 +104,7 @@ class Question:
         return judge.side(value, bound)
 
 
-def within(value: Quantity, bound: float) -> Quantity:
+def factor_within(value: Quantity, bound: float) -> Quantity:
     """Return the factor of the bound that the interval stays within; missing without ends.
 
     It is in hundredths, of the interval's ends as they are printed.
@@ -138,7 +138,7 @@ def by_level(ratio: Quantity, bound: float) -> bool:
     return one_high < low or high < one_low
 
 
-def parts(source: str) -> Iterator[str | Question]:
+def parts(source: str) -> Iterator[str | ProseQuestion]:
     """Yield prose's lines and, in their places, questions; `LabError` if one lacks a side."""
     lines = deque(source.splitlines())
     while lines:
@@ -148,12 +148,12 @@ def parts(source: str) -> Iterator[str | Question]:
             yield line
             continue
         before, asked, bound, name = head.groups("")
-        question = Question(asked, bound, _alternatives(lines), before, name)
+        question = ProseQuestion(asked, bound, _alternatives(lines), before, name)
         _check(question)
         yield question
 
 
-def answered(source: str, answer: Callable[[Question], str | None]) -> str:
+def with_answers(source: str, answer: Callable[[ProseQuestion], str | None]) -> str:
     """Return prose with what `answer` says in place of each question.
 
     Where it says nothing, a table's row and an item of a list that says nothing else are left out;
@@ -178,9 +178,9 @@ def answered(source: str, answer: Callable[[Question], str | None]) -> str:
     return "\n".join(lines)
 
 
-def _is_more(part: "str | Question") -> bool:
+def _is_more(part: "str | ProseQuestion") -> bool:
     """Return whether a line or a question goes on with an item of a list."""
-    if isinstance(part, Question):
+    if isinstance(part, ProseQuestion):
         return bool(part.before) and not part.before.strip()
     return bool(part.strip()) and part.startswith(" ")
 
@@ -202,7 +202,7 @@ def without_empty_tables(source: str) -> str:
     return "\n".join(kept)
 
 
-def texts(alternative: str) -> list[str]:
+def alternative_texts(alternative: str) -> list[str]:
     """Return the text of an alternative, or those of its cells where it is a table's row."""
     if not alternative.startswith("|"):
         return [alternative]
@@ -212,7 +212,7 @@ def texts(alternative: str) -> list[str]:
 def edged(alternative: str, change: Callable[[str], str] = str) -> str:
     """Return an alternative with its text, or those of its cells, changed and set between edges."""
     marked = []
-    for text in texts(alternative):
+    for text in alternative_texts(alternative):
         marked.append(f"{EDGE}{change(text)}{EDGE}" if text else "")
     return f"| {' | '.join(marked)} |" if alternative.startswith("|") else marked[0]
 
@@ -240,7 +240,7 @@ def _goes_on(line: str, indent: str) -> bool:
     return bool(line.strip()) and deeper and not _ALTERNATIVE.fullmatch(line)
 
 
-def _check(question: Question) -> None:
+def _check(question: ProseQuestion) -> None:
     marks = {mark for mark, side in MARKS.items() if side in question.alternatives}
     lacking = (NEEDED if question.bound else {">"}) - marks
     if lacking:

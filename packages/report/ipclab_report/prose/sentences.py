@@ -31,19 +31,19 @@ def sentences(text: str) -> Iterator[str]:
         yield text[begin:]
 
 
-def told(text: str, is_missing: Test) -> str:
+def told_sentences(text: str, is_missing: Test) -> str:
     """Return the sentences that lack no value; a phrase without its parts that lack one."""
     if not is_missing(text):
         return text
-    return whole(text, is_missing) if ends(text) else shortened(text, is_missing)
+    return whole_sentences(text, is_missing) if ends_sentence(text) else shortened(text, is_missing)
 
 
-def ends(text: str) -> bool:
+def ends_sentence(text: str) -> bool:
     """Return whether a text ends as a sentence does."""
     return bool(_ENDS.search(text))
 
 
-def whole(text: str, is_missing: Test) -> str:
+def whole_sentences(text: str, is_missing: Test) -> str:
     """Return the sentences of a text that lack no value."""
     return "".join(each for each in sentences(text) if not is_missing(each)).strip()
 

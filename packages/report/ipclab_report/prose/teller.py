@@ -4,7 +4,6 @@ import re
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from ipclab.frames import derived
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
@@ -12,9 +11,9 @@ from ipclab.words.filling import Variables
 from ipclab_report.prose import prose, sentences
 from ipclab_report.prose.questions import (
     MOST_WITHIN,
-    Question,
+    ProseQuestion,
     by_level,
-    within,
+    factor_within,
     without_factor,
 )
 
@@ -44,14 +43,14 @@ class Teller:
 
     def tell(self, text: str, more: Variables | None = None) -> str:
         """Return what of Markdown lacks no value, filled as `fill` does; "" where nothing stays."""
-        kept = sentences.told(text, lambda part: not self.is_measured(part, more))
+        kept = sentences.told_sentences(text, lambda part: not self.is_measured(part, more))
         return self.fill(kept, more) if kept else ""
 
     def is_measured(self, text: str, more: Variables | None = None) -> bool:
         """Return whether each value that `text` names is there."""
         return self.lab._is_measured(text, more)
 
-    def answer(self, question: Question) -> tuple[str | None, Variables]:
+    def answer(self, question: ProseQuestion) -> tuple[str | None, Variables]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell.
 
         What was not tested is undecided, with why, and so is what the level of its contest leaves
@@ -61,8 +60,8 @@ class Teller:
         names = self.lab._names()
         asked = question.value(names, lab._lookup)
         bound = question.limit(names, lab._lookup)
-        side = question.side(asked, bound, derived.bound(lab.run))
-        factor = within(asked, bound)
+        side = question.side(asked, bound, lab.run.questions.same)
+        factor = factor_within(asked, bound)
         more: dict[str, Any] = {"it": asked, "within": factor}
         untested = side == judge.NOT_TESTED and not question.is_row
         alternative = question.alternatives.get(judge.UNDECIDED if untested else side)
@@ -71,7 +70,7 @@ class Teller:
         why = FEW if untested else ""
         if side == judge.UNDECIDED and by_level(asked, bound):
             why = LEVEL_IN_CELL if question.is_row else LEVEL
-        if why and alternative and (question.is_row or sentences.ends(alternative)):
+        if why and alternative and (question.is_row or sentences.ends_sentence(alternative)):
             more[prose.WHY] = why
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = self._sentence(alternative or "", more)
@@ -82,7 +81,8 @@ class Teller:
         lab = self.lab
         said = [lab.words.translate(text) for text in (alternative, more.get(prose.WHY, ""))]
         kept = [
-            sentences.whole(text, lambda part: not lab._is_measured(part, more)) for text in said
+            sentences.whole_sentences(text, lambda part: not lab._is_measured(part, more))
+            for text in said
         ]
         return " ".join(lab._filled(text, more, markdown=False) for text in kept if text)
 

@@ -16,7 +16,7 @@ import pytest
 from ipclab.paths import Paths, checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
-from ipclab_measure.backends.codecs import CODECS, dictionary
+from ipclab_measure.backends.codecs import CODECS, published_dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
 from ipclab_report.address import Address
 from ipclab_report.claims.audit import claims, claims_table, corrections
@@ -29,7 +29,7 @@ from ipclab_report.claims.claim import (
 )
 from ipclab_report.claims.computed import compute
 from ipclab_report.claims.published import (
-    Outcome,
+    Recomputed,
     _follows,
     published,
     recompute,
@@ -47,7 +47,7 @@ from ipclab_report.claims.told import (
     exact,
     log,
 )
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.claims.verdicts import NEEDS, with_interval
 from ipclab_report.lab import lab_of
 from ipclab_report.pages.words import digits
@@ -56,7 +56,7 @@ from tests.support.commands import ROOT
 
 PATHS = Paths(ROOT)
 TEXTS = texts(PATHS)
-TABLE = Source(partial(worded, PATHS), partial(worded, PATHS), loose=True)
+TABLE = ValueSource(partial(worded, PATHS), partial(worded, PATHS), loose=True)
 CLAIMS = [claim for file in TEXTS.values() for claim in file.claims]
 FAIL_ON_OWN_TABLE = {
     *("0.2", "0.3", "0.12", "0.14", "1.2b", "1.6", "2.10", "2.11", "3.6"),
@@ -115,7 +115,7 @@ WRONG = {
 
 
 @cache
-def outcomes() -> list[tuple[str, Outcome]]:
+def outcomes() -> list[tuple[str, Recomputed]]:
     """Return by study what follows from its own table: computed for all tests of it together."""
     return [
         (study, each)
@@ -251,7 +251,7 @@ def _files(study: str) -> pd.DataFrame:
 @pytest.mark.parametrize(("name", "decides"), [("4.2", 0.5), ("4.12", 1.8), ("4.12b", 1.8)])
 def test_every_step_and_as_many_threads_are_what_is_compared(name: str, decides: float) -> None:
     (claim,) = (claim for claim in CLAIMS if claim.id == name)
-    found = decide(claim.rule, claim.rule.term, Source(_files))
+    found = decide(claim.rule, claim.rule.term, ValueSource(_files))
     assert (found.word, len(found.found)) == (FAILS, 2)
     assert found.deciding is not None
     assert found.deciding.value == pytest.approx(decides)
@@ -284,7 +284,7 @@ def _printed(study: str, metric: str) -> str:
     }.get(metric, metric)
 
 
-def outcome(study: str, by: str, **columns: object) -> Outcome:
+def outcome(study: str, by: str, **columns: object) -> Recomputed:
     found = [each for name, each in outcomes() if name == study and by in each.by]
     (one,) = [
         each
@@ -314,7 +314,10 @@ def test_single_derivations(study, by, columns, stated, computed, follows) -> No
 
 
 def test_numbers_in_the_files_are_those_of_the_code() -> None:
-    sizes = [len(CODECS["pickle"].encode(dictionary(count))) for count in (10, 100, 1000, 10_000)]
+    sizes = [
+        len(CODECS["pickle"].encode(published_dictionary(count)))
+        for count in (10, 100, 1000, 10_000)
+    ]
     counted = zip(sizes, (10, 100, 1000, 10_000), strict=True)
     per_entry = [cell.value for cell in shared_dict.ENTRY_BYTES(TABLE).cells.values()]
     assert per_entry == [pytest.approx(size / count) for size, count in counted]

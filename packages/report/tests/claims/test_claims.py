@@ -12,7 +12,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
-from ipclab_report.address import Address, MissingError, at
+from ipclab_report.address import Address, MissingError, value_at
 from ipclab_report.claims.claim import (
     FAILS,
     HOLDS,
@@ -25,7 +25,7 @@ from ipclab_report.claims.file import File
 from ipclab_report.claims.lines import Lines
 from ipclab_report.claims.rules import read_names, read_rule, read_sum
 from ipclab_report.claims.simultaneous import simultaneous
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.prose.language import RuleError, amount
 from tests.project.test_documents import blocks
 from tests.support.commands import ROOT
@@ -55,10 +55,10 @@ def points(study: str) -> pd.DataFrame:
     return FRAME if study == "payload" else EMPTY
 
 
-RUN = Source(points, known={"cpus": 2})
+RUN = ValueSource(points, known={"cpus": 2})
 
 
-def values(expression: str, source: Source = RUN) -> list[float]:
+def values(expression: str, source: ValueSource = RUN) -> list[float]:
     return sorted(each.value for each in read_sum(expression)(source).cells.values())
 
 
@@ -120,10 +120,12 @@ def test_intervals_and_given_tables_go_through_the_arithmetic() -> None:
     (found,) = read_sum("about(4, 1)")(RUN).cells.values()
     assert found.ends == (3, 5)
     given = {"payload.write[size_bytes=84]": Quantity(3e6, "ns", 2e6, 5e6)}
-    (found,) = read_sum("payload.write[size_bytes=84] * 2")(Source(points, given=given)).shown("ms")
+    (found,) = read_sum("payload.write[size_bytes=84] * 2")(ValueSource(points, given=given)).shown(
+        "ms"
+    )
     assert (found.value, *found.ends) == pytest.approx((6, 4, 10))
     with pytest.raises(MissingError):
-        values("payload.read[size_bytes=84]", Source(points, given=given))
+        values("payload.read[size_bytes=84]", ValueSource(points, given=given))
 
 
 ABSENT = ("placement=free", "entries=1", "placement=same|free,size_bytes=84")
@@ -138,17 +140,17 @@ def test_what_is_not_there_is_missing(address: str) -> None:
     assert found is not None
     with pytest.raises(MissingError):
         found.find(points(found.study))
-    assert at(address, points, points) == Quantity(None, "ns" if not found.metric else "1")
+    assert value_at(address, points, points) == Quantity(None, "ns" if not found.metric else "1")
 
 
 def test_an_address_names_one_value_in_prose_and_never_two_in_one_place() -> None:
-    assert at("payload.write[placement=same,size_bytes=84]", points, points) == Quantity(
+    assert value_at("payload.write[placement=same,size_bytes=84]", points, points) == Quantity(
         200.0, "ns", 190.0, 210.0, "5 x 10"
     )
-    assert at("payload", points, points) is None
+    assert value_at("payload", points, points) is None
     for address in ("payload.write[placement=same,size_bytes=*]", "payload.write[placement=same]"):
         with pytest.raises(LabError, match=r"2 values|2 rows"):
-            at(address, points, points)
+            value_at(address, points, points)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_one_of_many_fails_only_by_intervals_that_hold_together(count: int, word
     frame = pd.DataFrame(rows, columns=COLUMNS).assign(
         study="payload", point="p", launches=5, samples=10, flags=""
     )
-    source = Source(lambda _: frame)
+    source = ValueSource(lambda _: frame)
     rule = read_rule("each(payload.write[size_bytes=*]) at_most 101 ns")
     found = decide(rule, rule.term, source)
     assert found.word == word
@@ -313,7 +315,7 @@ BAD = [
     (LEFT, f"sqrt(2, 3) * {LEFT}", 6, "sqrt does not take 2 parts"),
     (LEFT, f"payload.write[size_bytes=84].placement * {LEFT}", 6, "told in words"),
     (LEFT, f"payload.write[] + {LEFT}", 6, "3 rows have"),
-    ('id = "A.1"', 'id = "A.1"\nneeds = { cpu = 4000 }', 4, "the nearest is 'cpus'"),
+    ('id = "A.1"', 'id = "A.1"\nneeds = { cpu = 4000 }', 4, "did you mean 'cpus'"),
     ('id = "A.1"', 'id = "A.1"\nneeds = { cpus = nan }', 4, "cpus = nan is no least number"),
     ("low = 2", f"low = {'9' * 5000}", 1, "write it as 1e30"),
     ('id = "A.1"', 'id = "{low}"', 3, "id holds a brace"),
@@ -450,7 +452,10 @@ def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:
     file = Lines.read(tmp_path / "claims.toml").parsed()
     (first,), (required,) = file.claims, file.requirements
     assert set(first.translations) == {"ko", "zh"}
-    assert decide(first.rule, first.rule.term, Source(points, given=first.published)).word == FAILS
+    assert (
+        decide(first.rule, first.rule.term, ValueSource(points, given=first.published)).word
+        == FAILS
+    )
     assert first.unstated == ""
     assert (required.statistic, required.coverage) == ("max", "95/95")
     with pytest.raises(UsageError, match="cannot read the claims"):

@@ -21,14 +21,14 @@ from ipclab.lab import canvas
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.marks.curves import _apart, lines
+from ipclab.marks.named_rows import dots
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.numbers import trimmed
-from ipclab_measure.studies.asked import asked
+from ipclab_measure.studies.asked import questions_of
 from ipclab_measure.studies.profile import PROFILES
-from ipclab_report.dots import dots
 from ipclab_report.lab import ReportLab
 from ipclab_report.marks import bars, facets
 from ipclab_report.notebooks.quotes import MIME, Kept, Quoted
@@ -145,7 +145,7 @@ HERE = pd.DataFrame(
 ).assign(metric="p50", value=1.0, unit="ns")
 
 
-RUN: Any = SimpleNamespace(questions=asked(PROFILES["quick"]))
+RUN: Any = SimpleNamespace(questions=questions_of(PROFILES["quick"]))
 ASKING = dataclasses.replace(DATA, run=RUN)
 
 
@@ -163,7 +163,7 @@ ASKING = dataclasses.replace(DATA, run=RUN)
 def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
     levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
+    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
     with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
         ASKING.points("round_trip", **levels)
     if "metric" not in levels:
@@ -172,7 +172,7 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
+    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
     for levels in (
         {"backend": "unix"},
         {"placement": "cross"},

@@ -5,7 +5,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
 from ipclab.stats import judge
@@ -16,7 +15,7 @@ from ipclab_report.appendix import choices, states
 from ipclab_report.appendix.advice import _in_words, advised
 from ipclab_report.lab import ReportLab, lab_of
 from ipclab_report.prose import prose
-from ipclab_report.prose.questions import Question
+from ipclab_report.prose.questions import ProseQuestion
 from ipclab_report.prose.teller import LEVEL, Teller
 from tests.support.told import reference
 
@@ -81,7 +80,7 @@ def test_what_is_decided_or_not_tested_says_no_such_thing() -> None:
     near, far = (measured(each, {}, f"{each.value}/p50", Decided()) for each in (NEAR, FAR))
     for one, other in ((near, far), (NEAR, WIDE)):
         teller = Teller(lab(near=one, far=other))
-        assert prose.WHY not in teller.answer(Question("far / near", "1", SIDES))[1]
+        assert prose.WHY not in teller.answer(ProseQuestion("far / near", "1", SIDES))[1]
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -100,16 +99,16 @@ def test_each_undecided_pair_of_the_reference_says_it_where_its_intervals_lie_ap
         expected = states.apart(pair[0].ends, pair[1].ends)
         assert row.by_level == expected
         teller = Teller(lab(ratio=pair[0] / pair[1]))
-        side = teller.answer(Question("ratio", "1", SIDES))
+        side = teller.answer(ProseQuestion("ratio", "1", SIDES))
         undecided = side[0] == SIDES[judge.UNDECIDED]
         assert (side[1].get(prose.WHY) == LEVEL) == (expected and undecided)
     _in_tables(here, every)
 
 
 def _in_tables(here: ReportLab, every: pd.DataFrame) -> None:
-    said = choices.chosen(here, every).choice.str.contains(REASONS["en"]).sum()
+    said = choices.alike_heeded(here, every).choice.str.contains(REASONS["en"]).sum()
     assert bool(said) == _told(every)
-    rows = advised(every, derived.bound(here.run))
+    rows = advised(every, here.run.questions.same)
     words = [_in_words(here, row)["second"] for row in rows.itertuples()]
     assert [REASONS["en"] in each for each in words] == list(rows.by_level & ~rows.slower)
 

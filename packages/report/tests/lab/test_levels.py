@@ -27,7 +27,7 @@ def test_a_study_that_was_not_measured_has_no_rows_whatever_is_asked_of_it(tmp_p
 def test_each_operation_and_metric_of_the_reference_run_is_known(column: str) -> None:
     words = {
         word
-        for study in derived.measured(reference())
+        for study in derived.studies_measured(reference())
         for word in measured(study, "points")[column].dropna()
         if not re.search(r"\d", word)  # of which there are as many as a study likes
     }

@@ -17,8 +17,8 @@ from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab_report.address import PATTERN
 from ipclab_report.prose import prose
 from ipclab_report.prose.language import placeholders
-from ipclab_report.prose.questions import Question, parts
-from ipclab_report.prose.sentences import ends, told
+from ipclab_report.prose.questions import ProseQuestion, parts
+from ipclab_report.prose.sentences import ends_sentence, told_sentences
 from tests.support.questions import NOTEBOOKS, OWN, cells, parsed
 from tests.support.tellers import Plain
 
@@ -50,7 +50,7 @@ class Lacking(Plain):
     def is_measured(self, text: str, more: Mapping[str, Any] | None = None) -> bool:
         return self.lacking not in names(text)
 
-    def answer(self, question: Question) -> tuple[str | None, Mapping[str, Any]]:
+    def answer(self, question: ProseQuestion) -> tuple[str | None, Mapping[str, Any]]:
         lacks = self.lacking in asked_for(question)
         return question.alternatives.get(judge.MISSING if lacks else self.side), {}
 
@@ -63,7 +63,7 @@ def lacks(lacking: str, text: str) -> bool:
     return lacking in names(text)
 
 
-def asked_for(question: Question) -> set[str]:
+def asked_for(question: ProseQuestion) -> set[str]:
     """Return the values that a question asks about, attributes of others as prose names them."""
     addresses = set(_ADDRESS.findall(question.asked))
     text = _ADDRESS.sub("0", question.asked)
@@ -75,7 +75,7 @@ def values(text: str) -> set[str]:
     """Return every value that a cell of prose names."""
     found: set[str] = set()
     for part in parts(text):
-        if isinstance(part, Question):
+        if isinstance(part, ProseQuestion):
             found |= asked_for(part)
             for alternative in part.alternatives.values():
                 found |= names(alternative)
@@ -113,9 +113,9 @@ def test_no_text_of_the_catalogues_has_a_hole(lang: str) -> None:
     wrong = []
     for text in {each for pair in Catalogue.load(lang).words.items() for each in pair}:
         for lacking in names(text):
-            kept = told(text, partial(lacks, lacking))
+            kept = told_sentences(text, partial(lacks, lacking))
             values_alone = not filling.PLACEHOLDER.sub("", kept).strip(" ,.")
-            cut_short = ends(text) and not ends(kept) and not values_alone
+            cut_short = ends_sentence(text) and not ends_sentence(kept) and not values_alone
             if lacking in names(kept) or cut_short:
                 wrong.append(f"{text!r} without {lacking}: {kept!r}")
     assert not wrong, "\n".join(sorted(wrong))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
@@ -39,7 +39,7 @@ def reference() -> RunFolder:
 
 
 # others are shown on a run of their own tests
-HELD = [study for study in STUDIES if study in measured(reference())]
+HELD = [study for study in STUDIES if study in studies_measured(reference())]
 
 
 def code_cells(path: Path) -> list[str]:
@@ -68,7 +68,7 @@ def test_narrative_and_calls_only(path: Path) -> None:
             "".join(map(ast.unparse, node.decorator_list)).startswith("interact(") for node in made
         )
     assert max(lengths) <= LONGEST_CELL
-    assert parameters.read(path)
+    assert parameters.read_parameters(path)
     first = notebook.cells[0]
     assert first.metadata.tags == ["lab"]
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
@@ -78,7 +78,7 @@ def test_narrative_and_calls_only(path: Path) -> None:
     "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
 )
 def test_sizes_and_backends_are_swept_in_the_notebook_of_every_text(study: str) -> None:
-    known = parameters.read(STUDIES[study])
+    known = parameters.read_parameters(STUDIES[study])
     assert known["sizes"] == parameters.Parameter("sizes", "list[int]", [])
     assert known["backends"] == parameters.Parameter("backends", "list[str]", [])
     source = "".join(code_cells(STUDIES[study]))

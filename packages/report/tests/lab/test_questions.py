@@ -20,11 +20,11 @@ from ipclab.words.numbers import Formatter
 from ipclab_report.lab import lab_of
 from ipclab_report.prose import prose
 from ipclab_report.prose.questions import (
-    Question,
-    answered,
+    ProseQuestion,
     edged,
+    factor_within,
     parts,
-    within,
+    with_answers,
 )
 from ipclab_report.prose.teller import FEW, Teller
 from tests.frames.test_ratios import DATA
@@ -43,12 +43,12 @@ BOUNDED = [
 RULED = {">": " above ", "<": " below "}
 
 
-def bound_of(question: Question) -> float:
+def bound_of(question: ProseQuestion) -> float:
     return question.limit({}, lambda _: pytest.fail("a bound is a number"))
 
 
 @pytest.mark.parametrize("question", BOUNDED)
-def test_made_up_values_choose_each_side_and_equality(question: Question) -> None:
+def test_made_up_values_choose_each_side_and_equality(question: ProseQuestion) -> None:
     bound = bound_of(question)
     step = abs(bound) or 1.0
     expected = {bound - 0.4 * step: judge.BELOW, bound + 0.4 * step: judge.ABOVE}
@@ -65,7 +65,7 @@ def test_made_up_values_choose_each_side_and_equality(question: Question) -> Non
 
 
 @pytest.mark.parametrize("question", BOUNDED)
-def test_an_interval_over_the_bound_decides_nothing(question: Question) -> None:
+def test_an_interval_over_the_bound_decides_nothing(question: ProseQuestion) -> None:
     bound = bound_of(question)
     step = abs(bound) or 1.0
     over = Quantity(bound + 0.1 * step, "1", bound - 0.5 * step, bound + 0.5 * step)
@@ -110,7 +110,7 @@ SOURCE = """One. Then
 
 
 def test_questions_are_read_where_they_stand() -> None:
-    first, second = (part for part in parts(SOURCE) if isinstance(part, Question))
+    first, second = (part for part in parts(SOURCE) if isinstance(part, ProseQuestion))
     assert (first.asked, first.bound, first.before) == ("a / b", "50 %", "1. ")
     assert first.alternatives[judge.ABOVE] == "More {it:x} of it."
     assert first.alternatives[judge.UNDECIDED] == ""
@@ -122,9 +122,9 @@ def test_questions_are_read_where_they_stand() -> None:
 
 
 def test_a_question_that_says_nothing_leaves_its_line_out() -> None:
-    assert answered(SOURCE, lambda _: "").replace("\ue000", "") == "One. Then\n1. \n   Always."
-    assert answered("1. One.\n2. ? a : 1\n   > X.\n   <\n   ~", lambda _: "") == "1. One."
-    assert answered(SOURCE, lambda _: None) == "One. Then"  # nor what speaks of it
+    assert with_answers(SOURCE, lambda _: "").replace("\ue000", "") == "One. Then\n1. \n   Always."
+    assert with_answers("1. One.\n2. ? a : 1\n   > X.\n   <\n   ~", lambda _: "") == "1. One."
+    assert with_answers(SOURCE, lambda _: None) == "One. Then"  # nor what speaks of it
     shown = prose.render(
         "One.\n? a : 1\n>\n< Less.\n~\nTwo.", Plain({"One.": "하나.", "Two.": "둘."}.__getitem__)
     )
@@ -136,7 +136,7 @@ def test_an_answer_is_translated_once_and_its_values_are_no_markup() -> None:
     source = "? a / b : 1\n> {it} more.\n< Less.\n~ Undecided.\n"
     shown = prose.render(source, Plain(lambda msgid: f"<{msgid}>"))
     assert shown.count("<") == 1
-    question = next(part for part in parts(source) if isinstance(part, Question))
+    question = next(part for part in parts(source) if isinstance(part, ProseQuestion))
     assert question.value(names, str).value == 3.0
     assert edged("| {a} |  |", str.upper) == "| \ue000{A}\ue000 |  |"
 
@@ -144,7 +144,7 @@ def test_an_answer_is_translated_once_and_its_values_are_no_markup() -> None:
 def test_alternatives_may_share_a_text() -> None:
     source = "? a : 1\n>< It differs\n   by {it:x}.\n=~\nMore."
     question, after = parts(source)
-    assert isinstance(question, Question) and after == "More."
+    assert isinstance(question, ProseQuestion) and after == "More."
     differs = dict.fromkeys((judge.ABOVE, judge.BELOW), "It differs by {it:x}.")
     assert question.alternatives == differs | dict.fromkeys((judge.INSIDE, judge.UNDECIDED), "")
     assert prose.split(source) == ["It differs by {it:x}.", "More."]
@@ -156,8 +156,8 @@ def test_a_question_lacking_a_side_is_refused() -> None:
 
 
 def test_what_cannot_be_asked_is_named() -> None:
-    question = Question("wirte / 2", "1", {})
-    with pytest.raises(LabError, match="no value is named 'wirte'; the nearest name is 'write'"):
+    question = ProseQuestion("wirte / 2", "1", {})
+    with pytest.raises(LabError, match="no value is named 'wirte'; did you mean 'write'"):
         question.value({"write": Quantity(1.0)}, str)
 
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_is_named() -> None:
 )  # fmt: skip
 def test_a_question_executes_nothing(asked: str) -> None:
     with pytest.raises(LabError, match="the question"):
-        Question(asked, "1", {}).value({"a": Quantity(1.0)}, str)
+        ProseQuestion(asked, "1", {}).value({"a": Quantity(1.0)}, str)
 
 
 def test_a_question_is_in_the_language_of_claims_and_takes_parts_of_variables() -> None:
@@ -184,32 +184,32 @@ def test_a_question_is_in_the_language_of_claims_and_takes_parts_of_variables() 
         ("len(many)", "payload.improvement", 3, 2.0),
         ("max(payload.improvement, 1)", "1 KiB", 2.0, 1024),
     ):
-        question = Question(asked, bound, {})
+        question = ProseQuestion(asked, bound, {})
         assert question.value(names, str).value == found
         assert question.limit(names, str) == limit
 
 
 def test_values_by_address_and_presence() -> None:
-    asked = Question("payload.write[arm=mapping,size_bytes=max].p99.9 / base", "1", {})
+    asked = ProseQuestion("payload.write[arm=mapping,size_bytes=max].p99.9 / base", "1", {})
     found = {"payload.write[arm=mapping,size_bytes=max].p99.9": Quantity(6.0)}
     assert asked.value({"base": Quantity(3.0)}, found.__getitem__).value == 2.0
-    assert Question("a, b", "", {}).value({"a": Quantity(1), "b": Quantity(2)}, str)
-    assert not Question("a, b", "", {}).value({"a": Quantity(1), "b": missing()}, str)
+    assert ProseQuestion("a, b", "", {}).value({"a": Quantity(1), "b": Quantity(2)}, str)
+    assert not ProseQuestion("a, b", "", {}).value({"a": Quantity(1), "b": missing()}, str)
 
 
 def test_the_factor_of_the_interval_is_rounded_as_its_ends_are() -> None:
     wide = Quantity(1.02, "1", 0.99, 1.041)
     assert Formatter("en").format(wide, "x,interval") == "1.02× [0.99–1.04]"
-    assert within(wide, 1).value == 1.04
-    assert within(Quantity(0.992, "1", 0.9532, 1.0264), 1).value == 1.05
-    assert within(Quantity(1.0, "1", 0.9999, 1.0001), 1).value == 1.0
-    assert within(Quantity(0.999, "1", 0.9974, 1.0021), 1).value == 1.01
-    assert within(Quantity(1.0, "1", -inf, inf), 1).value is None
-    assert Formatter("en").format(within(wide, 1), "x") == "1.04×"
+    assert factor_within(wide, 1).value == 1.04
+    assert factor_within(Quantity(0.992, "1", 0.9532, 1.0264), 1).value == 1.05
+    assert factor_within(Quantity(1.0, "1", 0.9999, 1.0001), 1).value == 1.0
+    assert factor_within(Quantity(0.999, "1", 0.9974, 1.0021), 1).value == 1.01
+    assert factor_within(Quantity(1.0, "1", -inf, inf), 1).value is None
+    assert Formatter("en").format(factor_within(wide, 1), "x") == "1.04×"
 
 
 def test_few_launches_are_said_to_be_why_nothing_is_decided() -> None:
-    asked = Question(
+    asked = ProseQuestion(
         "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."}
     )
     run: Any = SimpleNamespace(questions=Questions(same=0.1))
@@ -218,7 +218,7 @@ def test_few_launches_are_said_to_be_why_nothing_is_decided() -> None:
     assert (alternative, more[prose.WHY]) == ("Undecided.", FEW)
     source = "1. ? a : 1\n   > More.\n   < Less.\n   ~ Whether a is more is undecided."
     assert prose.render(source, Teller(lab)) == f"1. Whether a is more is undecided. {FEW}"
-    row = Question(
+    row = ProseQuestion(
         "a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""}
     )
     assert not Teller(lab).answer(row)[0]  # no row of a table
@@ -234,7 +234,7 @@ def test_few_launches_are_said_to_be_why_nothing_is_decided() -> None:
 )
 def test_a_factor_that_tells_nothing_is_not_told(low: float, high: float, said: str) -> None:
     undecided = "Undecided, within {within:x}."
-    asked = Question(
+    asked = ProseQuestion(
         "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: undecided}
     )
     run: Any = SimpleNamespace(questions=Questions(same=0.1))
@@ -247,7 +247,7 @@ def test_a_factor_that_tells_nothing_is_not_told(low: float, high: float, said: 
 class Judging(Plain):
     """Chooses the alternative that the question itself asks for."""
 
-    def answer(self, question: Question) -> tuple[str, dict[str, Any]]:
+    def answer(self, question: ProseQuestion) -> tuple[str, dict[str, Any]]:
         return question.alternatives[question.asked], {}
 
 

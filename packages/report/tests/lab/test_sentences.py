@@ -19,7 +19,7 @@ from ipclab_measure.studies.asked import question
 from ipclab_report.claims.claim import HOLDS, NOT_TESTABLE, decide
 from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.rules import read_rule
-from ipclab_report.claims.values import Source
+from ipclab_report.claims.values import ValueSource
 from ipclab_report.lab import lab_of
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference
@@ -106,14 +106,14 @@ class Run:
         return frame.assign(**changed)
 
 
-def holds(rule: str, source: Source) -> bool:
+def holds(rule: str, source: ValueSource) -> bool:
     read = read_rule(rule)
     found = decide(read, read.term, source)
     assert found.word != NOT_TESTABLE, (rule, found.missing)
     return found.word == HOLDS
 
 
-def stands(asserts: Asserts, source: Source) -> bool:
+def stands(asserts: Asserts, source: ValueSource) -> bool:
     some = not asserts.some or any(holds(rule, source) for rule in asserts.some)
     return (
         some
@@ -164,7 +164,7 @@ def test_what_a_sentence_asserts_follows_the_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for times, stand in ((right, True), (wrong, False)):
-        monkeypatch.setattr(derived, "read", Run("payload", {(factor, level): times}))
+        monkeypatch.setattr(derived, "read_frame", Run("payload", {(factor, level): times}))
         forget_judged()
         lab = lab_of(reference(), checkout(), "en")
         assert stands(TABLE[begins], values_of(lab)[1]) is stand

@@ -45,7 +45,7 @@ from ipclab_report.lab import lab_of
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.prose import prose
-from ipclab_report.prose.questions import Question
+from ipclab_report.prose.questions import ProseQuestion
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 from tests.support.tellers import Plain
@@ -109,7 +109,7 @@ def test_every_page_of_a_document_to_sign_bears_its_number(number: str) -> None:
         for told in ({"text/markdown": "# T"}, shown)
     ]
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert shown[MIME] == {"number": number}
     assert read.marks == Marks(number)
     assert typeset(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
@@ -121,7 +121,7 @@ def test_every_page_of_a_document_to_sign_bears_its_number(number: str) -> None:
 def test_a_page_that_nobody_signs_bears_no_number() -> None:
     cells = [v4.new_code_cell(outputs=[v4.new_output("display_data", {"text/markdown": "# T"})])]
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert read.marks is None
     assert typeset(read)["about"]["marks"] is None
 
@@ -286,7 +286,7 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
 def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_path: Path) -> None:
     from ipclab.errors import UsageError
     from ipclab_report.notebooks.quotes import notebooks
-    from ipclab_report.pages.words import Sources, title
+    from ipclab_report.pages.words import Sources, report_title
 
     folder = tmp_path / "notebooks" / "own"
     folder.mkdir(parents=True)
@@ -295,7 +295,7 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     paths = Paths(ROOT, tmp_path)
     assert notebooks(paths)["mine"] == mine
     assert mine not in Sources(own=folder).files()
-    assert title(mine, "ko") == "mine"
+    assert report_title(mine, "ko") == "mine"
     mine.rename(folder / "claims.ipynb")
     with pytest.raises(UsageError, match="has the name of another notebook"):
         notebooks(paths)
@@ -304,7 +304,7 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
 class Preliminary(Plain):
     """Answers as in a preliminary run: what is not firm has no other answer."""
 
-    def answer(self, question: Question) -> tuple[str | None, dict[str, Any]]:
+    def answer(self, question: ProseQuestion) -> tuple[str | None, dict[str, Any]]:
         return (question.alternatives.get(BELOW) if question.asked == "firm" else None), {}
 
 

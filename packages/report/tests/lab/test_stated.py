@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from ipclab.frames.derived import measured
+from ipclab.frames.derived import studies_measured
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
@@ -108,7 +108,7 @@ def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
         assert not words.map(
             lambda cell: isinstance(cell, str) and cell.startswith(("(", "["))
         ).any(axis=None)
-    assert {file.stem for file in tmp_path.iterdir()} == {*measured(run)}
+    assert {file.stem for file in tmp_path.iterdir()} == {*studies_measured(run)}
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ ALWAYS = ("limits", "calibration")  # which every run holds
 PAGES = {
     path.stem.lstrip("0123456789_"): path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
 }
-STUDIES = [study for study in derived.measured(reference()) if study in PAGES]
+STUDIES = [study for study in derived.studies_measured(reference()) if study in PAGES]
 FACTORS = ("backend", "size_bytes", "placement")
 HOLE = "⟨not measured⟩"
 QUOTED = "payload"  # by the appendix
@@ -128,7 +128,11 @@ class Sweep(Told):
             (pictures, "svg", lambda *_: "<svg/>"),
             *((pictures, kind, lambda *_: b"") for kind in ("png", "pdf")),
         ]
-        held = [study for study in derived.measured(reference()) if study in (*ALWAYS, self.study)]
+        held = [
+            study
+            for study in derived.studies_measured(reference())
+            if study in (*ALWAYS, self.study)
+        ]
         return [
             *shown,
             *unsaved,

@@ -14,8 +14,8 @@ from ipclab_measure.machine.referees import (
     Found,
     Referees,
     file,
-    keep,
-    kept,
+    keep_referees,
+    referees_kept,
 )
 from ipclab_measure.record import Record
 from ipclab_report.appendix import trust
@@ -24,7 +24,7 @@ from ipclab_report.appendix.trust import (
     LOW,
     MEDIUM,
     RULES,
-    judged,
+    trust_judged,
 )
 from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run
@@ -45,26 +45,26 @@ def ask(run: Record, *found: Found) -> None:
     file(run.path.parent.parent, run.path.parent.name).write_bytes(
         dump_json(msgspec.to_builtins(said))
     )
-    keep(run)
+    keep_referees(run)
 
 
 def test_all_rules_at_their_best_are_needed_for_high() -> None:
-    assert judged(GOOD) == (HIGH, [])
+    assert trust_judged(GOOD) == (HIGH, [])
     for rule in RULES:
-        assert judged({**GOOD, rule.fact: rule.high}) == (HIGH, [])
-        assert judged({**GOOD, rule.fact: (rule.high + rule.medium) / 2}) == (MEDIUM, [rule])
-        assert judged({**GOOD, rule.fact: rule.medium + 0.01}) == (LOW, [rule])
+        assert trust_judged({**GOOD, rule.fact: rule.high}) == (HIGH, [])
+        assert trust_judged({**GOOD, rule.fact: (rule.high + rule.medium) / 2}) == (MEDIUM, [rule])
+        assert trust_judged({**GOOD, rule.fact: rule.medium + 0.01}) == (LOW, [rule])
 
 
 def test_what_is_not_known_allows_medium_but_a_limit_that_there_is_not() -> None:
     for rule in RULES:
         expected = (HIGH, []) if rule.fact == "beaten" else (MEDIUM, [rule])
-        assert judged({**GOOD, rule.fact: None}) == expected
+        assert trust_judged({**GOOD, rule.fact: None}) == expected
 
 
 def test_a_method_bounds_what_the_run_can_show() -> None:
-    assert judged(GOOD, MEDIUM) == (MEDIUM, [])
-    assert judged({**GOOD, "disturbed": 1.0}, MEDIUM)[0] == LOW
+    assert trust_judged(GOOD, MEDIUM) == (MEDIUM, [])
+    assert trust_judged({**GOOD, "disturbed": 1.0}, MEDIUM)[0] == LOW
 
 
 def test_one_that_was_skipped_is_no_pass() -> None:
@@ -92,26 +92,26 @@ def test_the_run_keeps_what_was_said(
     run: Record, paths: Paths, found: tuple[Found, ...], share: float
 ) -> None:
     lab = lab_of(run, paths, "en")
-    assert trust.facts(lab, "round_trip")["referees"] is None
+    assert trust.rule_facts(lab, "round_trip")["referees"] is None
     ask(run, *found)
-    known = kept(run)
+    known = referees_kept(run)
     assert known and known.found == list(found)
-    assert trust.facts(lab, "round_trip")["referees"] == share
+    assert trust.rule_facts(lab, "round_trip")["referees"] == share
 
 
 def test_what_was_altered_is_not_believed(run: Record) -> None:
     ask(run, AGREES)
     (run.path / KEPT).write_bytes((run.path / KEPT).read_bytes().replace(b"0.9", b"1.0"))
     with pytest.raises(LabError, match="not what was measured"):
-        kept(run)
+        referees_kept(run)
     (run.path.parent / FILE).write_text("{}")
     with pytest.raises(LabError, match="cannot be read"):
-        keep(run)
+        keep_referees(run)
 
 
 def test_the_facts_are_those_of_the_points_asked_for(run: Record, paths: Paths) -> None:
     row = trust.trusted(lab_of(run, paths, "en"), "round_trip", backend="unix")
-    known = trust.facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
+    known = trust.rule_facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
     assert known["disturbed"] == 0.0
     assert 0 < (known["width"] or 0) < 0.2
     assert known["beaten"] == 0.0

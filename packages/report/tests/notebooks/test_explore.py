@@ -39,7 +39,7 @@ def trying(drawn: list[tuple[str, str]]) -> Callable[..., Callable[[Any], Any]]:
 def test_every_study_and_every_factor_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[str, str]] = []
     monkeypatch.setattr(ipywidgets, "interact", trying(drawn))
-    monkeypatch.setattr(derived, "measured", lambda run: ["round_trip", "faults"])
+    monkeypatch.setattr(derived, "studies_measured", lambda run: ["round_trip", "faults"])
     notebook = json.loads((checkout().notebooks / "explore.ipynb").read_text(encoding="utf-8"))
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     names: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab_report.notebooks.execute import Kernel, execute
-from ipclab_report.pages.document import read
+from ipclab_report.pages.document import read_document
 from tests.pages.conftest import write_notebook
 
 
@@ -77,7 +77,7 @@ def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
     assert executed.cells[2].source == "How to use this"
     for english in (executed, nbformat.read(notebook, as_version=4)):
         english.metadata["ipclab"] = {"lang": "ko"}
-        assert read(english, tmp_path).headings == [(1, "s-원문의-주장", "원문의 주장")]
+        assert read_document(english, tmp_path).headings == [(1, "s-원문의-주장", "원문의 주장")]
 
 
 def test_wrong_parameters_are_refused_before_a_kernel_starts(
@@ -94,7 +94,7 @@ def test_wrong_parameters_are_refused_before_a_kernel_starts(
 
 CELLS = {
     "lab": "from ipclab_report.prose import magic\nfrom ipclab.errors import LabError\n"
-    "magic.register(None)\nraise LabError('no room', 'it is full', 'make room')",
+    "magic.register_prose(None)\nraise LabError('no room', 'it is full', 'make room')",
     "python": "x = 1\n1 / 0",
     "magic": "%%prose\n# Title",
     "endless": "while True: pass",

@@ -19,7 +19,7 @@ from pypdf import PdfReader
 
 from ipclab.errors import LabError
 from ipclab_report.pages import pandoc
-from ipclab_report.pages.document import Document, read
+from ipclab_report.pages.document import Document, read_document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
 from ipclab_report.pictures import print_fonts
@@ -90,7 +90,7 @@ def words_of(pdf: bytes) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_shows_what_jupyter_shows(kind: str) -> None:
     cells, words, pictures = KINDS[kind]
-    document = read(notebook(*cells), Path(), name="file")
+    document = read_document(notebook(*cells), Path(), name="file")
     page = Shown(ReportHTMLExporter().convert(document))
     assert squeezed("".join(page.texts)) == squeezed(words).replace("∗", "*")
     assert page.pictures == pictures
@@ -111,7 +111,7 @@ def test_what_is_expected_of_a_report_is_what_plain_nbconvert_shows(kind: str) -
 @pytest.mark.parametrize("kind", KINDS)
 def test_print_shows_what_jupyter_shows(kind: str, tmp_path: Path) -> None:
     cells, words, pictures = KINDS[kind]
-    document = read(notebook(*cells), Path(), name="file")
+    document = read_document(notebook(*cells), Path(), name="file")
     pdf = TypstPDFExporter().convert(document)
     assert b"pdfuaid" in pdf and document.lost == []
     said = squeezed(words_of(pdf)).removeprefix("Contents")
@@ -174,12 +174,12 @@ def test_what_no_report_can_show_is_named_with_its_cell(
 
 def test_a_picture_stands_for_what_a_script_draws_beside_it() -> None:
     told = notebook(displayed({"text/html": "<script>f()</script>", "image/png": PIXEL}))
-    document = read(told, Path())
+    document = read_document(told, Path())
     assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
 
 
 def test_a_letter_that_no_font_has_is_its_number() -> None:
-    document = read(notebook("# T\n\nx\ue000y", printed("a\u0c80\ue001\x07b\n")), Path())
+    document = read_document(notebook("# T\n\nx\ue000y", printed("a\u0c80\ue001\x07b\n")), Path())
     pdf = TypstPDFExporter().convert(document)
     assert b"pdfuaid" in pdf
     assert document.lost == [
@@ -190,7 +190,7 @@ def test_a_letter_that_no_font_has_is_its_number() -> None:
 
 
 def test_latex_that_cannot_be_set_stands_as_it_was_written() -> None:
-    document = read(notebook("# T\n\n$\\nosuch{x}$"), Path())
+    document = read_document(notebook("# T\n\n$\\nosuch{x}$"), Path())
     assert "\\nosuch{x}" in words_of(TypstPDFExporter().convert(document))
     assert "\\nosuch{x}" in "".join(Shown(ReportHTMLExporter().convert(document)).texts)
     assert document.lost == ["LaTeX that cannot be set stands as it was written: \\nosuch{x}"]
@@ -200,7 +200,7 @@ def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
     (tmp_path / "my dot.svg").write_text(SVG)
     (tmp_path / "dot.gif").write_bytes(b64decode(GIF))
     told = notebook("# T\n\n![one](my%20dot.svg)", "<img src='dot.gif' alt='two'>")
-    document = read(told, tmp_path)
+    document = read_document(told, tmp_path)
     assert Shown(ReportHTMLExporter().convert(document)).pictures == 2
     (tmp_path / "set").mkdir()
     assert pictures_set(document, tmp_path / "set") == 2
@@ -210,7 +210,7 @@ def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
 def test_without_a_date_it_is_the_day_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     told = v4.new_notebook(cells=[v4.new_markdown_cell("no title")])
-    document = read(told, Path(), name="my_file")
+    document = read_document(told, Path(), name="my_file")
     assert (document.date, document.title) == ("2023-11-14", "my_file")
     assert TypstPDFExporter().convert(document) == TypstPDFExporter().convert(document)
 
@@ -239,4 +239,4 @@ def test_pandoc_that_does_not_end_is_an_error_of_one_line(
     monkeypatch.setattr(pandoc, "_program", lambda: str(hangs))
     monkeypatch.setattr(pandoc, "TIMEOUT_S", 0.1)
     with pytest.raises(LabError, match=r"^pandoc did not end: it was given 0\.1 s; "):
-        pandoc.read(pandoc.HTML, ["<p>any</p>"])
+        pandoc.read_trees(pandoc.HTML, ["<p>any</p>"])

@@ -16,7 +16,7 @@ from ipclab.store.run import RunFolder
 from ipclab_report import head, hints
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter
-from ipclab_report.pages.fitting import Fit, Place, fitted
+from ipclab_report.pages.fitting import Fit, PagePlace, fitted
 from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
@@ -48,7 +48,7 @@ def notebook(**about: str) -> Any:
 def test_every_page_tells_machine_profile_date_and_that_it_is_preliminary(
     lang: str, line: str, mark: str
 ) -> None:
-    read = document.read(notebook(lang=lang, profile="quick", **ABOUT), Path())
+    read = document.read_document(notebook(lang=lang, profile="quick", **ABOUT), Path())
     about = typeset(read)["about"]
     assert " · ".join(about["head"]) == f"AMD EPYC (4731527e62cd) · {line}"
     assert about["mark"].startswith(mark)
@@ -59,7 +59,7 @@ def test_every_page_tells_machine_profile_date_and_that_it_is_preliminary(
 
 def test_what_is_no_longer_preliminary_bears_no_mark() -> None:
     for profile, marked in (("smoke", True), ("standard", False), ("full", False), ("", False)):
-        read = document.read(notebook(lang="en", profile=profile, **ABOUT), Path())
+        read = document.read_document(notebook(lang="en", profile=profile, **ABOUT), Path())
         assert bool(typeset(read)["about"]["mark"]) is marked
         assert ('<p class="mark">' in ReportHTMLExporter().convert(read)) is marked
 
@@ -78,20 +78,20 @@ def test_a_notebook_that_no_report_has_executed_tells_what_it_opened(
     shown = []
     monkeypatch.setattr(hints, "current", SimpleNamespace)
     monkeypatch.setattr("IPython.display.display", lambda data, **more: shown.append(more))
-    hints.hint("run r-1", of_profile("smoke"))
+    hints.show_hint("run r-1", of_profile("smoke"))
     told = notebook()
     output = v4.new_output("display_data", {"text/plain": "run r-1"}, metadata=shown[0]["metadata"])
     told["cells"].append(v4.new_code_cell(outputs=[output]))
-    assert document.read(told, Path()).head.mark.startswith("PRELIMINARY (profile: smoke)")
+    assert document.read_document(told, Path()).head.mark.startswith("PRELIMINARY (profile: smoke)")
 
 
 def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -> None:
     for pages, wanted in ((8, False), (9, True)):
-        read = document.read(notebook(lang="en", **ABOUT), Path())
-        found = {"end": Place(name="end", page=pages, y=700.0)}
+        read = document.read_document(notebook(lang="en", **ABOUT), Path())
+        found = {"end": PagePlace(name="end", page=pages, y=700.0)}
         assert fitted(partial(_always, found), read)["contents"] is wanted
     assert Sheet(read, tmp_path).places(Sheet(read, tmp_path).data["fit"])["end"]["page"] == 1
 
 
-def _always(found: dict[str, Place], _fit: Fit) -> dict[str, Place]:
+def _always(found: dict[str, PagePlace], _fit: Fit) -> dict[str, PagePlace]:
     return found

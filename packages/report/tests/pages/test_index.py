@@ -9,7 +9,7 @@ import nbformat
 from nbformat import v4
 
 from ipclab_report.pages import index
-from ipclab_report.pages.document import read
+from ipclab_report.pages.document import read_document
 from ipclab_report.pages.exporters import ReportHTMLExporter
 
 ABOUT = {
@@ -63,6 +63,6 @@ def test_links_keep_the_order_of_the_reports_in_an_executed_notebook(tmp_path: P
     file = tmp_path / "one.ipynb"
     shown = v4.new_notebook(cells=[v4.new_markdown_cell("# One")], metadata={"ipclab": about})
     nbformat.write(shown, file)
-    html = ReportHTMLExporter().convert(read(nbformat.read(file, as_version=4), tmp_path))
+    html = ReportHTMLExporter().convert(read_document(nbformat.read(file, as_version=4), tmp_path))
     row = re.search(r'<p class="links">(.*?)</p>', html)
     assert row and re.findall(r">([^<>]+)</", row[1]) == ["Zero", "One", "Also two"]

@@ -16,7 +16,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.tables.table import MIME, Column, Table
 from ipclab_report.lab import lab_of
-from ipclab_report.pages.document import read
+from ipclab_report.pages.document import read_document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
@@ -42,7 +42,9 @@ def long_page(rows: int, tags: list[str], text: str = "", name: str = "every") -
 def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
     rows: int, tags: list[str], printed: int
 ) -> None:
-    document = read(long_page(rows, tags, "From 42.5\u00a0µs to 399.5 µs; [](#every)."), Path())
+    document = read_document(
+        long_page(rows, tags, "From 42.5\u00a0µs to 399.5 µs; [](#every)."), Path()
+    )
     data = typeset(document)
     (sheet,) = (block for block in data["blocks"] if block["type"] == "sheet")
     assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
@@ -59,7 +61,7 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
 
 
 def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
-    pdf = TypstPDFExporter().convert(read(long_page(400, ["long"], name=""), Path()))
+    pdf = TypstPDFExporter().convert(read_document(long_page(400, ["long"], name=""), Path()))
     assert b"table-1.csv" in pdf
 
 
@@ -100,7 +102,7 @@ def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:
     prose = [v4.new_markdown_cell(text) for text in ("# T", "## One", "Prose.", "## Two")]
     cells = [prose[0], prose[1], cell("first"), prose[2], prose[3], cell("second")]
     about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
-    sheet = Sheet(read(v4.new_notebook(cells=cells, metadata=about), Path()), tmp_path)
+    sheet = Sheet(read_document(v4.new_notebook(cells=cells, metadata=about), Path()), tmp_path)
     inputs = {"document": json.dumps(sheet.data)}
     found = json.loads(
         typst.query(sheet.main.encode(), "selector(figure).or(heading)", sys_inputs=inputs)

@@ -23,7 +23,7 @@ def notebook(tmp_path: Path) -> Path:
 
 
 def test_reads_name_type_and_default(notebook: Path) -> None:
-    found = parameters.read(notebook)
+    found = parameters.read_parameters(notebook)
     assert list(found) == ["sizes", "gap_s", "run", "measure"]
     assert found["sizes"] == parameters.Parameter("sizes", "list[int]", [84, 13824])
     assert found["measure"].type == "bool"
@@ -80,7 +80,7 @@ def test_papermill_alone_stops_at_an_unknown_parameter(name: str, tmp_path: Path
 def test_what_is_meant_is_converted(
     notebook: Path, given: dict[str, Any], meant: dict[str, Any]
 ) -> None:
-    found = parameters.check(notebook, given)
+    found = parameters.checked_values(notebook, given)
     assert found == meant
     assert list(map(type, found.values())) == list(map(type, meant.values()))
 
@@ -100,7 +100,7 @@ def test_refuses_unknown_names_and_wrong_types(
     notebook: Path, value: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        parameters.check(notebook, value)
+        parameters.checked_values(notebook, value)
     assert words in str(caught.value)
 
 
@@ -108,15 +108,17 @@ def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
     text = path.read_text("utf-8")
     path.write_text(text.replace('"parameters"', '"other"'), "utf-8")
-    assert parameters.check(path, {}) == parameters.declared(path) == {}  # it asks for nothing
+    assert (
+        parameters.checked_values(path, {}) == parameters.declared(path) == {}
+    )  # it asks for nothing
     with pytest.raises(UsageError, match="has 0 cells tagged 'parameters'"):
-        parameters.check(path, {"sizes": [1]})
+        parameters.checked_values(path, {"sizes": [1]})
     path.write_text(text.replace('"lab"', '"parameters"').replace("markdown", "code"), "utf-8")
     with pytest.raises(UsageError, match="has 2 cells tagged"):
-        parameters.check(path, {})
+        parameters.checked_values(path, {})
 
 
 @pytest.mark.parametrize("source", ["import os", "a, b = 1, 2", "n = max(1, 2)", "n: Thing = 1"])
 def test_refuses_what_is_no_parameter(source: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        parameters.check(write_notebook(tmp_path / "n.ipynb", parameters=source), {"n": 1})
+        parameters.checked_values(write_notebook(tmp_path / "n.ipynb", parameters=source), {"n": 1})

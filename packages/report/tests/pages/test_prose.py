@@ -5,7 +5,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.stats.quantity import Quantity
 from ipclab.words import filling
-from ipclab.words.filling import named
+from ipclab.words.filling import variable_named
 from ipclab.words.numbers import Formatter
 from ipclab_report.prose import prose
 from ipclab_report.prose.language import placeholders
@@ -82,10 +82,10 @@ def test_an_address_is_one_placeholder() -> None:
 
 
 def test_an_unknown_name_is_named_with_its_neighbour() -> None:
-    with pytest.raises(
-        LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"
-    ):
-        filling.fill("{wirte:ms}", partial(named, namespace={"write": "1"}), Formatter("en"))
+    with pytest.raises(LabError, match="'wirte': the prose asks for it; did you mean 'write'"):
+        filling.fill(
+            "{wirte:ms}", partial(variable_named, namespace={"write": "1"}), Formatter("en")
+        )
 
 
 @pytest.mark.parametrize(

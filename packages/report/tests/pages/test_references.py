@@ -18,7 +18,7 @@ from ipclab_report.claims.file import Control
 from ipclab_report.claims.lines import Lines
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab_report.pages.pandoc import nodes, text_of
+from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.prose import magic
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
@@ -46,7 +46,7 @@ def table(name: str, *cells: str, caption: str = "What it is") -> Table:
 
 def test_references_get_the_number_of_what_they_name() -> None:
     told = notebook("# T\n\nSee [](#second).", table("first", "#second"), table("second", "1"))
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert read.labels == {"first": "Table 1", "second": "Table 2"}
     html = ReportHTMLExporter().convert(read)
     assert '<a href="#second">Table\u00a02</a>' in html
@@ -56,7 +56,7 @@ def test_references_get_the_number_of_what_they_name() -> None:
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
     told = notebook("# T\n\nSee [](#second-x).", table("second", "1"))
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert read.lost == ["Cell 1: A reference leads nowhere: #second-x"]
     assert TypstPDFExporter().convert(read).startswith(b"%PDF")
 
@@ -65,30 +65,30 @@ PROSE = "See [](#made).\n\n| a |\n|---|\n| 1 |\n\n: What it is {#made}"
 
 
 def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
-    data, about = magic.bundle(PROSE)
+    data, about = magic.mime_bundle(PROSE)
     cell = v4.new_code_cell(outputs=[v4.new_output("display_data", data, metadata=about)])
     told = notebook("# T\n\nIn [made](#made), [made](https://example.org).")
     told.cells.append(cell)
     html, _ = HTMLExporter().from_notebook_node(told)
     assert '<a href="#made">→ made</a>' in html
     assert '<strong id="made">What it is</strong>' in html
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert (read.lost, read.labels) == ([], {"made": "Table 1"})
     page = ReportHTMLExporter().convert(read)
     assert page.count('<a href="#made">Table\u00a01</a>') == 2
     assert '<a href="https://example.org">made</a>' in page
-    assert magic.bundle("# T") == ({magic.MARKDOWN: "# T"}, {})
+    assert magic.mime_bundle("# T") == ({magic.MARKDOWN: "# T"}, {})
 
 
 def test_what_is_tagged_front_stands_before_the_contents() -> None:
     told = notebook(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert (read.front, read.labels) == (2, {"t": "Table 1"})
     assert typeset(read)["about"]["fronted"] is True
 
 
 def test_what_found_the_places_of_a_document_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = document.read(notebook("# T", ("front",), "## One\n\nText."), Path())
+    read = document.read_document(notebook("# T", ("front",), "## One\n\nText."), Path())
     alone = TypstPDFExporter().convert(read)
     made = list[Any]()
     compiler = typst.Compiler
@@ -105,18 +105,18 @@ def test_what_found_the_places_of_a_document_writes_it(monkeypatch: pytest.Monke
 def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
     told = notebook("**Not measured here.**", "## One", ("in front",))
     for text, undecided in (("1. open\n2. open, too", True), ("1. decided", False)):
-        data, about = magic.bundle(text, undecided)
+        data, about = magic.mime_bundle(text, undecided)
         shown = v4.new_output("display_data", data, metadata=about)
         told.cells.append(v4.new_code_cell(outputs=[shown], metadata={"tags": ["finding"]}))
     guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
     told.cells.insert(0, guide)
-    read = document.read(told, Path())
+    read = document.read_document(told, Path())
     assert read.title == "Its title"
     assert [text_of(tree) for tree in read.prose] == [
         *("Not measured here.", "decidedopenopen, too", "in front", "One")
     ]
     assert read.front == 3
-    (found,) = (node for node in nodes(read.prose) if node["t"] == "OrderedList")
+    (found,) = (node for node in tree_nodes(read.prose) if node["t"] == "OrderedList")
     assert len(found["c"][1]) == 3
 
 

@@ -57,7 +57,7 @@ def markdown_notebook(text: str, **metadata: Any) -> Any:
 
 
 def read(text: str) -> document.Document:
-    return document.read(markdown_notebook(text), Path())
+    return document.read_document(markdown_notebook(text), Path())
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -144,7 +144,7 @@ def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
     notebook.cells.append(
         v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)])
     )
-    blocks = document.read(notebook, Path()).blocks
+    blocks = document.read_document(notebook, Path()).blocks
     assert [block.caption for block in blocks if isinstance(block, Table)] == [
         "Table 1. t",
         "Table 2. t",
@@ -155,7 +155,7 @@ def test_a_table_without_columns_is_printed_as_its_notes() -> None:
     notebook = markdown_notebook("# T")
     shown = {MIME: Table("t", [], [], ["Not measured in this run."]).to_json()}
     notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown)]))
-    assert TypstPDFExporter().convert(document.read(notebook, Path())).startswith(b"%PDF")
+    assert TypstPDFExporter().convert(document.read_document(notebook, Path())).startswith(b"%PDF")
 
 
 def test_prose_cannot_become_typst_markup() -> None:
@@ -173,7 +173,7 @@ def test_what_papermill_executed_alone_is_exported_too() -> None:
             "start_time": "2026-11-21T01:02",
         }
     }
-    found = document.read(notebook, Path())
+    found = document.read_document(notebook, Path())
     assert (found.lang, found.run, found.date) == ("ko", "r-1", "2026-11-21")
 
 
@@ -187,12 +187,12 @@ def test_a_figure_leads_to_the_cell_that_made_it_and_to_its_data() -> None:
         "# T", notebook="../notebooks/n.ipynb", attachments={"payload.csv": "../data/payload.csv"}
     )
     notebook.cells.append(v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=[output]))
-    html = ReportHTMLExporter().convert(document.read(notebook, Path()))
+    html = ReportHTMLExporter().convert(document.read_document(notebook, Path()))
     assert '<a href="../notebooks/n.ipynb#cell-id=made-here">n.ipynb [2]</a>' in html
     assert '<a href="../data/payload.csv">payload.csv</a>' in html
     assert "draw(1 &lt; 2)</pre></details>" in html
     notebook.metadata["ipclab"].pop("notebook")
-    assert "draw(" not in ReportHTMLExporter().convert(document.read(notebook, Path()))
+    assert "draw(" not in ReportHTMLExporter().convert(document.read_document(notebook, Path()))
 
 
 def test_plain_nbconvert_shows_all_that_papermill_executed(executed: dict[str, Path]) -> None:

@@ -8,7 +8,7 @@ from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab_measure.session.progress import Progress
 from ipclab_report.notebooks.parameters import fault
-from ipclab_report.pages.report import check_strays, notebooks_of, report
+from ipclab_report.pages.report import check_strays, notebooks_of, render_run
 from tests.pages.conftest import write_notebook
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
@@ -53,8 +53,8 @@ def test_all_others_are_rendered(paths: Paths, tmp_path: Path) -> None:
     (paths.notebooks / "Untitled.ipynb").write_text(EMPTY)
     run, out = make_run(tmp_path / "runs"), tmp_path / "out"
     with pytest.raises(LabError, match=r"^1 reports failed: .*ZeroDivisionError"):
-        report(paths, run, ["en"], ["ipynb"], out, Progress())
+        render_run(paths, run, ["en"], ["ipynb"], out, Progress())
     assert sorted(file.stem for file in (out / "en").iterdir()) == ["good", "quotes"]
     (paths.notebooks / "fails.ipynb").unlink()
-    made = report(paths, run, ["en"], ["ipynb"], out, Progress())
+    made = render_run(paths, run, ["en"], ["ipynb"], out, Progress())
     assert len(made) == 4  # two pages, and the notebooks that they came from

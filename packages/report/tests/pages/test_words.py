@@ -75,7 +75,7 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
 def test_translations_are_held_to_the_rules(
     lang: str, msgid: str, msgstr: str, problems: int
 ) -> None:
-    assert len(words.faults(lang, msgid, msgstr)) == problems
+    assert len(words.translation_faults(lang, msgid, msgstr)) == problems
 
 
 def test_what_a_spread_layout_or_a_pair_of_names_gives_a_figure_is_translated(

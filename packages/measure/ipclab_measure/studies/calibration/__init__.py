@@ -26,7 +26,7 @@ from ipclab_measure.studies.interface import (
     Sweep,
 )
 from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.round_trip.ends import echo, opened
+from ipclab_measure.studies.round_trip.ends import channel_end, echo
 
 HERE = "ipclab_measure.studies.calibration"
 SIZE = 100  # bytes
@@ -78,24 +78,24 @@ def roles(
 ) -> list[Role]:
     """Return the echoing and the asking process, which exchange through `backend`."""
     asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
-    serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))
-    return [serving, Role("client", f"{HERE}:ask", asking, placement.role(1))]
+    serving = Role("server", f"{HERE}:answer_exchanges", {"backend": backend}, placement.role(0))
+    return [serving, Role("client", f"{HERE}:time_exchanges", asking, placement.role(1))]
 
 
-def serve(worker: Worker, backend: str) -> Turns:
+def answer_exchanges(worker: Worker, backend: str) -> Turns:
     """Be the echoing end."""
-    with opened(worker, backend, SIZE, WAIT) as channel:
+    with channel_end(worker, backend, SIZE, WAIT) as channel:
         proof = Proof(worker, SIZE)
         while roles := (yield {}):
             echo(channel, channel.recv, proof, roles["client"]["exchanges"])
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def ask(
+def time_exchanges(
     worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
 ) -> Turns:
     """Be the asking end: time, in each turn, as many operations of `exchanges` each as fit."""
-    with opened(worker, backend, SIZE, WAIT) as channel:
+    with channel_end(worker, backend, SIZE, WAIT) as channel:
         proof, count = Proof(worker, SIZE), DISCARDED + least
         while (yield {"exchanges": count * exchanges}):
             plan = proof.plan(count * exchanges)

@@ -32,7 +32,7 @@ Arguments = dict[str, Any]
 FACTS = ("files", "bytes", "peak_rss_bytes", "max_open_files")
 
 
-def run(
+def read_file_set(
     worker: Worker,
     folder: str,
     files: Arguments,
@@ -56,7 +56,7 @@ def run(
     times = file_set.compute_ns.astype("<u8").tobytes()
     whole = {**plan, "folder": folder, "sizes": file_set.native_sizes, "compute_ns": times}
     result = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
-    check(result, file_set)
+    check_reads(result, file_set)
     after = resident(native, folder, file_set.native_sizes)
     facts = worker.outcome.facts
     facts |= {"resident_share_before": before, "resident_share_after": after}
@@ -66,7 +66,7 @@ def run(
     proof = result
     if verify and not plan["checksum_rounds"]:
         proof = native.read_files({**whole, "compute_ns": b"", "checksum_rounds": 1})
-        check(proof, file_set)
+        check_reads(proof, file_set)
     if verify or plan["checksum_rounds"]:
         facts["checksum"] = str(proof["checksum"])
     worker.outcome.counters[OP] = counters(result["threads"], file_set.count)
@@ -100,7 +100,7 @@ def resident(native: Any, folder: str, sizes: bytes) -> float:
     return float(there) / pages if pages else 0.0
 
 
-def check(result: Mapping[str, Any], file_set: FileSet) -> None:
+def check_reads(result: Mapping[str, Any], file_set: FileSet) -> None:
     """Raise `LabError` for unreadable files, `PayloadError` unless each was read once and whole."""
     if result["errors"]:
         index, number, phase = result["errors"][0]

@@ -17,7 +17,7 @@ import numpy as np
 from ipclab.errors import LabError, UsageError
 from ipclab.store.files import dump_json, write_whole
 from ipclab_measure.machine.mounts import existing
-from ipclab_measure.spawn.scratch import held, path_of
+from ipclab_measure.spawn.scratch import held_subfolder, path_of
 from ipclab_measure.studies.profile import PROFILES
 
 ARMS = Path(__file__).with_name("arms.toml")
@@ -215,7 +215,7 @@ def no_room(file_set: FileSet, scratch: Path) -> str | None:
 
 
 @contextmanager
-def made(
+def made_sets(
     scratch: Path,
     sets: Iterable[FileSet],
     engine: Any,
@@ -227,7 +227,7 @@ def made(
     `own` is told of the folder before it is made. A set that does not fit is refused and the others
     are made. Raises `LabError` when the folder cannot be made or another process reads files in it.
     """
-    with held(scratch, TAG, own) as home:
+    with held_subfolder(scratch, TAG, own) as home:
         there = Made(home)
         for file_set in sets:
             try:

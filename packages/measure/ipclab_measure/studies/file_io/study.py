@@ -22,7 +22,7 @@ from ipclab_measure.studies.file_io.sets import (
     FileSet,
     Whole,
     file_sets,
-    made,
+    made_sets,
     no_room,
     own_sets,
     set_of,
@@ -33,7 +33,7 @@ from ipclab_measure.studies.file_io.sweeps import (
     in_flight,
     in_timeline,
     levels_known,
-    parse,
+    roles_of_mix,
     whole_levels,
 )
 from ipclab_measure.studies.interface import (
@@ -102,7 +102,7 @@ class FileIoStudy(Study):
         levels = point.levels
         plan = {
             "method": point.backend,
-            "roles": parse(str(levels["roles"])),
+            "roles": roles_of_mix(str(levels["roles"])),
             "depth": levels["depth"],
             "in_flight": in_flight(point),
             "direct": levels["direct"] == "yes",
@@ -118,10 +118,12 @@ class FileIoStudy(Study):
         arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan}
         arguments["most"] = profile.most_samples
         cpus: frozenset[int] = frozenset().union(*placement.cpus)
-        return [Role("engine", "ipclab_measure.studies.file_io.engine:run", arguments, cpus)]
+        return [
+            Role("engine", "ipclab_measure.studies.file_io.engine:read_file_set", arguments, cpus)
+        ]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        if why := native_shm.missing():
+        if why := native_shm.native_missing():
             return why
         place = existing(scratch)
         if point.levels["cache"] == COLD and _filesystem(place) in KNOWN["memory"]:
@@ -143,7 +145,7 @@ class FileIoStudy(Study):
         sets = {str(point.levels["set"]): _files_of(point) for point in points}.values()
         drawn = set[str]()  # points whose first launch is done
         sums = dict[str, str]()  # checksums by set
-        with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
+        with made_sets(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
 
             def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:

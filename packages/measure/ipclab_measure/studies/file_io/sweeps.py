@@ -83,7 +83,7 @@ def levels_known(
             "longest": [count for count in levels["longest"] if count > _reference()],
             "reference": [_reference()],
             "mixes": [
-                mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()
+                mix for mix in table(ARMS)["mixes"].split() if len(roles_of_mix(mix)) <= 2 * cores()
             ],
             "caches": (COLD, "warm"),
             "depths": depths,
@@ -134,12 +134,12 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
         **levels,
         **own,
         "roles": roles,
-        "threads": len(parse(roles)),
+        "threads": len(roles_of_mix(roles)),
         "size": sets[levels["set"]].bytes,
     }
 
 
-def parse(text: str) -> list[str]:
+def roles_of_mix(text: str) -> list[str]:
     """Return the role of each thread of mix `text`; the engine refuses one without both jobs."""
     parts = re.findall(r"(\d+)([A-Za-z]+)", text)
     return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
@@ -161,7 +161,7 @@ def in_timeline(point: Point) -> bool:
 
 def in_flight(point: Point) -> int:
     """Return how many files may be open and not computed yet, all threads together."""
-    roles = parse(str(point.levels["roles"]))
+    roles = roles_of_mix(str(point.levels["roles"]))
     reads = len(roles) - roles.count("compute")
     computes = len(roles) - roles.count("read")
     return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))

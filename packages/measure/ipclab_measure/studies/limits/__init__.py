@@ -10,7 +10,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.questions import Limit
 from ipclab_measure.backends import installed as registry
-from ipclab_measure.backends.native_shm import missing
+from ipclab_measure.backends.native_shm import native_missing
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.floors import COPIED
 from ipclab_measure.machine.source import Source
@@ -74,7 +74,7 @@ class LimitsStudy(Study):
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*PROGRAMS, cpu_pairs.NAME) if not missing() else ()
+        return (*PROGRAMS, cpu_pairs.NAME) if not native_missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches for a floor, and for the heats that it takes part in."""
@@ -86,7 +86,7 @@ class LimitsStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
-        What bounds the points of other studies is added by `floors.bounded`. The pairs of CPUs are
+        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs are
         of the profiles `standard` and up, or named.
         """
         every = sweep.backends is None
@@ -103,11 +103,11 @@ class LimitsStudy(Study):
         )
         pairs_too = every and profile.name not in BRIEF and self.backends()
         if pairs_too or cpu_pairs.NAME in asked:
-            points += pairs.points(Topology.read(Source()))
+            points += pairs.relation_points(Topology.read(Source()))
         return points
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        return refused(point)
+        return queue_refusal(point)
 
     def shared_memory(self, point: Point) -> int:
         return point.size_bytes if point.backend.startswith(MAPS) else 0
@@ -115,10 +115,15 @@ class LimitsStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
         if point.backend == cpu_pairs.NAME:
-            timed = [cpu_pairs.pair_of(op) for op in point.primary]
+            timed = [cpu_pairs.cpu_pair_of(op) for op in point.primary]
             cpus = frozenset(cpu for pair in timed for cpu in pair)
             return [
-                Role("native", "ipclab_measure.studies.limits.pairs:run", {"pairs": timed}, cpus)
+                Role(
+                    "native",
+                    "ipclab_measure.studies.limits.pairs:time_pairs",
+                    {"pairs": timed},
+                    cpus,
+                )
             ]
         near, far = placement.role(0), placement.role(1)
         arguments = {
@@ -127,7 +132,7 @@ class LimitsStudy(Study):
             "cpus": [min(near), min(far)],
             "budget_ns": profile.turn_ns,
         }
-        return [Role("native", "ipclab_measure.studies.limits:run", arguments, near | far)]
+        return [Role("native", "ipclab_measure.studies.limits:time_limit", arguments, near | far)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; one of messages that flow stands for as many as the worker says."""
@@ -145,14 +150,14 @@ def limit_point(name: str, size: int, placement: str) -> Point:
     return Point(LimitsStudy.name, name, size, placement, {}, "limits", tuple(PROGRAMS[name]))
 
 
-def refused(point: Point) -> str | None:
+def queue_refusal(point: Point) -> str | None:
     """Return why a queue or datagram cannot have the limit point's messages; None when it can."""
     for name in REFUSING.keys() & {*point.backend.split("-")}:
         return registry.backend(REFUSING[name]).refuses(point.size_bytes)
     return None
 
 
-def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:
+def time_limit(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:
     """Measure one limit from a process of its own, in turns of `budget_ns` over all its ops."""
     import ipclab_native as native
 

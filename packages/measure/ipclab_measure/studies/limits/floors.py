@@ -11,7 +11,7 @@ from ipclab_measure.studies.limits import (
     PAIRS,
     LimitsStudy,
     limit_point,
-    refused,
+    queue_refusal,
 )
 
 LEAST_COPIED = 4_000  # what is shorter takes no time that could show that a result is impossible
@@ -38,7 +38,7 @@ def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
     passed = set[int]()
     for point in points:
         for limit in limits_of(point):
-            if limit.placement in PAIRS and not refused(limit):
+            if limit.placement in PAIRS and not queue_refusal(limit):
                 limits[limit.id] = limit
         bounds = [bound_of(questions(), point.study, op, point.key()) for op in _bounded_ops(point)]
         if any(bound and bound.copies for bound in bounds):
@@ -52,7 +52,7 @@ def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
     return [*limits.values()]
 
 
-def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
+def with_floors(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
     """Return the studies with their points; limits have what bounds the others' points too."""
     every = list(measured)
     others = [

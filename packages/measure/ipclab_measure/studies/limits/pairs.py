@@ -24,7 +24,7 @@ WARM_NS, WARM_MOST = 2_000_000, 20_000  # until both CPUs are awake
 TURN_NS, KEPT = 2_000_000, 500  # round trips that are timed
 
 
-def chosen(topology: Topology) -> dict[str, list[Pair]]:
+def pairs_to_time(topology: Topology) -> dict[str, list[Pair]]:
     """Return the pairs of CPUs to measure by nearness, nearest first; a sample of many."""
     near: dict[str, list[Pair]] = {relation: [] for relation in RELATIONS}
     for pair in combinations(topology.allowed, 2):
@@ -42,15 +42,15 @@ def sampled(pairs: Sequence[Pair]) -> list[Pair]:
     return [pairs[round(number * last / (SAMPLED - 1))] for number in range(SAMPLED)]
 
 
-def points(topology: Topology) -> list[Point]:
+def relation_points(topology: Topology) -> list[Point]:
     """Return a point for each of the relations that two CPUs of the machine have."""
     return [
         Point("limits", NAME, 0, PLACED, {"shares": relation}, NAME, tuple(map(op, pairs)))
-        for relation, pairs in chosen(topology).items()
+        for relation, pairs in pairs_to_time(topology).items()
     ]
 
 
-def run(worker: Worker, pairs: list[Pair]) -> None:
+def time_pairs(worker: Worker, pairs: list[Pair]) -> None:
     """Time the cache line's round trips of each pair, one after the other, without turns."""
     import ipclab_native as native
 

@@ -20,7 +20,7 @@ LENGTH = 200
 PER = 1000  # operations that one sample stands for
 
 
-def outcome(said: str, cell: str, op: str) -> Outcome:
+def cell_outcome(said: str, cell: str, op: str) -> Outcome:
     """Return samples and counters of `cell` in what the binary `said`.
 
     Raises `LaunchError` for all but its one line.
@@ -55,7 +55,7 @@ def wrong(what: str) -> LaunchError:
     return LaunchError("the Go benchmark's output cannot be used", what, "measure again")
 
 
-def reason(text: str) -> str:
+def failure_reason(text: str) -> str:
     """Return why a test binary failed: its panic or its first message, in one line."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     said = [

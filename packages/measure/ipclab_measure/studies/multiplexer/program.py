@@ -56,7 +56,7 @@ class Program:
         ]
         cell = arguments["cell"]
         said = self._said(contestant.roles[0], given, {"IPCLAB_CELL": cell}, seconds + 1)
-        made = output.outcome(said, cell, contestant.point.primary[0])
+        made = output.cell_outcome(said, cell, contestant.point.primary[0])
         self.raw.append(said)
         return made
 
@@ -69,7 +69,7 @@ class Program:
             try:
                 said = self._said(roles[0], [], {"IPCLAB_HEAT": asked}, PATIENCE * schedule.seconds)
                 ops = [heat[name].point.primary[0] for name in going]
-                outcomes = dict(zip(going, turns.ends(said, ops, schedule.turns), strict=True))
+                outcomes = dict(zip(going, turns.cell_ends(said, ops, schedule.turns), strict=True))
                 self.raw += [asked, "\n", said]
             except LaunchError as error:
                 failures = turns.failures(error.said)
@@ -92,7 +92,7 @@ class Program:
             done = self.launcher.launch([program], seconds)
         except LaunchError as error:
             what = error.what.replace(f"worker {NAME!r}", "the Go benchmark")
-            failed = _failed(output.reason(error.said), role, what)
+            failed = _failed(output.failure_reason(error.said), role, what)
             failed.said = error.said
             raise failed from error
         return str(done[NAME].facts["said"])

@@ -111,7 +111,7 @@ class MultiplexerStudy(Study):
         return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        go = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
         return go if isinstance(go, str) else _no_memory(point)
 
     @contextmanager
@@ -119,7 +119,7 @@ class MultiplexerStudy(Study):
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
         """Compile the program into the session's folder; give what runs its heats."""
-        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        go = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
         if isinstance(go, str):
             raise NotTestableError(go)
         binary = toolchain.build(go, toolchain.module(), site.launcher)

@@ -50,14 +50,14 @@ def module() -> Path:
     return SHIPPED if SHIPPED.is_dir() else PACKAGE.parent / "native" / "multiplexer"
 
 
-def candidates() -> tuple[Path, ...]:
+def go_commands() -> tuple[Path, ...]:
     """Return where a Go command may be: beside this interpreter (pinned), then on PATH."""
     pinned = Path(sys.executable).with_name("go")
     return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
 
 
 @lru_cache(maxsize=8)
-def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
+def go_toolchain(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
     """Return the first of `commands` new enough for the module in `folder`, or why none is."""
     asked = folder / "go.mod"
     least = _number(asked.read_text()) if asked.is_file() else None
@@ -92,7 +92,7 @@ def _version(command: Path) -> str:
         return "not there"
     try:
         asked = [str(command), "env", "GOVERSION"]
-        env = environment(Path("/"))
+        env = go_environment(Path("/"))
         done = subprocess.run(
             asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False
         )
@@ -105,7 +105,7 @@ def _line(said: str) -> str:
     return " ".join(said.split())[:REASON_LENGTH]
 
 
-def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+def go_environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return a Go command's environment: the person's with our settings; caches if no home."""
     # The cache is the person's; anything else of theirs would make the build, or what is measured,
     # another one.
@@ -134,7 +134,7 @@ def build(
     binary.unlink(missing_ok=True)  # one of a build before would hide that this one fails
     options = ("test", "-c", "-trimpath", "-o", str(binary), ".")
     command = (str(toolchain.command), "-C", str(source), *options)
-    env = launcher.changes({**environment(folder), "GOTMPDIR": str(folder)})
+    env = launcher.changes({**go_environment(folder), "GOTMPDIR": str(folder)})
     cpus = frozenset(os.sched_getaffinity(0))
     compiler = Role("compiler", "", {}, cpus, command=command, env=env)
     try:
@@ -155,7 +155,7 @@ def build(
 
 def warm() -> str | None:
     """Compile once, so that the standard library is compiled before measuring; return why not."""
-    found = find(module(), candidates())
+    found = go_toolchain(module(), go_commands())
     if isinstance(found, str):
         return found
     try:

@@ -24,7 +24,7 @@ FAIRNESS = "fairness"  # of a turn, not of an operation
 FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRNESS)
 
 
-class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
+class CellTurn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
     """One turn of cell number `cell` of a heat: its operations, and those of its receiver.
 
     Where there is a receiver every message is numbered, and so many were `compared` whole.
@@ -49,7 +49,7 @@ class Failure(msgspec.Struct, tag_field="kind", tag="failure", forbid_unknown_fi
     why: str
 
 
-LINES = msgspec.json.Decoder(Turn | Failure)
+LINES = msgspec.json.Decoder(CellTurn | Failure)
 
 
 def heat(roles: Sequence[Role], schedule: Schedule) -> str:
@@ -69,13 +69,13 @@ def heat(roles: Sequence[Role], schedule: Schedule) -> str:
     return json.dumps(asked)
 
 
-def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
+def cell_ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
     """Return how each cell of a heat ended, in the order of `ops`: measurements, or failure.
 
     Raises `LaunchError` when a cell that did not fail has not said exactly what it took in each of
     its `turns`.
     """
-    taken = [list[Turn]() for _ in ops]
+    taken = [list[CellTurn]() for _ in ops]
     why: dict[int, str] = {}
     for line in said.splitlines():
         try:
@@ -111,7 +111,7 @@ def failures(said: str) -> dict[int, str]:
     return reasons
 
 
-def _joined(taken: Sequence[Turn], op: str) -> Outcome:
+def _joined(taken: Sequence[CellTurn], op: str) -> Outcome:
     """Return the turns of a cell as one sample each, and what its ends allocated in all."""
     operations = sum(turn.operations for turn in taken)
     counted = dict[str, float]()

@@ -54,7 +54,7 @@ def _opened(
         yield (segment.buffer, full, empty), Numbered(f"{worker.prefix} {secret}", size)
 
 
-def write(
+def write_payloads(
     worker: Worker, backend: str, size: int, sampling: dict[str, int], **others: object
 ) -> Turns:
     """Be the writer: create the segment, and hand payloads over in each turn."""
@@ -82,7 +82,7 @@ def _put_all(ends: Ends, proof: Numbered, count: int) -> Samples:
     return np.frombuffer(starts, np.int64)
 
 
-def read(worker: Worker, backend: str, size: int, **others: object) -> Turns:
+def read_payloads(worker: Worker, backend: str, size: int, **others: object) -> Turns:
     """Be the reader: wait for each payload and copy it into memory of our own."""
     with _opened(worker, backend, size, create=False) as (ends, proof):
         local = bytearray(size)

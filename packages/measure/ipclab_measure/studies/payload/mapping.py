@@ -70,7 +70,7 @@ class Passed:
         self.proof.look(self.proof.made - 1, path.read_bytes())
 
 
-def run(
+def time_mapping(
     worker: Worker,
     size: int,
     seed: int,
@@ -147,7 +147,7 @@ def _opened(path: Path, size: int, passed: Passed, flags: int) -> Steps:
 
 
 def _kept(path: Path, size: int, passed: Passed, held: ExitStack) -> Steps:
-    descriptor = names.find(path)
+    descriptor = names.open_own(path)
     os.ftruncate(descriptor, size)
     target = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_WRITE))
     source = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ))

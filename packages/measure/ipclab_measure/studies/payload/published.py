@@ -22,7 +22,7 @@ ENLARGE = "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
-def run(worker: Worker, size: int, seed: int, **others: object) -> None:
+def write_then_read(worker: Worker, size: int, seed: int, **others: object) -> None:
     """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times.
 
     The published program goes through its sizes in one process: smaller ones come first and are not

@@ -18,7 +18,7 @@ from ipclab_measure.studies.interface import (
     Role,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 from ipclab_measure.studies.payload import MOVED, SIZES
 from ipclab_measure.studies.payload.handover import END, START
@@ -85,7 +85,7 @@ class PayloadStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; published ones are fresh interpreters."""
-        arguments = named(point, seed) | point.levels | {"sampling": profile.samples}
+        arguments = point_arguments(point, seed) | point.levels | {"sampling": profile.samples}
         arm = str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", arguments, placement.role(index), fresh=arm == "published")

@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Site,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 from ipclab_measure.studies.profile import PLACEMENTS
 from ipclab_measure.studies.ranks import on_ranks_or_workers
@@ -90,18 +90,18 @@ class RoundTripStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        module = "ends"
-        arguments = named(point, seed) | point.levels | profile.samples
+        serve, ask = "ends:serve", "ends:ask"
+        arguments = point_arguments(point, seed) | point.levels | profile.samples
         if point.levels["arm"] == "published":
-            module = "published"
+            serve, ask = "published:serve_as_published", "published:ask_as_published"
             arguments |= profile.whole  # a published program takes no turns
             if profile.most_samples >= published.ROUND_TRIPS:
                 # The published number, unless the launch would then come near its deadline.
                 budget_ns = int(profile.launch_seconds / 4 * 1e9)
                 arguments |= {"budget_ns": budget_ns, "most": published.ROUND_TRIPS}
         return [
-            Role("server", f"{HERE}.{module}:serve", arguments, placement.role(0)),
-            Role("client", f"{HERE}.{module}:ask", arguments, placement.role(1)),
+            Role("server", f"{HERE}.{serve}", arguments, placement.role(0)),
+            Role("client", f"{HERE}.{ask}", arguments, placement.role(1)),
         ]
 
     @contextmanager
@@ -116,7 +116,7 @@ class RoundTripStudy(Study):
         if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
             return why
         if point.backend == published.PACKAGE:
-            return published.missing(point.backend)
+            return published.program_missing(point.backend)
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:

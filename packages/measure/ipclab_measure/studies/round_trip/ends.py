@@ -21,7 +21,7 @@ from ipclab_measure.spawn.loops import (
 from ipclab_measure.spawn.proof import LARGE as FEW_ABOVE
 from ipclab_measure.spawn.proof import LOOKED, MARK, recorded
 from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab_measure.studies.joining import WAIT_NS, joined
+from ipclab_measure.studies.joining import WAIT_NS, joined_ends
 from ipclab_measure.studies.round_trip import start
 
 HEADER_BYTES = 16
@@ -34,7 +34,7 @@ Kept = np.ndarray[tuple[int], np.dtype[np.bool_]]  # which operations of a turn 
 
 
 @contextmanager
-def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
+def channel_end(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
     """Give this end of a channel for messages of `capacity` bytes; role `server` listens.
 
     After an error it is not closed: the other end would tell of that before this one has told why.
@@ -43,7 +43,7 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
     if kind is None:
         raise TypeError(f"{backend} has no channel")
     place = Place(worker.prefix, worker.folder, capacity, wait, comm=worker.comm)
-    (channel,), _ = joined(worker, kind, [place], "server", ["client"])
+    (channel,), _ = joined_ends(worker, kind, [place], "server", ["client"])
     yield channel
     channel.close()
 
@@ -76,10 +76,10 @@ READERS: dict[str, Reader] = {
 
 def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
     """Be the echoing end: send back what came, in arm `touch` after reading part of it."""
-    with opened(worker, backend, size, how["wait"]) as channel:
+    with channel_end(worker, backend, size, how["wait"]) as channel:
         proof = Proof(worker, size)
         if how["arm"] == "start":
-            start.echo(channel, proof)
+            start.echo_from_start(channel, proof)
         else:
             take = reading(taker(channel, how["receive"], size), how["arm"], how["touch"])
             echo(channel, take, proof, warm_up(size))
@@ -139,10 +139,10 @@ def ask(
 ) -> Turns:
     """Be the asking end: warm up, then time round trips in each turn."""
     apart.leave(how.get("boundary", apart.NONE))
-    with opened(worker, backend, size, how["wait"]) as channel:
+    with channel_end(worker, backend, size, how["wait"]) as channel:
         proof = Proof(worker, size)
         if how["arm"] == "start":
-            start.ask(worker, channel, proof)
+            start.ask_from_start(worker, channel, proof)
         else:
             take = reading(taker(channel, how["receive"], size), how["arm"], how["touch"])
             times, _ = closed_loop(channel, take, proof, warm_up(size))

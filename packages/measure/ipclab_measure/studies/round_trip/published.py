@@ -30,7 +30,7 @@ Send = Callable[[bytes], object]
 Take = Callable[[], bytes]
 
 
-def missing(backend: str) -> str | None:
+def program_missing(backend: str) -> str | None:
     """Return why the published program of `backend` cannot run here, and the fix, or None."""
     with suppress(PackageNotFoundError):
         if backend != PACKAGE or version(PACKAGE) == VERSION:
@@ -79,7 +79,7 @@ def _opened(worker: Worker, backend: str, size: int) -> Iterator[tuple[Send, Tak
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def serve(worker: Worker, backend: str, size: int, **others: object) -> None:
+def serve_as_published(worker: Worker, backend: str, size: int, **others: object) -> None:
     """Echo the warm-up, as many round trips as the other end says, and the proof."""
     with _opened(worker, backend, size) as (send, take):
         _echo(send, take, WARM_UP)
@@ -99,7 +99,7 @@ def _echo(send: Send, take: Take, count: int) -> None:
         send(data)
 
 
-def ask(worker: Worker, backend: str, size: int, **how: Any) -> None:
+def ask_as_published(worker: Worker, backend: str, size: int, **how: Any) -> None:
     """Warm up, agree on a count, keep the mean of that many trips as the sample; then the proof.
 
     The published loop sends one constant and looks at nothing: what it times is not looked at.

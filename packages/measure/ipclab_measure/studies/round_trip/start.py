@@ -20,7 +20,7 @@ BLOCK = 64  # round trips, one in eight of which is looked at whole
 MOST = 200_000  # round trips, more than the quickest makes in that time
 
 
-def echo(channel: Channel, proof: Proof) -> None:
+def echo_from_start(channel: Channel, proof: Proof) -> None:
     """Send back what comes, up to the message that comes twice.
 
     No other does: the numbers of two that follow one another differ, however short they are.
@@ -35,7 +35,7 @@ def echo(channel: Channel, proof: Proof) -> None:
                 return
 
 
-def ask(worker: Worker, channel: Channel, proof: Proof) -> None:
+def ask_from_start(worker: Worker, channel: Channel, proof: Proof) -> None:
     """Make round trips for `END_MS`; keep each by the part of that time that it lasts for."""
     begins, ends, plan, count = zeros(MOST), zeros(MOST), list[bool](), 0
     end_ns = clock() + END_MS * 1_000_000

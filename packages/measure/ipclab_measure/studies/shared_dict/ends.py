@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.backends.codecs import dictionary, encoded_bytes
+from ipclab_measure.backends.codecs import encoded_bytes, published_dictionary
 from ipclab_measure.backends.installed import GROUP
 from ipclab_measure.backends.interface import Place, Store
 from ipclab_measure.spawn.loops import keep
@@ -45,7 +45,7 @@ def _write_published(writing: Writing) -> None:
     """
     worker = writing.worker
     task = writing.task
-    task.coder.encode(dictionary(1, 0))
+    task.coder.encode(published_dictionary(1, 0))
     writing.versions.renew()
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
@@ -201,7 +201,7 @@ def store_of(backend: str) -> type[Store]:
     return kind
 
 
-def joined(worker: RankWorker, kind: type[Store], place: Place) -> Store:
+def joined_store(worker: RankWorker, kind: type[Store], place: Place) -> Store:
     """Return this rank's end of a store of `kind`, once all others have theirs."""
     if worker.index == 0:
         store = kind(place, True)
@@ -215,7 +215,7 @@ def joined(worker: RankWorker, kind: type[Store], place: Place) -> Store:
     return store
 
 
-def run(worker: RankWorker, **levels: Any) -> Turns:
+def use_dictionary(worker: RankWorker, **levels: Any) -> Turns:
     """Be the writer (rank 0) or a reader of the point with `levels`.
 
     After an error nothing is closed, since that may need the others: the bench removes what is left
@@ -236,7 +236,9 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
     own = {} if reads else {"first": secrets.randbits(FIRST_BITS)}
     first = int(worker.meet(**own)[worker.roles[0]]["first"])
     published = task.arm == "published"
-    store = joined(worker, STORES[task.backend] if published else store_of(task.backend), place)
+    store = joined_store(
+        worker, STORES[task.backend] if published else store_of(task.backend), place
+    )
     gc.collect()
     (gc.enable if published else gc.disable)()  # in the timed loops only where it was as published
     try:

@@ -34,7 +34,7 @@ from ipclab_measure.studies.interface import (
     Sweep,
     spread,
 )
-from ipclab_measure.studies.joining import together
+from ipclab_measure.studies.joining import turns_together
 from ipclab_measure.studies.ranks import on_ranks
 from ipclab_measure.studies.shared_dict.ends import (
     PUBLISHED_READS,
@@ -117,18 +117,18 @@ class SharedDictStudy(Study):
         writes = math.ceil(WRITES / (min(FEW, profile.least_launches) * turns))
         arguments = {"backend": point.backend, **point.levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
-        return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
+        return spread(["writer", *readers], f"{HERE}:use_dictionary", arguments, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and all reads; `PayloadError` for lost or torn reads."""
         writer, *readers = [
             Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()
         ]
-        facts = proved(point, writer.facts, [reader.facts for reader in readers])
+        facts = proved_facts(point, writer.facts, [reader.facts for reader in readers])
         if STAMP in writer.samples:
             facts |= _aged(writer.samples.pop(STAMP), readers)
         for op in (op for op in READ_OPS if op in readers[0].samples):
-            writer.samples[op], writer.turns[op] = together(readers, op)
+            writer.samples[op], writer.turns[op] = turns_together(readers, op)
         counted = [reader.counters["read"] for reader in readers]
         mean = {}
         for name in counted[0]:
@@ -137,7 +137,9 @@ class SharedDictStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return what is missing: MPI, the mechanism, ranks around us, or memory for messages."""
-        why = mpi.missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
+        why = (
+            mpi.mpi_missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
+        )
         if why or point.levels["arm"] != "published" or point.backend != "zmq-push":
             return why
         queued = 2 * point.size_bytes * PUBLISHED_READS * int(point.levels["readers"])
@@ -187,7 +189,7 @@ def _short_of_ranks(point: Point) -> str | None:
     )
 
 
-def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
+def proved_facts(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
     reads = [reader["reads"] for reader in read]

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ipclab_measure.backends.codecs import CODECS, Dictionary, dictionary
+from ipclab_measure.backends.codecs import CODECS, Dictionary, published_dictionary
 
 FIRST_BITS = 47  # of the number of version 0; the shortest text has room for 48
 TEXT = "text"
@@ -72,7 +72,7 @@ class Versions:
 @lru_cache(maxsize=2)
 def _contents(entries: int, count: int) -> list[Dictionary]:
     """Return `count` contents, whose first entries are their own."""
-    contents = [dictionary(entries, rotation) for rotation in range(count)]
+    contents = [published_dictionary(entries, rotation) for rotation in range(count)]
     for content in contents:
         for key in [*content][:1]:
             content[key] = {**content[key]}
@@ -84,7 +84,7 @@ def _encoded(codec: str, entries: int, count: int) -> list[tuple[bytearray, int,
     """Return the bytes of each content, and where in them the first entry's text is, how long."""
     every = []
     for rotation in range(count):
-        content = dictionary(entries, rotation)
+        content = published_dictionary(entries, rotation)
         text = next(iter(content.values()), {TEXT: ""})[TEXT].encode()
         encoded = bytearray(CODECS[codec].encode(content))
         every.append((encoded, encoded.index(text), len(text)))

@@ -14,7 +14,7 @@ from ipclab_measure.studies.interface import (
     Role,
     Study,
     Sweep,
-    named,
+    point_arguments,
     ring_bytes,
     spread,
 )
@@ -83,10 +83,10 @@ class FaultsStudy(Study):
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
         fault = str(point.levels["fault"])
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
-        plan = named(point, seed) | {"fault": fault, "deadline_ns": deadline}
-        module = "locks" if fault == LOCKED else "ends"
+        plan = point_arguments(point, seed) | {"fault": fault, "deadline_ns": deadline}
+        target = "locks:hold_lock" if fault == LOCKED else "ends:run_fault"
         names = roles_of(2 if fault in BESIDE else 1)
-        return spread(names, f"ipclab_more.studies.faults.{module}:run", plan, placement)
+        return spread(names, f"ipclab_more.studies.faults.{target}", plan, placement)
 
 
 def carries(backend: Backend) -> bool:

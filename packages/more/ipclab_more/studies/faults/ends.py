@@ -26,23 +26,23 @@ from ipclab_more.studies.faults.plan import (
     PACE,
     RECOVERED,
     SLOW,
-    Plan,
+    FaultPlan,
 )
 from ipclab_more.studies.faults.seen import (
     WELL,
     Content,
     agreed,
+    attempt_outcome,
     left,
-    outcome,
 )
 from ipclab_more.studies.faults.survivors import LIVING, Survivor
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER
 
 
-def run(worker: Worker, **levels: Any) -> None:
+def run_fault(worker: Worker, **levels: Any) -> None:
     """Be one process of a launch in which the fault of the plan is planted."""
-    plan = Plan(**levels)
+    plan = FaultPlan(**levels)
     worker.outcome.facts["deadline_ns"] = plan.deadline_ns
     content = agreed(worker, plan.size)
     hit = PRODUCER if plan.writes else FIRST
@@ -57,10 +57,10 @@ def run(worker: Worker, **levels: Any) -> None:
     if worker.role == hit:
         worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
     if plan.kills:
-        again(worker, plan, content)
+        begin_anew(worker, plan, content)
 
 
-def _plant(worker: Worker, plan: Plan, content: Content) -> None:
+def _plant(worker: Worker, plan: FaultPlan, content: Content) -> None:
     """Hit the victim as planned; say when that was, and how many messages it has done."""
     victim = Forked(partial(_work, worker, plan, content))
     chance = plan.chance(worker)
@@ -77,7 +77,7 @@ def _plant(worker: Worker, plan: Plan, content: Content) -> None:
     worker.meet(at=at, done=victim.tally[DONE])
 
 
-def _work(worker: Worker, plan: Plan, content: Content, tally: memoryview) -> None:
+def _work(worker: Worker, plan: FaultPlan, content: Content, tally: memoryview) -> None:
     """Be the victim: hand over or take message after message, to the last where that comes."""
 
     def send() -> None:
@@ -103,13 +103,13 @@ def _work(worker: Worker, plan: Plan, content: Content, tally: memoryview) -> No
         tally[READY] = 1
         while plan.fault == "killed-idle":
             time.sleep(1)
-        if outcome(send if plan.writes else receive)[0] != WELL:
+        if attempt_outcome(send if plan.writes else receive)[0] != WELL:
             tally[WRONG] = 1
             way.close()  # before the others are met, who may wait for it
         worker.meet()
 
 
-def again(worker: Worker, plan: Plan, content: Content) -> None:
+def begin_anew(worker: Worker, plan: FaultPlan, content: Content) -> None:
     """Begin anew with a new peer, which runs already; keep the time to its first message."""
     begun = clock()
     with closing(plan.joined(worker, "again-")) as way:

@@ -19,7 +19,7 @@ from ipclab_more.studies.faults.plan import (
     NOTICED,
     RECOVERED,
     SLACK_NS,
-    Plan,
+    FaultPlan,
 )
 from ipclab_more.studies.faults.seen import (
     HALF,
@@ -27,8 +27,8 @@ from ipclab_more.studies.faults.seen import (
     WELL,
     Content,
     agreed,
+    attempt_outcome,
     left,
-    outcome,
     shares,
 )
 from ipclab_more.studies.stream.end import keep_times
@@ -40,9 +40,9 @@ def has_lock(backend: Backend) -> bool:
     return backend.store is not None and issubclass(backend.store, LmdbStore | SegmentStore)
 
 
-def run(worker: Worker, **levels: Any) -> None:
+def hold_lock(worker: Worker, **levels: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
-    plan = Plan(**levels)
+    plan = FaultPlan(**levels)
     worker.outcome.facts["deadline_ns"] = plan.deadline_ns
     kind = find(plan.backend).store
     place = Place(worker.prefix, worker.folder, plan.size)
@@ -52,7 +52,9 @@ def run(worker: Worker, **levels: Any) -> None:
     (_inherit if worker.role == PRODUCER else _read)(worker, plan, content, kind, place)
 
 
-def _inherit(worker: Worker, plan: Plan, content: Content, kind: type[Store], place: Place) -> None:
+def _inherit(
+    worker: Worker, plan: FaultPlan, content: Content, kind: type[Store], place: Place
+) -> None:
     victim = Forked(partial(_hold, worker, content, kind, place))
     at = victim.hit(signal.SIGKILL, plan.chance(worker))
     victim.end()
@@ -105,7 +107,9 @@ def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
         store.write(data, WAIT_NS)
 
 
-def _read(worker: Worker, plan: Plan, content: Content, kind: type[Store], place: Place) -> None:
+def _read(
+    worker: Worker, plan: FaultPlan, content: Content, kind: type[Store], place: Place
+) -> None:
     address = worker.meet()[PRODUCER]["address"]
     with closing(kind(place, False)) as store:
         store.address = address
@@ -127,7 +131,9 @@ def _read(worker: Worker, plan: Plan, content: Content, kind: type[Store], place
     keep_times(worker, RECOVERED, got - begun)
 
 
-def _looked(store: Store, plan: Plan, content: Content, after: int, well: str) -> tuple[str, int]:
+def _looked(
+    store: Store, plan: FaultPlan, content: Content, after: int, well: str
+) -> tuple[str, int]:
     """Return how a read above version `after` ends, `well` for the expected content, and when."""
     state = ""
 
@@ -137,5 +143,5 @@ def _looked(store: Store, plan: Plan, content: Content, after: int, well: str) -
         state = well if content.number_of(data) == after else HALF
         raise StopIteration
 
-    kind, at = outcome(look)
+    kind, at = attempt_outcome(look)
     return (state if kind == WELL else kind), at

@@ -7,7 +7,7 @@ from ipclab_measure.spawn.worker import Worker
 from ipclab_measure.studies.forked import LATEST
 from ipclab_more.studies.stream.ways import (
     EACH,
-    Way,
+    StreamWay,
     consumer_role,
     join,
 )
@@ -23,7 +23,7 @@ LAST, ANEW = -1, -2
 
 
 @dataclass(frozen=True)
-class Plan:
+class FaultPlan:
     """A point's levels, and how long one waits for a peer to which something has happened."""
 
     backend: str
@@ -52,7 +52,7 @@ class Plan:
         launch = worker.prefix.rpartition("-")[2]
         return random.Random(f"{self.seed} {launch} {self.backend} {self.fault}")
 
-    def joined(self, worker: Worker, part: str = "") -> Way:
+    def joined(self, worker: Worker, part: str = "") -> StreamWay:
         """Return the worker's end of a stream; a part beside the first has one consumer."""
         consumers = 2 if self.fault in BESIDE and not part else 1
         return join(worker, self.backend, self.size, consumers, EACH, part)

@@ -41,7 +41,7 @@ def agreed(worker: Worker, size: int) -> Content:
     return Content(f"{worker.prefix} {secret}", size)
 
 
-def outcome(
+def attempt_outcome(
     attempt: Callable[[], object], inside: Callable[[], object] = lambda: False
 ) -> tuple[str, int]:
     """Return how `attempt`, made again and again, ends, and the clock (ns) then.

@@ -20,18 +20,18 @@ from ipclab_more.studies.faults.plan import (
     SECOND,
     SLACK_NS,
     WATCHED,
-    Plan,
+    FaultPlan,
 )
 from ipclab_more.studies.faults.seen import (
     SILENCE,
     Content,
     Numbers,
+    attempt_outcome,
     losses,
-    outcome,
     shares,
 )
 from ipclab_more.studies.stream.end import keep_times
-from ipclab_more.studies.stream.ways import PRODUCER, Way
+from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
 
 WATCH_NS = 200_000_000  # enough for several looks whether the peer's process lives
 
@@ -39,7 +39,7 @@ WATCH_NS = 200_000_000  # enough for several looks whether the peer's process li
 class Survivor:
     """A process to whose peer something happens, and what it sees of that."""
 
-    def __init__(self, worker: Worker, plan: Plan, way: Way, content: Content) -> None:
+    def __init__(self, worker: Worker, plan: FaultPlan, way: StreamWay, content: Content) -> None:
         self.worker = worker
         self.plan = plan
         self.way = way
@@ -67,7 +67,7 @@ class Survivor:
         if isinstance(self.end, Channel):
             self.peer = self.end.peer
             self.end.peer = None
-        kind, at = outcome(attempt, lambda: getattr(self.end, "filled", 0))
+        kind, at = attempt_outcome(attempt, lambda: getattr(self.end, "filled", 0))
         self.worker.outcome.counters[NOTICED] = shares(kind)
         return kind, at
 
@@ -79,7 +79,7 @@ class Survivor:
         if kind == SILENCE:
             self.end.peer = self.peer
             begun = clock()
-            kind, at = outcome(attempt)
+            kind, at = attempt_outcome(attempt)
             noticed_ns = at - begun
         keep_times(self.worker, WATCHED, noticed_ns)
         self.worker.outcome.counters[WATCHED] = shares(kind)

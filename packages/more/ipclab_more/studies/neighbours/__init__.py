@@ -22,7 +22,7 @@ from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.mounts import existing, mount_of
 from ipclab_measure.machine.parse import KNOWN
 from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.scratch import held
+from ipclab_measure.spawn.scratch import held_subfolder
 from ipclab_measure.studies.forked import DONE, Forked
 from ipclab_measure.studies.interface import (
     Bench,
@@ -36,7 +36,7 @@ from ipclab_measure.studies.interface import (
     Site,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 from ipclab_more.studies.neighbours.hogs import (
     COPIED_BYTES,
@@ -152,13 +152,13 @@ class NeighboursStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels = point.levels
         name = str(point.levels["neighbour"])
-        shared = named(point, seed)
+        shared = point_arguments(point, seed)
         shared |= {"wait": levels["wait"], "isolation": levels["isolation"]}
         asking = shared | profile.samples
         asking |= {"gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
-        server = Role("server", f"{HERE}:serve", shared, placement.role(0))
-        return [server, Role("client", f"{HERE}:ask", asking, placement.role(1))]
+        server = Role("server", f"{HERE}:serve_beside_hog", shared, placement.role(0))
+        return [server, Role("client", f"{HERE}:ask_beside_hog", asking, placement.role(1))]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples."""
@@ -170,7 +170,7 @@ class NeighboursStudy(Study):
     ) -> Iterator[Bench]:
         """Make the folder for the files of the neighbour that writes."""
         with (
-            held(site.scratch, self.name, site.own_scratch) as folder,
+            held_subfolder(site.scratch, self.name, site.own_scratch) as folder,
             super().open(site, points, profile, seed) as bench,
         ):
             self.folder = str(folder)

@@ -21,31 +21,31 @@ from ipclab_measure.studies.round_trip.ends import (
     INTENDED,
     OP,
     Trips,
+    channel_end,
     closed_loop,
-    opened,
     warm_up,
 )
-from ipclab_more.studies.neighbours.hogs import beside, check_busy, take_class
+from ipclab_more.studies.neighbours.hogs import check_busy, hogs_on, take_class
 
 LONGER = 5  # times as long as asked a turn may sample
 PR_SET_TIMERSLACK = 29
 
 
-def serve(worker: Worker, isolation: str, **how: Any) -> Turns:
+def serve_beside_hog(worker: Worker, isolation: str, **how: Any) -> Turns:
     """Be the echoing end."""
     take_class(isolation, hog=False)
     yield from ends.serve(worker, arm="main", receive="bytes", touch="full", **how)
 
 
-def ask(
+def ask_beside_hog(
     worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
     cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip
     """Be the asking end: time round trips in each turn, the hog at work."""
-    with beside(hog, cpus, isolation, folder) as hogs:
+    with hogs_on(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
         wake_in_time()
-        with opened(worker, backend, size, wait) as channel:
+        with channel_end(worker, backend, size, wait) as channel:
             proof = Proof(worker, size)
             first, _ = closed_loop(channel, channel.recv, proof, warm_up(size))
             count = DISCARDED + fair(first, gap_ns, budget_ns, least, most) + LOOKED

@@ -141,7 +141,7 @@ def _ended(child: Forked) -> bool:
 
 
 @contextmanager
-def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Hogs]:
+def hogs_on(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Hogs]:
     """Run a hog of `kind` on each of `cpus` while the block lasts, and give them, at work.
 
     Files are made in `folder`. Raises `IdleHogError` when one does not start.

@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Role,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 
 MIDDLE = 100_000
@@ -47,7 +47,7 @@ class ObjectsStudy(Study):
     # next to nothing
     limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
     named_only = ("smoke",)
-    preload = f"{HERE}:preload"
+    preload = f"{HERE}:preload_ends"
 
     def effort(self, profile: Profile) -> Profile:
         """Return fewer launches than the profile's; in full, all of it."""
@@ -100,7 +100,10 @@ class ObjectsStudy(Study):
         return messages + room_bytes(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        of = named(point, seed) | {"kind": point.levels["object"], "way": point.levels["way"]}
+        of = point_arguments(point, seed) | {
+            "kind": point.levels["object"],
+            "way": point.levels["way"],
+        }
         of["readers"] = BRIEF_READERS.get(profile.name, READERS)
         asked = {**of, **profile.samples}
         taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)

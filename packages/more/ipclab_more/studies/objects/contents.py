@@ -25,7 +25,7 @@ def array(size: int, chance: np.random.Generator) -> Any:
     return chance.random(max(2, size // 8))
 
 
-def frame(size: int, chance: np.random.Generator) -> pd.DataFrame:
+def mixed_frame(size: int, chance: np.random.Generator) -> pd.DataFrame:
     """Return a frame of about `size` bytes: integers, floats, truth values, times and texts."""
     rows = max(2, size // ROW_BYTES)
     numbers = chance.integers(0, 1 << 40, rows)
@@ -46,7 +46,7 @@ def _written(numbers: Any) -> Any:
     return pc.utf8_lpad(digits, TEXT_CHARACTERS, "0")
 
 
-def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, Any]]:
+def nested_dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, Any]]:
     """Return a nested dictionary of about `size` bytes: the larger it is, the longer its texts."""
     entries = max(2, min(ENTRIES, size // ENTRY_BYTES))
     length = max(8, size // entries - OTHER_BYTES)
@@ -65,12 +65,12 @@ def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, An
 
 MADE: dict[str, Callable[[int, np.random.Generator], Any]] = {
     ARRAY: array,
-    FRAME: frame,
-    DICTIONARY: dictionary,
+    FRAME: mixed_frame,
+    DICTIONARY: nested_dictionary,
 }
 
 
-def made(kind: str, size: int, seed: int, number: int) -> Any:
+def made_object(kind: str, size: int, seed: int, number: int) -> Any:
     """Return object `number` of `seed`: no two numbers share one."""
     return MADE[kind](size, np.random.default_rng([seed, number]))
 
@@ -85,7 +85,7 @@ def own_bytes(content: Any) -> int:
     return sum(len(key) + len(entry["text"]) + 17 for key, entry in content.items())
 
 
-def total(content: Any) -> float:
+def element_sum(content: Any) -> float:
     """Return the sum over every element; of a text, its length counts."""
     if isinstance(content, np.ndarray):
         return float(content.sum())
@@ -103,7 +103,7 @@ def _column(column: "pd.Series[Any]") -> float:
     return float(column.sum())
 
 
-def differences(wanted: Any, came: Any) -> Iterator[str]:
+def parts_that_differ(wanted: Any, came: Any) -> Iterator[str]:
     """Yield in what `came` is not `wanted`: types, order, elements."""
     if type(came) is not type(wanted):
         yield f"it is a {type(came).__name__}, no {type(wanted).__name__}"

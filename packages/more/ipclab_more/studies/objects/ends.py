@@ -20,7 +20,7 @@ from ipclab_measure.spawn.loops import DISCARDED, keep, operations
 from ipclab_measure.spawn.proof import LOOKED, AwaitedError, recorded
 from ipclab_measure.spawn.worker import Turns, Worker
 from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.round_trip.ends import opened
+from ipclab_measure.studies.round_trip.ends import channel_end
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import allocating, anew_bytes
 from ipclab_more.studies.objects.proved import (
@@ -30,11 +30,11 @@ from ipclab_more.studies.objects.proved import (
     Order,
     Seal,
     Timed,
-    compare,
+    compare_objects,
     no_object,
 )
-from ipclab_more.studies.objects.ways import Room, Way, ways
-from ipclab_more.studies.stream.memory import memory
+from ipclab_more.studies.objects.ways import ObjectWay, Room, ways
+from ipclab_more.studies.stream.memory import own_memory
 
 FIRST_BYTES = 1_000
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
@@ -46,12 +46,12 @@ class Link(NamedTuple):
     """One end of the way: a channel, how objects go by it, the room beside it, and the seal."""
 
     channel: Channel
-    way: Way
+    way: ObjectWay
     room: Room
     seal: Seal
 
 
-def preload() -> None:
+def preload_ends() -> None:
     """Import what the ends need, and have libraries set themselves up.
 
     A small object of each kind goes every way within this process.
@@ -61,10 +61,10 @@ def preload() -> None:
         warnings.simplefilter("ignore")  # joblib tells where it finds no shared memory
         room = Room(memoryview(bytearray(room_bytes(FIRST_BYTES))), Path(folder, "object"))
         for kind in contents.MADE:
-            content = contents.made(kind, FIRST_BYTES, 0, FIRST)
+            content = contents.made_object(kind, FIRST_BYTES, 0, FIRST)
             for way in ways(kind).values():
                 if not way.refuses(kind):
-                    contents.total(way.take(way.give(content, room), room))
+                    contents.element_sum(way.take(way.give(content, room), room))
 
 
 def capacity(size: int) -> int:
@@ -83,7 +83,7 @@ def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iter
     chosen, gives, region = ways(kind)[way], worker.role == "client", memoryview(b"")
     place = Place(worker.prefix, worker.folder, 0)
     with (
-        opened(worker, backend, capacity(size), find(backend).waits[0]) as channel,
+        channel_end(worker, backend, capacity(size), find(backend).waits[0]) as channel,
         ExitStack() as held,
     ):
         secret = secrets.token_hex(16)
@@ -127,15 +127,15 @@ def give(
     At the end one message goes to further `readers`.
     """
     with linked(worker, backend, size, kind, way) as link:
-        _send(link, contents.made(kind, FIRST_BYTES, seed, FIRST))
+        _send(link, contents.made_object(kind, FIRST_BYTES, seed, FIRST))
         _answer(link)
-        before = memory(*MEMORY)
-        content = contents.made(kind, size, seed, PROVED)
+        before = own_memory(*MEMORY)
+        content = contents.made_object(kind, size, seed, PROVED)
         begun = clock()
         message = _send(link, content)  # held, as the object is, while memory is read
         each_ns = float(_answer(link)[1] - begun)
         worker.meet()  # the other end holds the object now
-        worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        worker.outcome.facts["held_bytes"] = own_memory(*MEMORY) - before
         timed = Timed(kind, size, seed, link.seal.secret)  # while the other end compares
         content = timed.objects[0]
         worker.meet()
@@ -232,12 +232,12 @@ def take(
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link, kind)
-        wanted = contents.made(kind, size, seed, PROVED)
-        before = memory(*MEMORY)
+        wanted = contents.made_object(kind, size, seed, PROVED)
+        before = own_memory(*MEMORY)
         came = _take(link, kind)
-        worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        worker.outcome.facts["held_bytes"] = own_memory(*MEMORY) - before
         worker.meet()
-        compare(0, wanted, came)
+        compare_objects(0, wanted, came)
         worker.meet()
         del came, wanted
         order, compared = Order(kind, size, seed, link.seal.secret), 1
@@ -261,7 +261,7 @@ def _take_all(link: Link, order: Order, looked: Sequence[bool]) -> None:
         place = order.next()
         if look:
             came = _took(link, order.kind)
-            compare(link.seal.count, order.made(place), came)
+            compare_objects(link.seal.count, order.made(place), came)
             _tell(link, order.kind, came)
         else:
             _take(link, order.kind)
@@ -301,7 +301,7 @@ def _take_counted(link: Link, kind: str) -> int:
 def _tell(link: Link, kind: str, came: Any) -> None:
     handle = clock()
     try:
-        total = contents.total(came)
+        total = contents.element_sum(came)
     except Exception as error:
         raise no_object(link.seal.count, kind, error) from error
     link.channel.send(link.seal.closed(handle, clock(), total), WAIT_NS)

@@ -59,9 +59,9 @@ def no_object(number: int, kind: str, error: Exception) -> PayloadError:
     return PayloadError(f"object {number} arrived as no {kind}", f"{type(error).__name__}: {error}")
 
 
-def compare(number: int, wanted: Any, came: Any) -> None:
+def compare_objects(number: int, wanted: Any, came: Any) -> None:
     """Raise `PayloadError`, which says where, unless object `number` is `wanted`, whole."""
-    for difference in contents.differences(wanted, came):
+    for difference in contents.parts_that_differ(wanted, came):
         raise PayloadError(f"object {number} arrived wrong", difference)
 
 
@@ -87,7 +87,7 @@ class Order:
 
     def made(self, place: int) -> Any:
         """Return the object at `place`, made anew."""
-        return contents.made(self.kind, self.size, self.seed, TIMED + place)
+        return contents.made_object(self.kind, self.size, self.seed, TIMED + place)
 
 
 class Timed(Order):
@@ -96,7 +96,7 @@ class Timed(Order):
     def __init__(self, kind: str, size: int, seed: int, secret: str) -> None:
         super().__init__(kind, size, seed, secret)
         self.objects = [self.made(place) for place in range(self.few)]
-        self.sums = [contents.total(each) for each in self.objects]
+        self.sums = [contents.element_sum(each) for each in self.objects]
         self.given = 0
 
     def give(self) -> Any:

@@ -35,7 +35,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Way:
+class ObjectWay:
     """One way: `give` returns the message, `take` the object, perhaps over the room's bytes.
 
     `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is
@@ -203,15 +203,15 @@ ONLY_ARRAYS = (
 )
 
 
-def ways(kind: str) -> dict[str, Way]:
+def ways(kind: str) -> dict[str, ObjectWay]:
     """Return all ways for objects of `kind`, by name."""
 
     def of(take: Callable[[Any, Room, str], Any]) -> Callable[[Any, Room], Any]:
         return lambda message, room: take(message, room, kind)
 
     every = (
-        Way("pickle5", _pickled, _unpickled),
-        Way(
+        ObjectWay("pickle5", _pickled, _unpickled),
+        ObjectWay(
             "pickle5-shm",
             _pickled_apart,
             _unpickled_apart,
@@ -219,9 +219,9 @@ def ways(kind: str) -> dict[str, Way]:
             maps=True,
             placed=_bytes_apart,
         ),
-        Way("msgpack", _packed, of(_unpacked)),
-        Way("arrow", _as_arrow, of(_of_arrow)),
-        Way(
+        ObjectWay("msgpack", _packed, of(_unpacked)),
+        ObjectWay("arrow", _as_arrow, of(_of_arrow)),
+        ObjectWay(
             "arrow-mapped",
             _as_mapped_arrow,
             of(_of_mapped_arrow),
@@ -229,7 +229,7 @@ def ways(kind: str) -> dict[str, Way]:
             maps=True,
             placed=_unpack,
         ),
-        Way(
+        ObjectWay(
             "shared-memory",
             _copied_in,
             _in_place,
@@ -239,7 +239,7 @@ def ways(kind: str) -> dict[str, Way]:
             True,
             _bytes_in_place,
         ),
-        Way("queue", lambda content, room: content, lambda content, room: content),
-        Way("joblib", _dumped, _loaded, maps=True, placed=_unpack),
+        ObjectWay("queue", lambda content, room: content, lambda content, room: content),
+        ObjectWay("joblib", _dumped, _loaded, maps=True, placed=_unpack),
     )
     return {way.name: way for way in every}

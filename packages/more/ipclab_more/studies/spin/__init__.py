@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Role,
     Study,
     Sweep,
-    named,
+    point_arguments,
 )
 
 SIZES = (100,)
@@ -76,12 +76,12 @@ class SpinStudy(Study):
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        shared = named(point, seed) | {"spin_ns": point.levels["spin_ns"]}
+        shared = point_arguments(point, seed) | {"spin_ns": point.levels["spin_ns"]}
         asking = shared | profile.samples
         asking |= {name: point.levels[name] for name in ("arm", "gap_ns")}
         return [
-            Role("server", f"{HERE}:serve", shared, placement.role(0)),
-            Role("client", f"{HERE}:ask", asking, placement.role(1)),
+            Role("server", f"{HERE}:serve_spinning", shared, placement.role(0)),
+            Role("client", f"{HERE}:ask_after_gap", asking, placement.role(1)),
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:

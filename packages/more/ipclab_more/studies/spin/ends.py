@@ -20,9 +20,9 @@ from ipclab_measure.spawn.worker import Turns, Worker, zeros
 from ipclab_measure.studies.round_trip.ends import (
     OP,
     Trips,
+    channel_end,
     closed_loop,
     echo,
-    opened,
     warm_up,
 )
 from ipclab_more.studies.neighbours.ends import wake_in_time
@@ -50,9 +50,9 @@ class Used:
         self.sleeps += now.sleeps - before.sleeps
 
 
-def serve(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> Turns:
+def serve_spinning(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> Turns:
     """Be the echoing end, and tell after each turn what it used."""
-    with opened(worker, backend, size, str(spin_ns)) as channel:
+    with channel_end(worker, backend, size, str(spin_ns)) as channel:
         proof = Proof(worker, size)
         echo(channel, channel.recv, proof, warm_up(size))
         while roles := (yield {}):
@@ -63,7 +63,7 @@ def serve(worker: Worker, backend: str, size: int, seed: int, spin_ns: int) -> T
         worker.meet()
 
 
-def ask(
+def ask_after_gap(
     worker: Worker, backend: str, size: int, seed: int, spin_ns: int, arm: str, gap_ns: int,
     budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip
@@ -71,7 +71,7 @@ def ask(
     wake_in_time()
     chance = np.random.default_rng(seed)
     slept = waits = 0
-    with opened(worker, backend, size, str(spin_ns)) as channel:
+    with channel_end(worker, backend, size, str(spin_ns)) as channel:
         proof = Proof(worker, size)
         times, _ = closed_loop(channel, channel.recv, proof, warm_up(size))
         while True:

@@ -21,7 +21,7 @@ from ipclab_measure.studies.interface import (
     Site,
     Study,
     Sweep,
-    named,
+    point_arguments,
     ring_bytes,
     spread,
 )
@@ -29,7 +29,7 @@ from ipclab_measure.studies.limits import STREAMED
 from ipclab_measure.studies.profile import PLACEMENTS
 from ipclab_measure.studies.ranks import on_ranks_or_workers
 from ipclab_more.studies.stream.end import NUMBER, RECEIVED
-from ipclab_more.studies.stream.joined import joined
+from ipclab_more.studies.stream.joined import joined_stream
 from ipclab_more.studies.stream.ways import EACH, carrier, roles_of
 
 TABLE = table(Path(__file__).with_name(FILE))
@@ -104,10 +104,10 @@ class StreamStudy(Study):
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
-        plan = named(point, seed) | levels | profile.samples
+        plan = point_arguments(point, seed) | levels | profile.samples
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
         names = roles_of(int(levels["consumers"]))
-        return spread(names, "ipclab_more.studies.stream.ends:run", plan, placement)
+        return spread(names, "ipclab_more.studies.stream.ends:run_stream", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; `PayloadError` when one was lost, torn, doubled, misplaced."""
@@ -116,4 +116,4 @@ class StreamStudy(Study):
         producer, *consumers = (
             Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
         )
-        return joined(producer, consumers, each)
+        return joined_stream(producer, consumers, each)

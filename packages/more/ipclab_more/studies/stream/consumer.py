@@ -31,23 +31,23 @@ from ipclab_more.studies.stream.end import (
     RECEIVED,
     SEQUENCES,
     STAMPS,
-    End,
+    StreamEnd,
     keep_times,
     numbers_of,
 )
-from ipclab_more.studies.stream.memory import memory
-from ipclab_more.studies.stream.plan import Plan
-from ipclab_more.studies.stream.ways import EACH, PRODUCER, Way
-from ipclab_more.studies.stream.work import compute, worth
+from ipclab_more.studies.stream.memory import own_memory
+from ipclab_more.studies.stream.plan import StreamPlan
+from ipclab_more.studies.stream.ways import EACH, PRODUCER, StreamWay
+from ipclab_more.studies.stream.work import compute_digests, worth
 
 ANSWER = b"."
 KEPT_BYTES = 4 << 20  # of a phase, to be looked at when it is over
 
 
-class Consumer(End):
+class Consumer(StreamEnd):
     """An end that receives, and computes on what it got for as long as the plan says."""
 
-    def __init__(self, worker: Worker, way: Way, plan: Plan, secret: str) -> None:
+    def __init__(self, worker: Worker, way: StreamWay, plan: StreamPlan, secret: str) -> None:
         super().__init__(worker, way, plan, secret)
         self.digests = worth(plan.work_ns) if plan.work_ns else 0
         self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
@@ -120,7 +120,7 @@ class Consumer(End):
                     self.tails.append(bytes(data[-MARK:]))
                 got += 1
                 if digests:
-                    compute(digests)
+                    compute_digests(digests)
                 if window and got % window == 0:
                     self.way.channel.send(ANSWER, WAIT_NS)
         except error:  # it has another length
@@ -184,10 +184,10 @@ class Consumer(End):
 
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""
-        before = memory("Rss")
+        before = own_memory("Rss")
         accepted = int(self.worker.meet()[PRODUCER]["accepted"])
         delivered = 0
-        grown = memory("Rss") - before
+        grown = own_memory("Rss") - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:
                 self.way.recv(LOST_NS)

@@ -9,8 +9,8 @@ import numpy as np
 from ipclab_measure.spawn.loops import DISCARDED, keep
 from ipclab_measure.spawn.proof import END, Messages, noise
 from ipclab_measure.spawn.worker import Worker, zeros
-from ipclab_more.studies.stream.plan import Plan
-from ipclab_more.studies.stream.ways import Way
+from ipclab_more.studies.stream.plan import StreamPlan
+from ipclab_more.studies.stream.ways import StreamWay
 
 SENT, RECEIVED = "sent", "received"
 # once in a launch; these and what follows are for `joined`
@@ -37,14 +37,14 @@ def numbers_of(messages: Any) -> Any:
     return messages[:, : NUMBER.size].view(np.int64)[:, 0]
 
 
-class End:
+class StreamEnd:
     """What the two ends have in common. Messages are numbered over all phases.
 
     What follows the last one of a phase is its number's beginning, too short for a message; in
     batches, where all are as long, it is filled up.
     """
 
-    def __init__(self, worker: Worker, way: Way, plan: Plan, secret: str) -> None:
+    def __init__(self, worker: Worker, way: StreamWay, plan: StreamPlan, secret: str) -> None:
         self.worker = worker
         self.way = way
         self.plan = plan

@@ -23,11 +23,11 @@ from ipclab_more.studies.stream.end import (
     SENT,
     STARTS,
     TOTAL,
-    End,
+    StreamEnd,
     keep_times,
 )
-from ipclab_more.studies.stream.memory import memory, resources
-from ipclab_more.studies.stream.plan import Plan
+from ipclab_more.studies.stream.memory import own_memory, resources
+from ipclab_more.studies.stream.plan import StreamPlan
 from ipclab_more.studies.stream.ways import PRODUCER, consumer_role, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
@@ -35,12 +35,12 @@ WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
 
-def run(worker: Worker, **levels: Any) -> Turns:
+def run_stream(worker: Worker, **levels: Any) -> Turns:
     """Be one process of a stream: warm up, stream in turns, fill the mechanism.
 
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
-    plan = Plan(**levels)
+    plan = StreamPlan(**levels)
     own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
     met = worker.meet(**own)  # nobody is still to be forked, with whom pages would be shared
     before = resources()
@@ -64,7 +64,7 @@ def run(worker: Worker, **levels: Any) -> Turns:
     keep_times(worker, CLOSING, clock() - begun)
 
 
-class Producer(End):
+class Producer(StreamEnd):
     """The end that sends."""
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
@@ -146,14 +146,14 @@ class Producer(End):
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
         offer = self.way.offer
         accepted = 0
-        before = memory("Rss")
+        before = own_memory("Rss")
         room = min(max(FILL_LEAST, FILL_PER_US * self.plan.budget_ns // 1000), FILL_MOST)
         most = max(1, room // self.plan.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.messages.message(accepted), FILL_NS)
                 accepted += 1
-        grown = memory("Rss") - before
+        grown = own_memory("Rss") - before
         self.worker.meet(accepted=accepted)
         other = self.worker.meet()[consumer_role(0)]
         self.worker.outcome.facts |= {

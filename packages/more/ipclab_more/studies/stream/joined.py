@@ -8,7 +8,7 @@ import numpy as np
 from ipclab.store.launch import Launch, Samples
 from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import QUEUED
-from ipclab_measure.studies.joining import together
+from ipclab_measure.studies.joining import turns_together
 from ipclab_more.studies.stream.end import (
     CLOSING,
     COUNTS,
@@ -29,7 +29,7 @@ INTENDED, FROM_SEND = "intended", "from-send"
 PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in one turn
 
 
-def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
+def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
     """Return the launch of a stream from what each of its ends kept.
 
     `each` consumer was to get every message, or else each is for one of them.
@@ -50,7 +50,7 @@ def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
     if DUE in kept:
         _keep_latencies(producer, consumers)
         for op in (INTENDED, FROM_SEND):
-            samples[op], turns[op] = together(consumers, op)
+            samples[op], turns[op] = turns_together(consumers, op)
     samples |= _once(producer, consumers)
     facts = {**producer.facts, **accounted, "messages": int(counts.sum())}
     facts["messages_per_second"] = int(counts.sum()) / (float((ended - begun).sum()) / 1e9)

@@ -11,10 +11,10 @@ def resources() -> dict[str, int]:
     A page that n processes share counts as a part of n, so it is compared only while no process
     begins or ends.
     """
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
+    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: own_memory("Pss")}
 
 
-def memory(*kinds: str) -> int:
+def own_memory(*kinds: str) -> int:
     """Return this process's memory of `kinds` in bytes, which are lines of smaps_rollup."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     fields = [line.split() for line in lines]

@@ -6,7 +6,7 @@ from ipclab_measure.spawn.loops import fitting
 
 
 @dataclass(frozen=True)
-class Plan:
+class StreamPlan:
     """What both ends of a stream must know: a point's levels, and how long a turn is."""
 
     backend: str

@@ -15,7 +15,7 @@ from ipclab_measure.backends.interface import (
     Store,
 )
 from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS, joined
+from ipclab_measure.studies.joining import WAIT_NS, joined_ends
 
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
@@ -23,7 +23,7 @@ Send = Callable[[Data], object]
 
 
 @dataclass
-class Way:
+class StreamWay:
     """One process's end: a producer's `send` hands one message over, `tell` one to all.
 
     `recv` takes one.
@@ -71,7 +71,7 @@ def roles_of(consumers: int) -> list[str]:
 
 def join(
     worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
-) -> Way:
+) -> StreamWay:
     """Return this process's end of a stream of `capacity`-byte messages, once all joined.
 
     `part` tells several streams of one launch apart.
@@ -84,13 +84,13 @@ def join(
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, registered.waits[0], consumers
     places = [Place(*where, part=name, comm=worker.comm) for name in parts]
-    ends, spent = joined(worker, kind, places, PRODUCER, roles_of(consumers)[1:])
+    ends, spent = joined_ends(worker, kind, places, PRODUCER, roles_of(consumers)[1:])
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
 
 
-def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
+def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> StreamWay:
     end = ends[0]
     alone = len(ends) == 1
     stored = isinstance(ends[0], Store)
@@ -117,7 +117,7 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
         return bytes(data)
 
     several = to_each if sharing == EACH else to_next
-    return Way(
+    return StreamWay(
         ends,
         spent,
         send=send if alone else several,

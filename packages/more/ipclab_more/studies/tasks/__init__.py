@@ -59,7 +59,7 @@ class TasksStudy(Study):
         return fewer.exactly(LAUNCHES.get(profile.name, profile.least_values))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        own = interpreters.own()
+        own = interpreters.this_python()
         pythons = sweep.levels.get("python", interpreters.KNOWN)
         sizes = sorted(set(sweep.sizes or SIZES))
         points = self.of_arms(
@@ -75,11 +75,11 @@ class TasksStudy(Study):
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
-        own = interpreters.own()
+        own = interpreters.this_python()
         return [point for point in super().brief(points) if point.levels["python"] == own]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        return interpreters.missing(str(point.levels["python"]))
+        return interpreters.python_missing(str(point.levels["python"]))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels = point.levels
@@ -96,7 +96,7 @@ class TasksStudy(Study):
             "batches": batches,
             "deadline_ns": LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS,
         }
-        command = (interpreters.find(str(levels["python"])), *COMMAND, json.dumps(asked))
+        command = (interpreters.python_file(str(levels["python"])), *COMMAND, json.dumps(asked))
         # A person's settings of Python would make it another one.
         env: dict[str, str | None] = {name: None for name in os.environ if name[:6] == "PYTHON"}
         env["PYTHONPATH"] = str(Path(__file__).parent)

@@ -22,13 +22,13 @@ SECONDS, LONGEST = 10.0, 64  # for an answer, and its bytes
 ROOTS = {"PYENV_ROOT": "~/.pyenv", "UV_PYTHON_INSTALL_DIR": "~/.local/share/uv/python"}
 
 
-def own() -> str:
+def this_python() -> str:
     """Return what the interpreter is called that runs this: `3.14`, or `3.14t` without a GIL."""
     free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     return f"3.{sys.version_info.minor}{free}"
 
 
-KNOWN = tuple(dict.fromkeys(["3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t", own()]))
+KNOWN = tuple(dict.fromkeys(["3.11", "3.12", "3.13", "3.13t", "3.14", "3.14t", this_python()]))
 
 
 def minor(name: str) -> int:
@@ -37,9 +37,9 @@ def minor(name: str) -> int:
     return int(named[1]) if named else 0
 
 
-def candidates(name: str) -> Iterator[str]:
+def python_files(name: str) -> Iterator[str]:
     """Yield the files that may be Python `name`: on PATH, then those of pyenv and uv."""
-    if name == own():
+    if name == this_python():
         yield sys.executable
     if on_path := shutil.which(f"python{name}"):
         yield on_path
@@ -49,7 +49,7 @@ def candidates(name: str) -> Iterator[str]:
         yield from sorted(map(str, found), reverse=True)
 
 
-def asked(file: str) -> str:
+def version_said(file: str) -> str:
     """Return what the interpreter in `file` says that it is; "" when it says nothing in time."""
     try:
         with subprocess.Popen(
@@ -66,15 +66,15 @@ def asked(file: str) -> str:
 
 
 @cache
-def find(name: str) -> str:
+def python_file(name: str) -> str:
     """Return the file of Python `name` on this machine, "" where there is none."""
-    return next((file for file in candidates(name) if asked(file) == name), "")
+    return next((file for file in python_files(name) if version_said(file) == name), "")
 
 
-def missing(name: str) -> str | None:
+def python_missing(name: str) -> str | None:
     """Return why Python `name` cannot be measured here, with the fix; None when it can."""
     if minor(name) < OLDEST:
         return f"there is no Python {name} to measure; name one such as 3.{OLDEST} or 3.14t"
-    if find(name):
+    if python_file(name):
         return None
     return f"no Python {name} on PATH, of pyenv or of uv: uv python install {name}"

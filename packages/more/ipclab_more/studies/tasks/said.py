@@ -34,7 +34,7 @@ class Killed(Struct, forbid_unknown_fields=True):
     next: Kind
 
 
-class Report(Struct, forbid_unknown_fields=True):
+class TaskReport(Struct, forbid_unknown_fields=True):
     """One launch: samples, CPU time of a task, memory of all workers, and what a kill did.
 
     The kernel may not tell CPU time and memory: they are 0 then, and no values.
@@ -51,7 +51,7 @@ def launch(text: str) -> Launch:
     lines = [line for line in text.splitlines() if line.startswith("{")]
     try:
         (line,) = lines
-        report = json.decode(line, type=Report)
+        report = json.decode(line, type=TaskReport)
     except (ValueError, MsgspecError) as error:
         what = "what the program of tasks said cannot be used"
         why = str(error)[:LENGTH] if len(lines) == 1 else f"{len(lines)} results where one is due"

@@ -15,7 +15,7 @@ from ipclab_report.claims.told import (
     between,
     change,
     each,
-    growth,
+    growth_along,
     least,
 )
 
@@ -37,7 +37,7 @@ def mix(arm: str, backend: str, roles: str) -> Term:
     return at(f"file_io.elapsed[arm={arm},backend={backend},cache=cold,roles={roles}]")
 
 
-def faults(op: str, cache: str, files: str) -> Term:
+def map_faults(op: str, cache: str, files: str) -> Term:
     """Return what takes the time of a map, in files of such sizes."""
     return at(f"file_io.{op}[arm=fault,backend=mmap,cache={cache},set={files}]")
 
@@ -93,7 +93,7 @@ def latency_grows_with_files_in_flight() -> Stated:
     return Stated(
         above(
             each(
-                growth(
+                growth_along(
                     at("file_io.file.latency[arm=overlap,backend=overlapped,cache=cold,depth=*]"),
                     "depth",
                 )
@@ -409,7 +409,7 @@ def a_fault_takes_less_than_a_read() -> Stated:
     """Page Fault는 0.02ms ~ 0.09ms 정도로 대개 Read latency 보다 빠르다"""
     return Stated(
         at_most(
-            faults("file.fault", "cold", "size-4096")
+            map_faults("file.fault", "cold", "size-4096")
             / at("file_io.file.read[arm=fault,backend=sync,set=size-4096,cache=cold]"),
             "1",
         ),
@@ -420,7 +420,7 @@ def a_fault_takes_less_than_a_read() -> Stated:
             / at("file_io.text[label=map.page].latency"),
         ),
         fair=each(
-            faults("file.fault", "cold|warm", "size-4096")
+            map_faults("file.fault", "cold|warm", "size-4096")
             / at("file_io.file.read[arm=fault,backend=sync,set=size-4096,cache=cold|warm]")
         ),
     )
@@ -435,10 +435,10 @@ def faults_take_a_considerable_part() -> Stated:
                 1
                 / (
                     1
-                    + faults(
+                    + map_faults(
                         "file.compute", "cold", "size-65536|size-1048576|size-8388608|size-33554432"
                     )
-                    / faults(
+                    / map_faults(
                         "file.fault", "cold", "size-65536|size-1048576|size-8388608|size-33554432"
                     )
                 )
@@ -453,12 +453,12 @@ def faults_take_a_considerable_part() -> Stated:
             1
             / (
                 1
-                + faults(
+                + map_faults(
                     "file.compute",
                     "cold|warm",
                     "size-65536|size-1048576|size-8388608|size-33554432",
                 )
-                / faults(
+                / map_faults(
                     "file.fault", "cold|warm", "size-65536|size-1048576|size-8388608|size-33554432"
                 )
             )

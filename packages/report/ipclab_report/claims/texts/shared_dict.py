@@ -15,7 +15,7 @@ from ipclab_report.claims.told import (
     each,
     exact,
     exactly,
-    growth,
+    growth_along,
     least,
     log,
     most,
@@ -24,29 +24,37 @@ from ipclab_report.claims.told import (
 claim = Claims()
 
 
-def published(op: str, backend: str, entries: int | str, metric: str = "") -> Term:
+def by_published_method(op: str, backend: str, entries: int | str, metric: str = "") -> Term:
     """Return an operation with three readers by the published method."""
     levels = f"arm=published,backend={backend},entries={entries},readers=3"
     return at(f"shared_dict.{op}[{levels}]", metric)
 
 
-MESSAGE = published("write", "zmq-push", 10000) / published("write", "shared-memory", 10000)
-READS = published("read", "lmdb|shared-memory|zmq-push", 10000, "mean")
+MESSAGE = by_published_method("write", "zmq-push", 10000) / by_published_method(
+    "write", "shared-memory", 10000
+)
+READS = by_published_method("read", "lmdb|shared-memory|zmq-push", 10000, "mean")
 ENTRY_BYTES = each(
     exact("521 B") / 10, exact("5105 B") / 100, exact("55039 B") / 1000, exact("577129 B") / 10000
 )
-COPIES = published("read.transport", "shared-memory", 10000) / published(
+COPIES = by_published_method("read.transport", "shared-memory", 10000) / by_published_method(
     "read.transport", "shared-memory", 10
 )
-MEDIAN_READS = published("read", "lmdb|shared-memory|zmq-push", 10000)
+MEDIAN_READS = by_published_method("read", "lmdb|shared-memory|zmq-push", 10000)
 STEPS = log(
-    growth(published("read", "lmdb|shared-memory|zmq-push", "100|1000|10000", "mean"), "entries")
+    growth_along(
+        by_published_method("read", "lmdb|shared-memory|zmq-push", "100|1000|10000", "mean"),
+        "entries",
+    )
 ) / log(10)
 FAIR_STEPS = log(
-    growth(published("read", "lmdb|shared-memory|zmq-push", "100|1000|10000"), "entries")
+    growth_along(
+        by_published_method("read", "lmdb|shared-memory|zmq-push", "100|1000|10000"), "entries"
+    )
 ) / log(
-    growth(
-        published("read", "lmdb|shared-memory|zmq-push", "100|1000|10000", "size_bytes"), "entries"
+    growth_along(
+        by_published_method("read", "lmdb|shared-memory|zmq-push", "100|1000|10000", "size_bytes"),
+        "entries",
     )
 )
 
@@ -56,12 +64,13 @@ def shared_memory_and_lmdb_write_alike() -> Stated:
     """SharedMemory/LMDB在写入性能上基本相同"""
     return Stated(
         between(
-            published("write-total", "lmdb", 10000)
-            / published("write-total", "shared-memory", 10000),
+            by_published_method("write-total", "lmdb", 10000)
+            / by_published_method("write-total", "shared-memory", 10000),
             "0.8",
             "1.25",
         ),
-        fair=published("write", "lmdb", 10000) / published("write", "shared-memory", 10000),
+        fair=by_published_method("write", "lmdb", 10000)
+        / by_published_method("write", "shared-memory", 10000),
     )
 
 
@@ -70,8 +79,8 @@ def zeromq_writes_slower() -> Stated:
     """写入速度 ZeroMQ 0.007x (145倍慢)"""
     return Stated(
         at_least(
-            published("write-total", "zmq-push", 10000)
-            / published("write-total", "shared-memory", 10000),
+            by_published_method("write-total", "zmq-push", 10000)
+            / by_published_method("write-total", "shared-memory", 10000),
             "145",
             rounded=True,
         ),
@@ -84,9 +93,9 @@ def one_message_is_slower() -> Stated:
     """Write Time: 一次写入操作的总时间(秒)"""
     return Stated(
         above(
-            published("write-total", "zmq-push", 10000)
+            by_published_method("write-total", "zmq-push", 10000)
             / 300
-            / published("write-total", "shared-memory", 10000),
+            / by_published_method("write-total", "shared-memory", 10000),
             "1",
         ),
         fair=MESSAGE,
@@ -106,12 +115,13 @@ def lmdb_reads_faster() -> Stated:
     """读取速度 LMDB 1.09x, ZeroMQ 1.03x"""
     return Stated(
         exactly(
-            published("read", "shared-memory", 10000, "mean")
-            / published("read", "lmdb", 10000, "mean"),
+            by_published_method("read", "shared-memory", 10000, "mean")
+            / by_published_method("read", "lmdb", 10000, "mean"),
             "1.09",
             rounded=True,
         ),
-        fair=published("read", "shared-memory", 10000) / published("read", "lmdb", 10000),
+        fair=by_published_method("read", "shared-memory", 10000)
+        / by_published_method("read", "lmdb", 10000),
     )
 
 
@@ -120,12 +130,13 @@ def zeromq_reads_faster() -> Stated:
     """读取速度 LMDB 1.09x, ZeroMQ 1.03x"""
     return Stated(
         exactly(
-            published("read", "shared-memory", 10000, "mean")
-            / published("read", "zmq-push", 10000, "mean"),
+            by_published_method("read", "shared-memory", 10000, "mean")
+            / by_published_method("read", "zmq-push", 10000, "mean"),
             "1.03",
             rounded=True,
         ),
-        fair=published("read", "shared-memory", 10000) / published("read", "zmq-push", 10000),
+        fair=by_published_method("read", "shared-memory", 10000)
+        / by_published_method("read", "zmq-push", 10000),
     )
 
 
@@ -138,8 +149,8 @@ def decoding_is_the_bottleneck() -> Stated:
                 1
                 / (
                     1
-                    + published("read.transport", "lmdb|shared-memory|zmq-push", 10000)
-                    / published("read.decode", "lmdb|shared-memory|zmq-push", 10000)
+                    + by_published_method("read.transport", "lmdb|shared-memory|zmq-push", 10000)
+                    / by_published_method("read.decode", "lmdb|shared-memory|zmq-push", 10000)
                 )
             ),
             "50 %",
@@ -159,7 +170,7 @@ def writing_takes_in_proportion_to_readers() -> Stated:
     return Stated(
         between(
             each(
-                published("write-total", "zmq-push", "10|100|1000|10000")
+                by_published_method("write-total", "zmq-push", "10|100|1000|10000")
                 / at(
                     "shared_dict.write-total[arm=published,backend=zmq-push,entries=10|100|1000|"
                     "10000,readers=1]"
@@ -187,8 +198,8 @@ def an_entry_takes_so_many_bytes() -> Stated:
     return Stated(
         exactly(
             each(
-                published("read", "shared-memory", "10|100|1000|10000", "size_bytes")
-                / published("read", "shared-memory", "10|100|1000|10000", "entries")
+                by_published_method("read", "shared-memory", "10|100|1000|10000", "size_bytes")
+                / by_published_method("read", "shared-memory", "10|100|1000|10000", "entries")
             ),
             "100 B",
             rounded=True,
@@ -202,7 +213,10 @@ def every_reader_reads_so_often() -> Stated:
     return Stated(
         exactly(
             each(
-                published("launch", "lmdb|shared-memory|zmq-push", "10|100|1000|10000", "reads") / 3
+                by_published_method(
+                    "launch", "lmdb|shared-memory|zmq-push", "10|100|1000|10000", "reads"
+                )
+                / 3
             ),
             "100",
         )

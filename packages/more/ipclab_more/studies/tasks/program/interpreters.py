@@ -21,7 +21,7 @@ def serving(how: str, given: dict[str, int]) -> Callable[[], None]:
     def serve() -> None:
         made = create()
         made.prepare_main(given)
-        made.exec(f"from program.work import serve; {how}")
+        made.exec(f"from program.work import serve_tasks; {how}")
         made.close()
 
     return serve

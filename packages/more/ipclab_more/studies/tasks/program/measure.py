@@ -12,7 +12,7 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from . import ways
-from .work import DIE, Answer, digest, made, where
+from .work import DIE, TaskAnswer, checksum, task_object, where
 
 BATCH = 100  # tasks that are handed over before the first answer is taken
 LOOPS = 20_000  # of a task that computes
@@ -31,8 +31,8 @@ class Tasks:
 
     def __init__(self, kind: str, size: int, seed: int) -> None:
         few = max(2, min(FEW, FEW_BYTES // size))
-        self.objects = [made(kind, size, seed, number) for number in range(few)]
-        self.digests = [digest(each) for each in self.objects]
+        self.objects = [task_object(kind, size, seed, number) for number in range(few)]
+        self.digests = [checksum(each) for each in self.objects]
         self.chance, self.place, self.number = random.Random(seed), 0, -1
         self.here = where()
         self.wanted: dict[int, int] = {}  # by the number of a task: the digest of its object
@@ -45,7 +45,7 @@ class Tasks:
         self.wanted[self.number] = self.digests[self.place]
         return self.number, loops, self.objects[self.place]
 
-    def check(self, number: int, answer: Answer, apart: int) -> None:
+    def check(self, number: int, answer: TaskAnswer, apart: int) -> None:
         """Raise `WrongAnswerError` unless task `number` was done, with every byte, elsewhere."""
         if answer.number != number:
             raise WrongAnswerError(f"task {number} has the answer to task {answer.number}")
@@ -76,7 +76,7 @@ def cpu_ns() -> int:
     return total
 
 
-def memory() -> int:
+def workers_memory() -> int:
     """Return the bytes of all of them, of shared pages their part (PSS); 0 where it is not told."""
     total = 0
     for process in _family():
@@ -86,15 +86,15 @@ def memory() -> int:
     return total
 
 
-class Launch:
+class MeasuredWay:
     """One way, made and measured."""
 
     def __init__(self, asked: dict[str, Any]) -> None:
         self.tasks = Tasks(asked["kind"], asked["size"], asked["seed"])
         self.asked = asked
-        self.memory = memory()
+        self.memory = workers_memory()
         begun = clock()
-        self.way = ways.made(asked["way"], asked["queue"])
+        self.way = ways.made_way(asked["way"], asked["queue"])
         self._one()
         self.first_ns = clock() - begun
 
@@ -152,7 +152,7 @@ class Launch:
         """Measure, and return what was found."""
         times, each_cpu_ns = self._warm()
         samples = {"first-result": [self.first_ns], "task": times}
-        held, killed = memory() - self.memory, None
+        held, killed = workers_memory() - self.memory, None
         if repeats := range(self.asked["batches"]):
             samples["hundred"] = [self._batch() for _ in repeats]
             samples["computed"] = [self._batch(LOOPS) for _ in repeats]
@@ -163,7 +163,7 @@ class Launch:
 
 def main() -> None:
     """Measure what the first argument asks for, and end however the workers do."""
-    launch = Launch(json.loads(sys.argv[1]))
+    launch = MeasuredWay(json.loads(sys.argv[1]))
     report = launch.report()
     print(json.dumps(report), flush=True)
     late = threading.Timer(CLOSING, os._exit, [0])

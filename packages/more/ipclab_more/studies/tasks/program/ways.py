@@ -10,16 +10,18 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from .work import Answer, Task, run, serve
+from .work import Task, TaskAnswer, run_task, serve_tasks
 
 WORKERS = 2
 THREADS, INTERPRETERS = "thread", "interpreter"
-PROCESS, THREAD, INTERPRETER = range(3)  # which part of `Answer.where` is another one's
-BY_QUEUE = "from program.interpreters import Queue as Q; serve(Q(take).get, Q(give).put)"
-BY_PIPE = "from multiprocessing.connection import Connection as C; c = C(fd); serve(c.recv, c.send)"
+PROCESS, THREAD, INTERPRETER = range(3)  # which part of `TaskAnswer.where` is another one's
+BY_QUEUE = "from program.interpreters import Queue as Q; serve_tasks(Q(take).get, Q(give).put)"
+BY_PIPE = (
+    "from multiprocessing.connection import Connection as C; c = C(fd); serve_tasks(c.recv, c.send)"
+)
 
 
-class Way(ABC):
+class TaskWay(ABC):
     """Two workers, and how they are given tasks; a worker's answer comes from elsewhere."""
 
     apart = PROCESS
@@ -29,7 +31,7 @@ class Way(ABC):
         """Hand a task over, and return what `result` needs."""
 
     @abstractmethod
-    def result(self, ticket: Any, seconds: float) -> Answer:
+    def result(self, ticket: Any, seconds: float) -> TaskAnswer:
         """Return the answer; `TimeoutError` when it does not come in time."""
 
     @abstractmethod
@@ -37,13 +39,13 @@ class Way(ABC):
         """End the workers."""
 
 
-class Threads(Way):
+class Threads(TaskWay):
     """Threads at one queue."""
 
     apart = THREAD
 
     def __init__(self) -> None:
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, TaskAnswer] = {}
         self.take, self.give = self.queues()
         self.threads = [threading.Thread(target=work, daemon=True) for work in self.workers()]
         for thread in self.threads:
@@ -55,15 +57,15 @@ class Threads(Way):
 
     def workers(self) -> list[Callable[[], object]]:
         """Return what each thread does."""
-        return [partial(serve, self.take.get, self.give.put)] * WORKERS
+        return [partial(serve_tasks, self.take.get, self.give.put)] * WORKERS
 
     def submit(self, task: Task) -> int:
         self.take.put(task)
         return task[0]
 
-    def result(self, ticket: int, seconds: float) -> Answer:
+    def result(self, ticket: int, seconds: float) -> TaskAnswer:
         while ticket not in self.answers:
-            answer = Answer(*self.give.get(timeout=seconds))
+            answer = TaskAnswer(*self.give.get(timeout=seconds))
             self.answers[answer.number] = answer
         return self.answers.pop(ticket)
 
@@ -90,7 +92,7 @@ class Interpreters(Threads):
         return [serving(BY_QUEUE, {"take": self.take.id, "give": self.give.id})] * WORKERS
 
 
-class Piped(Way):
+class Piped(TaskWay):
     """Workers with a pipe each, which get tasks in turn."""
 
     def __init__(self) -> None:
@@ -108,10 +110,10 @@ class Piped(Way):
         self.pipes[task[0] % WORKERS].send(task)
         return task[0] % WORKERS
 
-    def result(self, ticket: int, seconds: float) -> Answer:
+    def result(self, ticket: int, seconds: float) -> TaskAnswer:
         if not self.pipes[ticket].poll(seconds):
             raise TimeoutError
-        return Answer(*self.pipes[ticket].recv())
+        return TaskAnswer(*self.pipes[ticket].recv())
 
     def close(self) -> None:
         for pipe in self.pipes:
@@ -151,37 +153,37 @@ class Processes(Piped):
 
 
 def _served(pipe: Any) -> None:
-    serve(pipe.recv, pipe.send)
+    serve_tasks(pipe.recv, pipe.send)
 
 
-class Executor(Way):
+class Executor(TaskWay):
     """A pool with the interface of `concurrent.futures`."""
 
     def __init__(self, pool: Any, apart: int) -> None:
         self.pool, self.apart = pool, apart
 
     def submit(self, task: Task) -> Any:
-        return self.pool.submit(run, *task)
+        return self.pool.submit(run_task, *task)
 
-    def result(self, ticket: Any, seconds: float) -> Answer:
-        return Answer(*ticket.result(timeout=seconds))
+    def result(self, ticket: Any, seconds: float) -> TaskAnswer:
+        return TaskAnswer(*ticket.result(timeout=seconds))
 
     def close(self) -> None:
         self.pool.shutdown()
 
 
-class Pool(Way):
+class Pool(TaskWay):
     """`multiprocessing.Pool`."""
 
     def __init__(self, start: str) -> None:
         self.pool = multiprocessing.get_context(start).Pool(WORKERS)
 
     def submit(self, task: Task) -> Any:
-        return self.pool.apply_async(run, task)
+        return self.pool.apply_async(run_task, task)
 
-    def result(self, ticket: Any, seconds: float) -> Answer:
+    def result(self, ticket: Any, seconds: float) -> TaskAnswer:
         try:
-            return Answer(*ticket.get(timeout=seconds))
+            return TaskAnswer(*ticket.get(timeout=seconds))
         except multiprocessing.TimeoutError as error:
             raise TimeoutError from error
 
@@ -206,7 +208,7 @@ def _executor(kind: str) -> Executor:
     return Executor(futures.ProcessPoolExecutor(WORKERS, context), PROCESS)
 
 
-def made(name: str, queue: str) -> Way:
+def made_way(name: str, queue: str) -> TaskWay:
     """Return the way called `name`; interpreters by hand have their own `queue`, or a pipe."""
     kind, _, start = name.rpartition("-")
     if kind == "pool":

@@ -25,7 +25,7 @@ UNREFERRED = 2  # the format of marshal in which equal objects have the same byt
 DIE = -1  # loops of a task that kills its worker
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """What a worker tells of a task: its number, the digest of its object, and who it was.
 
     `where` is the worker's process, thread and interpreter.
@@ -48,7 +48,7 @@ def _texts(count: int, length: int, chance: random.Random) -> list[str]:
     return [letters[at : at + length] for at in range(0, count * length, length)]
 
 
-def made(kind: str, size: int, seed: int, number: int) -> Any:
+def task_object(kind: str, size: int, seed: int, number: int) -> Any:
     """Return object `number` of about `size` bytes: no two numbers share one."""
     chance = random.Random(f"{seed} {number}")
     if kind == "array":
@@ -66,7 +66,7 @@ def made(kind: str, size: int, seed: int, number: int) -> Any:
     }
 
 
-def digest(content: Any) -> int:
+def checksum(content: Any) -> int:
     """Return a checksum of every byte of an object."""
     plain = content if isinstance(content, array) else marshal.dumps(content, UNREFERRED)
     return zlib.crc32(plain)
@@ -82,16 +82,16 @@ def where() -> tuple[int, int, int]:
     return os.getpid(), threading.get_native_id(), interpreter
 
 
-def run(number: int, loops: int, content: Any) -> Answer:
+def run_task(number: int, loops: int, content: Any) -> TaskAnswer:
     """Do one task: look at every byte of `content`, and compute for `loops`."""
     if loops == DIE:
         os.kill(os.getpid(), signal.SIGKILL)
     for _ in range(loops):
         pass
-    return Answer(number, digest(content), where())
+    return TaskAnswer(number, checksum(content), where())
 
 
-def serve(take: Callable[[], Task | None], give: Callable[[tuple[Any, ...]], object]) -> None:
+def serve_tasks(take: Callable[[], Task | None], give: Callable[[tuple[Any, ...]], object]) -> None:
     """Do what `take` gives, until that is None, and `give` each answer."""
     while (task := take()) is not None:
-        give(tuple(run(*task)))
+        give(tuple(run_task(*task)))

@@ -1,9 +1,4 @@
-"""Dots in named rows, with intervals: a mark beside the lines of `ipclab.marks`.
-
-It draws rows of one study's frame into any matplotlib axes, refuses rows of another
-study and two rows in one place (levels that were not narrowed down), and says in words why nothing
-is drawn.
-"""
+"""Dots in named rows, with intervals: values of mechanisms, or of the levels of any factor."""
 
 from typing import Any
 
@@ -15,7 +10,6 @@ from ipclab.marks.axes import scale
 from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
-    add_hover,
     drawable,
     groups,
     interval_ends,
@@ -37,36 +31,32 @@ def dots(
     """
     if not drawable(frame, ax, y, hue):
         return {}
-    rows = labels.ordered(y, dict.fromkeys(frame[y]))
+    rows = {level: row for row, level in enumerate(labels.ordered(y, dict.fromkeys(frame[y])))}
+    sketch = drawn.sketch_of(ax)
     series = list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
         shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
         marker = style.SERIES[place % len(style.SERIES)][1]
-        hollow = bool(place % 2)
+        hollow = "white" if place % 2 else None  # else it is filled with its own colour
         for name, mine in part.groupby(y, sort=False):
             colour = style.look(name if y == "backend" else level, place)[0]
-            at = np.full(len(mine), rows.index(name) + shift)
+            at = np.full(len(mine), rows[name] + shift)
             ax.errorbar(
                 mine.value,
                 at,
                 xerr=interval_ends(mine, "value"),
                 marker=marker,
                 color=colour,
-                markerfacecolor="white" if hollow else colour,
+                markerfacecolor=hollow or colour,
                 **DOT,
                 **INTERVAL,
             )
-            names = [label_of(ax, y, name)] + ([label_of(ax, hue, level)] if hue else [])
-            add_hover(ax, mine, mine.value, at, drawn.of(ax).words.joined(names))
+            names = [label_of(ax, factor, of) for factor, of in ((y, name), (hue, level)) if factor]
+            sketch.series.append((ax, mine, mine.value, at, sketch.words.joined(names)))
         if hue:
-            face = "white" if hollow else style.GREY
-            _name_mark(ax, marker, label_of(ax, hue, level), face)
-    name_rows(ax, y, rows)
+            grey = {"color": style.GREY, "markerfacecolor": hollow or style.GREY}
+            ax.plot([], [], marker, label=label_of(ax, hue, level), **grey)
+    name_rows(ax, y, list(rows))
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)
-    return {level: row for row, level in enumerate(rows)}
-
-
-def _name_mark(ax: Any, marker: str, label: str, face: str) -> None:
-    """Name a grey mark in the legend, filled with the colour `face`."""
-    ax.plot([], [], marker, label=label, color=style.GREY, markerfacecolor=face)
+    return rows
