@@ -6,8 +6,6 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,45 +14,13 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 
 from ipclab.lab.data import Data
+from ipclab.lab.figure import FIGURES, Figure
 from ipclab.marks import drawn, style
 from ipclab.plugins import offered
 from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
-MIME, PNG = "image/svg+xml", "image/png"
-TITLE = "ipclab-title"  # marks the title that is shown above a drawing
 LEGEND_COLUMNS = 6
-FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
-
-
-@dataclass(frozen=True)
-class Figure:
-    """An SVG drawing, translated `alt` and `caption`, file name without suffix, and its data.
-
-    `drawn` names the studies and the number of rows that the helpers of `ipclab.marks.marks` drew.
-    `png` (base64) is what JupyterLab shows of a notebook that somebody else has executed.
-    """
-
-    svg: str = field(repr=False)
-    alt: str
-    caption: str
-    name: str
-    drawn: dict[str, int] = field(default_factory=dict)
-    png: str = field(default="", repr=False)
-
-    def _ipython_display_(self) -> None:
-        """Show the title, which a report sets itself, and below it the drawing."""
-        from IPython.display import display
-
-        title = f'<strong id="{self.name}">{escape(self.caption)}</strong>'
-        data, metadata = self._repr_mimebundle_()
-        display({"text/html": title}, metadata={TITLE: True}, raw=True)  # type: ignore[no-untyped-call]
-        display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        words = asdict(self)
-        shown = {MIME: words.pop("svg"), PNG: words.pop("png"), "text/plain": self.caption}
-        return {kind: data for kind, data in shown.items() if data}, {MIME: words}
 
 
 @contextmanager

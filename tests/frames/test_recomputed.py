@@ -16,7 +16,7 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import canvas
+from ipclab.lab.figure import FIGURE_MIME
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.stats.form import ONE
@@ -107,7 +107,7 @@ def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFold
         for each in cell.get("outputs", [])
     ]
     figures = [
-        each["metadata"][canvas.MIME] for each in made if canvas.MIME in each.get("data", {})
+        each["metadata"][FIGURE_MIME] for each in made if FIGURE_MIME in each.get("data", {})
     ]
     tables = [each["data"][table.MIME] for each in made if table.MIME in each.get("data", {})]
     assert len(figures) >= 4

@@ -11,7 +11,7 @@ import pytest
 
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, shell
-from ipclab.lab.canvas import FIGURES
+from ipclab.lab.figure import FIGURES
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
 from ipclab.marks.curves import lines

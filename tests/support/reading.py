@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ipclab.lab import canvas
+from ipclab.lab.figure import FIGURE_MIME
 from ipclab.tables import table
 from ipclab_measure.backends.installed import backends
 from ipclab_report.prose.magic import MARKDOWN, WRITTEN
@@ -76,7 +76,7 @@ def texts(executed: Path) -> Iterator[str]:
         )
         yield from (cell for row in each["rows"] for cell in row)
     for output in outputs(executed):
-        words = output.get("metadata", {}).get(canvas.MIME, {})
+        words = output.get("metadata", {}).get(FIGURE_MIME, {})
         yield from (words.get("caption", ""), words.get("alt", ""))
 
 

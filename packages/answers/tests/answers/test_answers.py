@@ -123,3 +123,9 @@ def test_a_command_of_our_name_stands_before_ours_when_it_can_be_loaded(
     added("odd", "tests.answers.test_answers:no_command")
     done = ipclab("odd", "--any", "word")
     assert done.returncode == 2 and "is not a Command of that name" in done.stderr
+
+
+def test_an_answer_in_the_terminal_loads_nothing_that_draws() -> None:
+    asked = "import sys, ipclab_answers.choose.shown; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

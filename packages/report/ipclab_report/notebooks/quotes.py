@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError, UsageError
-from ipclab.lab import canvas
+from ipclab.lab.figure import FIGURE_MIME, PNG, Figure
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.form import Run
@@ -57,20 +57,20 @@ class Quoted:
         self._name = name
         self._values: dict[str, Quantity | str] = {}
         self._tables: dict[str, table.Table] = {}
-        self._figures: dict[str, canvas.Figure] = {}
+        self._figures: dict[str, Figure] = {}
         for data, metadata in outputs:
             for kept, value in data.get(MIME, {}).items():
                 self._values[kept] = _quantity(value, run) if isinstance(value, dict) else value
             if table.MIME in data:
                 made = msgspec.convert(data[table.MIME], table.Table)
                 self._tables[made.name or made.caption] = made
-            if canvas.MIME in data:
-                words = metadata[canvas.MIME]
-                self._figures[words["name"]] = canvas.Figure(
-                    data[canvas.MIME], **words, png=data.get(canvas.PNG, "")
+            if FIGURE_MIME in data:
+                words = metadata[FIGURE_MIME]
+                self._figures[words["name"]] = Figure(
+                    data[FIGURE_MIME], **words, png=data.get(PNG, "")
                 )
 
-    def figure(self, name: str) -> canvas.Figure:
+    def figure(self, name: str) -> Figure:
         """Return the figure `name`; `UsageError` with the nearest name when there is none."""
         return chosen(f"figure of {self._name}", name, self._figures)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.paths import table_beside
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue

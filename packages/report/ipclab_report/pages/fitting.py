@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypedDict
 
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.tables.table import Table
 from ipclab_report.pages import svg
 from ipclab_report.pages.document import Document

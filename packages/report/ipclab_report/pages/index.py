@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import Catalogue
 from ipclab_report.head import Head

@@ -123,7 +123,7 @@ def _begin(parent: int, figures: Path) -> None:
     """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
 
-    from ipclab.lab.canvas import FIGURES
+    from ipclab.lab.figure import FIGURES
     from ipclab_measure.spawn.exits import die_with_parent
     from ipclab_report.notebooks.execute import Kernel
 

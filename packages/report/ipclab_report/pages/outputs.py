@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.lab import canvas
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import FIGURE_MIME, TITLE, Figure
 from ipclab.tables import table
 from ipclab.tables.table import Table
 from ipclab_report.appendix import signing
@@ -98,7 +97,7 @@ def shown(output: Mapping[str, Any]) -> Iterator[Shown]:
     elif kind == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
         yield Printed(printable("\n".join(lines)))
-    elif not (output.get("metadata") or {}).get(canvas.TITLE):  # which its figure has, too
+    elif not (output.get("metadata") or {}).get(TITLE):  # which its figure has, too
         yield from _displayed(output.get("data") or {}, output.get("metadata") or {})
 
 
@@ -107,8 +106,8 @@ def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         yield signing.Marks(data[signing.MIME]["number"])
     elif table.MIME in data:
         yield msgspec.convert(data[table.MIME], Table)
-    elif canvas.MIME in metadata:
-        yield Figure(data[canvas.MIME], **metadata[canvas.MIME])
+    elif FIGURE_MIME in metadata:
+        yield Figure(data[FIGURE_MIME], **metadata[FIGURE_MIME])
     elif quotes.MIME not in data:
         yield from _preferred(data, metadata)
 

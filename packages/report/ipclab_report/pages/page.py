@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.tables.table import Table
 from ipclab_report.notebooks.nb import nbformat
 from ipclab_report.pages import fonts, outputs, pandoc, svg

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.tables.table import Table
 from ipclab_report.pages import outputs, pandoc, shortened, svg
 from ipclab_report.pages.document import WORDS, Block, Document

@@ -19,6 +19,7 @@ from ipclab.frames import derived
 from ipclab.frames.rows import narrowed
 from ipclab.lab import canvas
 from ipclab.lab.data import Data
+from ipclab.lab.figure import FIGURES, Figure
 from ipclab.lab.lab import Lab
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
@@ -69,7 +70,7 @@ def test_names_move_apart_around_their_middle() -> None:
 
 def test_a_quoted_figure_and_table_may_share_a_name() -> None:
     made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
-    drawn = canvas.Figure("<svg/>", "a line", "Writes", "writes")
+    drawn = Figure("<svg/>", "a line", "Writes", "writes")
     gain = Quantity(2.0, "1", 1.5, 3.0, sources=("payload/a/write/p50",))
     shown = [
         each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))
@@ -199,7 +200,7 @@ def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
 
 
 def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(canvas.FIGURES, str(tmp_path))
+    monkeypatch.setenv(FIGURES, str(tmp_path))
     with ReportLab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
         lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
     assert (tmp_path / "mine.en.svg").is_file()

@@ -16,6 +16,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas
+from ipclab.lab.figure import FIGURE_MIME
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
@@ -138,7 +139,7 @@ def shown(made: Path) -> dict[str, list[Any]]:
 def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
     """Return the name of each figure or table with how many points of each study it was made of."""
     told = [
-        o["metadata"][kind] if kind == canvas.MIME else o["data"][kind]
+        o["metadata"][kind] if kind == FIGURE_MIME else o["data"][kind]
         for o in outputs
         if kind in o["data"]
     ]
@@ -150,7 +151,7 @@ def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
 @pytest.mark.parametrize("study", HELD)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
     points = lab_of(reference(), checkout(), "en").points(study)
-    figures, tables = (drawn(shown[study], kind) for kind in (canvas.MIME, table.MIME))
+    figures, tables = (drawn(shown[study], kind) for kind in (FIGURE_MIME, table.MIME))
     for made in (figures, tables):
         assert len(dict(made)) == len(made)
         for name, of in made:

@@ -17,7 +17,7 @@ locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
 from ipclab_report.prose import magic
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.numbers import Formatter
 from ipclab.words.filling import fill
