@@ -138,7 +138,7 @@ def planted(worker: Worker, module: Any, target: str, fault: str, **arguments: A
 
 def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
     """Be the handover's writer, but commit `fault`."""
-    return planted(worker, handover, "write", fault, **arguments)
+    return planted(worker, handover, "write_payloads", fault, **arguments)
 
 
 def send_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:

@@ -136,7 +136,7 @@ class Told(Teller):
         methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
-            (derived, "read", self._read_columns),
+            (derived, "read_frame", self._read_columns),
             (samples, "decode", decoded),
             (shell, "namespace", lambda: self.values),
             (

@@ -8,13 +8,14 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.points import KEY, TURNS
+from ipclab.frames.points import TURNS
 from ipclab.paths import Paths
 from ipclab.store.questions import Questions, questions_told
 from ipclab.store.run import RunFolder
 from ipclab_answers import tails
 from ipclab_answers.compare import LIMITS
 from ipclab_answers.quantile import MEDIAN, checked_quantile
+from ipclab_answers.run_table import medians_table, told_of_run
 from ipclab_measure.bounds import cpu_pairs
 from ipclab_measure.bounds.limits import with_limits
 from ipclab_measure.calibrated.twins import STUDY
@@ -25,17 +26,16 @@ OTHER = "data/compared.ipclab"  # a run of another machine, to compare in a fres
 MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("bound", "bound_low", "bound_high")
 UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
-HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 
 
 @dataclass(frozen=True)
 class ComparedRun:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
-    `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation,
-    medians (a list, ns), value (their median) and `BOUNDS`, what the hardware allows (ns, from the
-    best launch to the second best; NaN where nothing is known). Where another quantile is compared,
-    it stands for the median, of launches with samples enough.
+    `points` has a row for each op of each point: the columns `MEDIANS` of the table of runs, and
+    `BOUNDS`, what the hardware allows (ns, from the best launch to the second best; NaN where
+    nothing is known). Where another quantile is compared, it stands for the median, of launches
+    with samples enough.
     """
 
     id: str
@@ -49,15 +49,13 @@ class ComparedRun:
         cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
     ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        medians = {}
-        rows = []
+        whole = {}
         for study, frame in launches.items():
-            whole = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
-            rows += _points(whole)
-            medians[study] = whole[whole.value.notna()]
-        columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
+            whole[study] = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+        medians = {study: frame[frame.value.notna()] for study, frame in whole.items()}
         questions = questions_told(about)
-        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS), questions)
+        points = medians_table(told_of_run(name, about), whole.values(), MEASURED)
+        points = _bounded(points, medians.get(LIMITS), questions)
         return cls(name, about, medians, points, questions)
 
 
@@ -99,24 +97,13 @@ def runs_to_compare(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     return asked
 
 
-def _points(launches: pd.DataFrame) -> list[dict[Any, Any]]:
-    factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
-    rows = []
-    for _, part in launches.groupby(["point", "op"], sort=True):
-        row = part.iloc[0].to_dict()
-        row["levels"] = {name: row[name] for name in factors if pd.notna(row[name])}
-        row["wait"] = row["levels"].get("wait", "")
-        row |= {"medians": list(part.value.dropna()), "value": part.value.median()}
-        rows.append(row)
-    return rows
-
-
 def _bounded(
     points: pd.DataFrame, limits: pd.DataFrame | None, questions: Questions
 ) -> pd.DataFrame:
     if limits is None:
         return points.assign(**UNBOUNDED)
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
+    points = points.assign(metric="p50", unit="ns", wait=points.levels.str.get("wait").fillna(""))
     once = points.drop_duplicates(keys)
     best = with_limits(once, limits, questions).limit
     second = with_limits(once, limits, questions, 1).limit

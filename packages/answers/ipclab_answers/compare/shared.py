@@ -27,12 +27,12 @@ from ipclab.stats.compare import (
 )
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
 from ipclab_answers.compare import FAIL_ON, LIMITS
-from ipclab_answers.compare.held import BOUNDS, HEAD, ComparedRun
+from ipclab_answers.compare.held import BOUNDS, ComparedRun
 from ipclab_answers.compare.unpaired import compare_runs
+from ipclab_answers.run_table import HEAD, Row, levels_as_text
 
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 KEY = ["study", "point", "op"]
-Row = dict[Any, Any]  # of `ComparedRun.points`
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
@@ -79,13 +79,10 @@ def shared_points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
 def points_listed(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `shared_points` with levels and launches as text, for a CSV file."""
 
-    def words(levels: dict[str, Any]) -> str:
-        return " ".join(f"{name}={level}" for name, level in levels.items())
-
     def both(launches: Any) -> str:
         return "/".join(map(str, launches)) if isinstance(launches, tuple) else ""
 
-    levels = compared.levels.map(words)
+    levels = compared.levels.map(levels_as_text)
     return compared.assign(levels=levels, launches=compared.launches.map(both))
 
 

@@ -28,11 +28,12 @@ from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in, require_bundles
 from ipclab_answers.gather.reading import bundle_rows, key_of
+from ipclab_answers.run_table import RUN
 from ipclab_measure.spawn.exits import die_with_parent
 
 FORMAT = 3  # of the index; another one is made anew
 KEY = ["file", "bytes", "mtime_ns", "ctime_ns"]
-TEXTS = ["file", "run", "begun", "machine", "label", "profile", "facts", "conditions", "why"]
+TEXTS = ["file", *RUN, "facts", "conditions", "why"]
 HEAD = [*TEXTS, *KEY[1:]]
 WORDS = ["study", "point", "backend", "placement", "levels", "op"]
 NUMBERS = ("ns", "low", "high", "over_limit")

@@ -28,6 +28,7 @@ from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, contents_of, measured_of
 from ipclab.store.schema import parse_run
 from ipclab.store.validity import together
+from ipclab_answers.run_table import PLACE, Row, op_row, told_of_run
 from ipclab_measure.bounds.floors import (
     COPYING,
     IN_PLACE,
@@ -38,13 +39,11 @@ from ipclab_measure.bounds.floors import (
 from ipclab_measure.bounds.limits import TOLERANCE
 from ipclab_measure.bounds.named import bound_of
 
-HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
 LARGEST, MOST = 64 << 20, 1 << 24  # bytes and rows of one point that is read
 WAITING = 1 << 18  # rows that are decoded before they are looked at
 NOT_OURS = (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
 DISTURBED = "disturbed_share"  # of the launches
-Row = dict[str, Any]
 
 
 def key_of(file: Path, name: str) -> Row:
@@ -90,15 +89,10 @@ def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
     rows = points.rows()
     if not rows:
         raise LabError(f"{file.name} is left out", f"it holds no {study}", "")
-    parameters = about["parameters"]
     sessions = about["sessions"]
     conditions = sessions[-1]["conditions"] if sessions else {}
     head = {
-        "run": contents.run,
-        "begun": about["begun"],
-        "machine": contents.machine,
-        "label": parameters.get("label", ""),
-        "profile": parameters["profile"],
+        **told_of_run(contents.run, about),
         "facts": json.dumps(about["machine"]["facts"], sort_keys=True, default=str),
         "conditions": json.dumps({**conditions, DISTURBED: points.disturbed}),
         "why": "",
@@ -236,12 +230,9 @@ class _Points:
             time = statistic_estimate(medians, 0).for_sessions()
             self._check(key, op, time.value)
             floor = floors.under(self.study, op, key)
-            levels = {factor: level for factor, level in key.items() if factor not in HEAD}
-            row = {
-                "study": self.study,
-                "point": point,
-                "levels": json.dumps(levels, sort_keys=True),
-                "op": op,
+            row = op_row(self.study, point, op, key)
+            row |= {
+                "levels": json.dumps(row["levels"], sort_keys=True),
                 "ns": time.value,
                 "low": time.low,
                 "high": time.high,
@@ -249,10 +240,8 @@ class _Points:
                 "launches": len(medians),
                 "plain": _is_plain(key),
             }
-            for factor in HEAD:
-                row[factor] = key[factor]
             rows.append(row)
-        mechanism = itemgetter(*HEAD, "op")
+        mechanism = itemgetter(*PLACE, "op")
         plain = [mechanism(row) for row in rows if row["plain"]]
         if self.study == "round_trip" and len(set(plain)) < len(plain):
             raise LabError("left out", "it holds a mechanism twice", "")

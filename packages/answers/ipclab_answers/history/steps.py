@@ -12,7 +12,7 @@ from ipclab.stats.intervals import median_interval
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab_answers.compare import LIMITS
 from ipclab_answers.compare.facts import differing_facts
-from ipclab_answers.compare.held import HEAD, ComparedRun
+from ipclab_answers.compare.held import ComparedRun
 from ipclab_answers.compare.shared import KEY
 from ipclab_answers.compare.unpaired import RUNS_ALPHA
 from ipclab_answers.history.changepoint import (
@@ -21,6 +21,7 @@ from ipclab_answers.history.changepoint import (
     changes,
     counting_changes,
 )
+from ipclab_answers.run_table import HEAD, Row
 from ipclab_measure.enough import least_p
 
 # What stepped, by the limits.
@@ -56,7 +57,6 @@ MOST_NAMED = 6  # changes that a line names
 APART = " | "  # between changes, whose values hold semicolons
 # Facts of the checkout that are left out: ipclab's version tells what matters of it.
 LEFT_OUT = "git_commit", "git_dirty"
-Row = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -78,22 +78,20 @@ class History:
     @classmethod
     def of(cls, runs: Sequence[ComparedRun]) -> "History":
         """Return what is known of `runs`."""
-        columns = [*HEAD, "relation", "medians"]
-        numbered = []
-        for number, run in enumerate(runs):
-            numbered.append(run.points[columns].assign(run=number))
+        numbers = {run.id: number for number, run in enumerate(runs)}
+        table = pd.concat([run.points for run in runs])
         unjudged = Counter[str]()
         heads = list[Row]()
         values = []
         series = []
-        for _, of_point in pd.concat(numbered).groupby(KEY):
+        for _, of_point in table.groupby(KEY):
             rows = of_point.to_dict("records")
             if why := _why_unjudged(rows):
                 unjudged[why] += 1
                 continue
             logs = [np.empty(0)] * len(runs)
             for row in rows:
-                run = row["run"]
+                run = numbers[row["run"]]
                 medians = row["medians"]
                 values.append((len(heads), run, *_interval(medians)))
                 logs[run] = np.log(medians)

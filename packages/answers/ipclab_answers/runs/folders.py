@@ -11,6 +11,7 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.files import PART
 from ipclab.store.run import RunFolder
+from ipclab_answers.run_table import told_of_run
 from ipclab_measure.record import reopened
 from ipclab_measure.session.request import check_label
 
@@ -21,15 +22,12 @@ MEGABYTE = 1e6
 def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in chain(folder.every(paths.runs), folder.every(paths.imported)):
-        parameters = run.about["parameters"]
+        told = told_of_run(run.id, run.about)
         files = filter(Path.is_file, run.path.rglob("*"))
         size = sum(file.stat().st_size for file in files)
         yield {
-            "run": run.id,
-            "machine": run.machine,
-            "label": parameters.get("label", ""),
-            "profile": run.profile,
-            "studies": ",".join(parameters["studies"]),
+            **{name: told[name] for name in COLUMNS[:4]},
+            "studies": ",".join(run.about["parameters"]["studies"]),
             "points": str(len(run.points())),
             "MB": f"{size / MEGABYTE:.1f}",
             "state": _state(run),

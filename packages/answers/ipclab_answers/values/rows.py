@@ -25,12 +25,13 @@ from ipclab.store.samples import decode
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
 from ipclab_answers import tails
+from ipclab_answers.run_table import RUN, levels_as_text, op_rows, told_of_run
 from ipclab_measure.console import aligned
 from ipclab_report.sheet import csv
 
 SCHEMA = 1  # of the JSON: docs/values.schema.json
 VALUE_COLUMNS = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
-COLUMNS = ["run", "machine", "label", *KEY, "levels", *VALUE_COLUMNS]
+COLUMNS = [*RUN[:3], *KEY, "levels", *VALUE_COLUMNS]
 FILTERS = ("op", "metric", "backend", "placement", "size_bytes")
 Asked = Mapping[str, Sequence[Any]]
 
@@ -58,11 +59,7 @@ def rows(
 
 
 def _rows(points: pd.DataFrame) -> pd.DataFrame:
-    levels = []
-    factors = points.drop(columns=[*KEY, *VALUES])
-    for row in factors.to_dict("records"):
-        known = {name: level for name, level in row.items() if pd.notna(level)}
-        levels.append(known)
+    levels = [row["levels"] for row in op_rows(points, VALUES)]
     table = points.assign(levels=pd.Series(levels, points.index, object))
     return table[[*KEY, "levels", *VALUE_COLUMNS]]
 
@@ -118,24 +115,10 @@ def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataF
     return table.loc[column.index[column.isin(words)]]
 
 
-def run_facts(run: RunFolder) -> dict[str, str]:
-    """Return what is told of the run itself."""
-    return {
-        "run": run.id,
-        "machine": run.machine,
-        "label": run.about["parameters"].get("label", ""),
-        "begun": run.about["begun"],
-        "profile": run.profile,
-    }
-
-
 def as_csv(run: RunFolder, table: pd.DataFrame) -> str:
     """Return rows as CSV; each number is read back as it is, an end that is not there is empty."""
-    levels = []
-    for by_name in table.levels:
-        levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
-    worded = pd.Series(levels, table.index)
-    whole = _finite(table).assign(**run_facts(run), levels=worded)
+    worded = table.levels.map(levels_as_text)
+    whole = _finite(table).assign(**told_of_run(run.id, run.about), levels=worded)
     return csv(whole[COLUMNS])
 
 
@@ -145,7 +128,7 @@ def as_json(run: RunFolder, table: pd.DataFrame) -> str:
     values = table.where(table.notna(), None).to_dict("records")
     for row in values:
         row["flags"] = [flag for flag in row["flags"].split(";") if flag]
-    about = {"schema": SCHEMA, **run_facts(run), "values": values}
+    about = {"schema": SCHEMA, **told_of_run(run.id, run.about), "values": values}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -154,7 +137,7 @@ def as_table(run: RunFolder, table: pd.DataFrame) -> str:
     data = Data(run, Words.load(SOURCE), checkout())
     lines = [(*KEY[2:], "levels", "op", "metric", "value")]
     for row in table.to_dict("records"):
-        levels = ", ".join(f"{name}={level}" for name, level in row["levels"].items())
+        levels = levels_as_text(row["levels"], ", ")
         ends = (row["low"], row["high"]) if math.isfinite(row["low"]) else ()
         value = Quantity(row["value"], row["unit"], *ends)
         if pd.isna(row["value"]):

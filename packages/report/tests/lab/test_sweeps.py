@@ -140,7 +140,7 @@ class Sweep(Told):
             (ReportLab, "keep", kept),
             (ReportLab, "quoted", lambda *_: quoted(self.study, self.factor)),
             (canvas, "write_whole", lambda *_: None),
-            (derived, "measured", lambda run: held),
+            (derived, "studies_measured", lambda run: held),
         ]
 
 
