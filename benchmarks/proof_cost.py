@@ -1,9 +1,10 @@
-"""What the proof costs: round trips of this checkout and of one without it, launched in turn.
+"""What the proof costs: launches of this checkout and of one without it, in turn.
 
-    .venv/bin/python benchmarks/proof_cost.py [PAIRS [MECHANISM...]]
+    .venv/bin/python benchmarks/proof_cost.py [PAIRS [STUDY...]]
 
-Without it all messages are the same bytes, at which nobody looks. A row for each mechanism and size
-on one CPU: the median of the ratio with over without, pair by pair, and its quartiles.
+Without it all messages are the same bytes, at which nobody looks. A row for each study, mechanism
+and size, on one CPU where the study has such points: the median without it, and the median of the
+ratio with over without, pair by pair, with its quartiles.
 """
 
 import os
@@ -16,51 +17,77 @@ from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent.parent
 MECHANISMS = ("mp-pipe", "pipe", "posix-shm", "shm-futex", "unix", "zmq-ipc")
+ASKED = {  # by study and arm: which mechanisms
+    "round_trip main": MECHANISMS,
+    "payload handover": ("posix-shm",),
+    "payload mapping": ("shm-mmap",),
+    "stream main": ("pipe", "zmq-ipc"),
+    "shared_dict stream": ("posix-shm",),
+    "objects near": ("unix",),
+}
 SIZES = (100, 1_000_000)
-NO_PROOF = """
-Proof.plan = lambda proof, count, warm=False: [False] * count
-Proof.next = lambda proof: proof.__dict__.setdefault("same", b"x" * proof.size)
-Proof.check = Proof.came = lambda *_: None
-"""
+NO_PROOF = {
+    "measure/ipclab_measure/spawn/proof.py": """
+looks = lambda chance, count, *_: [False] * count
+Numbered.plan = lambda proof, count, warm=False: [False] * count
+Numbered.next = lambda proof: proof.__dict__.setdefault("same", b"x" * proof.size)
+Numbered.check = Numbered.look = lambda *_: None
+""",
+    "measure/ipclab_measure/spawn/answered.py": """
+Proof.came = lambda *_: None
+""",
+    "measure/ipclab_measure/studies/shared_dict/loops.py": """
+Reading.check = lambda *_: None
+""",
+    "more/ipclab_more/studies/objects/proved.py": """
+Order.next = lambda order: 0
+Timed.check = lambda *_: None
+""",
+}
 SIDE = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-import numpy as np
 from ipclab_measure.machine import Source, Topology
 from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
+from ipclab_measure.spawn.heat import Contestant, Schedule
 from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.interface import Sweep
+from ipclab_measure.studies.installed import study
+from ipclab_measure.studies.interface import Site, Sweep
 from ipclab_measure.studies.profile import PROFILES
-from ipclab_measure.studies.round_trip import RoundTripStudy
-study, profile = RoundTripStudy(), replace(PROFILES["quick"], turn_ns=4_000_000)
-placed = placements(Topology.read(Source()))["same"]
-with Launcher(Path(sys.argv[1])) as launcher:
+ledger, placed = Path(sys.argv[1]), placements(Topology.read(Source()))
+nothing = lambda *_: None
+with Launcher(ledger) as launcher:
+    site = Site(launcher, ledger / "scratch", nothing, nothing, nothing)
     for line in sys.stdin:
-        name, size = line.split()
-        points = study.points(profile, Sweep((int(size),), (name,)))
-        point = next(p for p in points if p.levels["arm"] == "main" and p.placement == "same")
-        roles = study.roles(point, profile, placed, 1)
-        ended = Heat(launcher, Schedule(turns=8, warm_turns=1)).run({"x": Contestant(point, roles)})
-        if isinstance(ended["x"], Exception):
-            raise ended["x"]
-        launch = study.collect(point, ended["x"], 1)
-        print(float(np.median(launch.samples["round-trip"])), flush=True)
+        name, arm, backend, size = line.split()
+        asked = study(name)
+        effort = asked.effort(replace(PROFILES["quick"], turn_ns=4_000_000))
+        points = asked.points(effort, Sweep((int(size),), (backend,)))
+        points = [p for p in points if p.levels["arm"] == arm and p.backend == backend]
+        point = min(points, key=lambda p: (p.placement != "same", p.size_bytes != int(size)))
+        roles = asked.roles(point, effort, placed[point.placement], 1)
+        with asked.open(site, [point], effort, 1) as bench:
+            ended = bench({"x": Contestant(point, roles)}, Schedule(turns=8, warm_turns=1))["x"]
+        if isinstance(ended, Exception):
+            raise ended
+        op = point.primary[0]
+        print(point.placement, op, asked.collect(point, ended, 1).median(op), flush=True)
 """
 
 
 def without(folder: Path) -> Path:
     """Return a copy of this checkout in `folder` whose messages are no proof of anything."""
-    ours = folder / "packages/measure/ipclab_measure"
     shutil.copytree(HERE / "ipclab", folder / "ipclab")
     shutil.copytree(HERE / "packages", folder / "packages")
-    (ours / "spawn/answered.py").open("a").write(NO_PROOF)
+    for file, text in NO_PROOF.items():
+        with (folder / "packages" / file).open("a") as module:
+            module.write(text)
     return folder
 
 
 def side(checkout: Path, ledger: Path) -> "subprocess.Popen[str]":
-    """Start what launches round trips by the code of `checkout`, one for each line it is told."""
+    """Start what launches points by the code of `checkout`, one for each line it is told."""
     packages = [checkout, *(checkout / "packages").iterdir()]
     return subprocess.Popen(
         [sys.executable, "-c", SIDE, str(ledger)],
@@ -72,10 +99,11 @@ def side(checkout: Path, ledger: Path) -> "subprocess.Popen[str]":
     )
 
 
-def launched(one: "subprocess.Popen[str]", name: str, size: int) -> float:
-    """Return the median round trip (ns) of one launch."""
-    print(name, size, file=one.stdin, flush=True)
-    return float(next(iter(one.stdout or ())))
+def launched(one: "subprocess.Popen[str]", case: str, size: int) -> tuple[str, float]:
+    """Return what was timed of one launch, and its median (ns)."""
+    print(case, size, file=one.stdin, flush=True)
+    timed, _, took = next(iter(one.stdout or ())).rpartition(" ")
+    return timed, float(took)
 
 
 def main() -> None:
@@ -86,17 +114,19 @@ def main() -> None:
 
 
 def _compare(here: "subprocess.Popen[str]", there: "subprocess.Popen[str]") -> None:
-    pairs = int(next(iter(sys.argv[1:]), "12"))
-    for size in SIZES:
-        for name in sys.argv[2:] or MECHANISMS:
+    pairs, studies = int(next(iter(sys.argv[1:]), "12")), sys.argv[2:]
+    chosen = [asked for asked in ASKED if not studies or asked.split()[0] in studies]
+    for case in [f"{asked} {name}" for asked in chosen for name in ASKED[asked]]:
+        for size in SIZES:
             ratios, before = list[float](), list[float]()
             for number in range(pairs):
                 order = (here, there) if number % 2 else (there, here)
-                took = {one.pid: launched(one, name, size) for one in order}
-                ratios.append(took[here.pid] / took[there.pid])
-                before.append(took[there.pid])
+                told = {one.pid: launched(one, case, size) for one in order}
+                (timed, took), (_, base) = told[here.pid], told[there.pid]
+                ratios.append(took / base)
+                before.append(base)
             low, _, high = quantiles(ratios, n=4)
-            print(f"{name:10} {size:9,} B  {median(before) / 1000:8.1f} us  "
+            print(f"{case:28} {size:9,} B  {timed:18} {median(before) / 1000:8.1f} us  "
                   f"x {median(ratios):.3f} [{low:.3f}-{high:.3f}]", flush=True)  # fmt: skip
     for one in (here, there):
         one.communicate()

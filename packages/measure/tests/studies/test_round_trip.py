@@ -1,6 +1,7 @@
 """The round-trip study: its points, what its ends keep, and how both are joined."""
 
 import importlib.metadata
+import tracemalloc
 from array import array
 from collections import Counter
 from itertools import chain, pairwise
@@ -164,6 +165,23 @@ def test_first_moments_go_on_when_the_numbers_of_short_messages_come_again(
     assert client.made > 2 * 256
     assert there.empty()
     assert back.empty()
+
+
+def test_a_look_at_a_long_message_takes_no_new_memory() -> None:
+    ends = [
+        SimpleNamespace(prefix="p", role=role, meet=lambda **own: {"server": {"secret": "00"}})
+        for role in ("server", "client")
+    ]
+    server, client = (Proof(cast("Worker", end), 1_000_000) for end in ends)
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            client.check(server.mixed(client.next()), look=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert client.compared == 3
+    assert peak < 100_000, "page faults of a look are in the round trips after it"
 
 
 def test_the_quick_profile_measures_some_at_the_smallest_size_alone_unless_asked() -> None:
