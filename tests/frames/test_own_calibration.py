@@ -17,7 +17,6 @@ from ipclab_measure.session.heats import heats
 from ipclab_measure.session.request import Request
 from ipclab_measure.studies.asked import question
 from ipclab_measure.studies.calibration import OP, CalibrationStudy
-from ipclab_measure.studies.calibration import PAIRS as PAIRS_OF
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
@@ -26,7 +25,7 @@ from ipclab_report.lab import lab_of
 from tests.support.bundled import make_run
 
 STUDY = CalibrationStudy()
-PAIRS = PAIRS_OF["quick"]
+PAIRS = 4  # of a quick run
 
 
 def launched(

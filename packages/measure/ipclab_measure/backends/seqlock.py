@@ -34,16 +34,15 @@ ORDERED = "x86_64", "amd64", "i686", "i386"
 class SeqlockStore(Store):
     """A store in memory behind that header."""
 
-    def use(self, memory: memoryview, checked: bool | None = None) -> None:
-        """Read and write `memory` from now on, zero at first; `checked` puts the checksum in.
+    def use(self, memory: memoryview) -> None:
+        """Read and write `memory` from now on, zero at first.
 
-        That is for processors that reorder, and decided by the one that this is where it is not
-        given.
+        On a processor that reorders, the checksum stands in it, too.
         """
         self.buffer = memory.cast("B") if memory.format != "B" else memory
         self.words = self.buffer[: 8 * 3].cast("Q")
         self.capacity = len(self.buffer) - START
-        self.checked = platform.machine().lower() not in ORDERED if checked is None else checked
+        self.checked = platform.machine().lower() not in ORDERED
         self.held.callback(self.buffer.release)
         self.held.callback(self.words.release)
 

@@ -53,21 +53,14 @@ def judge(findings: Sequence[Finding], state: str) -> None:
         raise LabError(count, ", ".join(names), "each stands above with its effect and its fix")
 
 
-def visit(
-    paths: Paths,
-    source: Source,
-    need: int,
-    seconds: float,
-    clock: Callable[[], int] = time.monotonic_ns,
-    sleep: Callable[[float], None] = time.sleep,
-) -> list[Finding]:
+def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Finding]:
     """Return what is found on this machine (or `source`) in about `seconds`.
 
     `need` is as in `Observed`.
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
-    noise = watch(lambda: conditions_now(source), clock, sleep, seconds)
+    noise = watch(lambda: conditions_now(source), time.monotonic_ns, time.sleep, seconds)
     machine = collect(source, root=paths.root)
     times, measured_on = _times(paths, machine.digest)
     fault = ""

@@ -75,21 +75,21 @@ def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]
     return [group for group in groups.values() if sum(map(len, group)) > 1]
 
 
-def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
-    """Return the contests of a group in heats of at most `most`, whole where they fit.
+def packed(group: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the contests of a group in heats of at most `MOST`, whole where they fit.
 
     Where there are several heats, the first contestant of all is in each.
     """
     first = group[0][0]
     heats: list[list[str]] = [[]]
     for contest in group:
-        if heats[-1] and len(heats[-1]) + len(contest) > most - 1:
+        if heats[-1] and len(heats[-1]) + len(contest) > MOST - 1:
             heats.append([])
         heats[-1] += contest
     made = []
     for heat in heats:
         others = [name for name in heat if name != first]
-        made += parted([first, *others], most)
+        made += parted([first, *others])
     return made
 
 
@@ -117,10 +117,10 @@ def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
     return made
 
 
-def parted(names: Sequence[str], most: int = MOST) -> list[list[str]]:
-    """Return `names` in heats of at most `most`; the first one is in each of them."""
+def parted(names: Sequence[str]) -> list[list[str]]:
+    """Return `names` in heats of at most `MOST`; the first one is in each of them."""
     first, *others = names
-    room = most - 1
+    room = MOST - 1
     count = max(1, -(-len(others) // room))
     size = -(-len(others) // count)
     return [[first, *others[k * size : (k + 1) * size]] for k in range(count)]

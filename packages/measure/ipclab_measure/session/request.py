@@ -22,7 +22,6 @@ from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.limits.floors import with_floors
 from ipclab_measure.studies.profile import Profile, profile
 
-BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
 # Of the parameters of a run, all others being its purpose.
 OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}
@@ -144,7 +143,7 @@ class Request:
             )
         asked = [study(name) for name in self.names()]
         self._check_levels([one for one in asked if one.name not in ALWAYS])
-        brief = self.profile == BRIEF and self.sweep == Sweep()
+        brief = profile(self.profile).brief and self.sweep == Sweep()
         planned: list[tuple[Study, list[Point]]] = []
         for one in asked:
             if self._varies(one):

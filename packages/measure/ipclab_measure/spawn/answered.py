@@ -36,9 +36,9 @@ class _Meeting(Protocol):
 class Proof(Numbered):
     """One end's share of the proof of request and answer; the end of role `server` answers."""
 
-    def __init__(self, worker: _Meeting, size: int, server: str = "server") -> None:
-        own = {"secret": secrets.token_hex(16)} if worker.role == server else {}
-        secret = worker.meet(**own)[server]["secret"]
+    def __init__(self, worker: _Meeting, size: int) -> None:
+        own = {"secret": secrets.token_hex(16)} if worker.role == "server" else {}
+        secret = worker.meet(**own)["server"]["secret"]
         super().__init__(f"{worker.prefix} {secret}", size)
         self.worker = worker
         self.key = np.frombuffer(noise(secret, size), np.uint8)

@@ -128,12 +128,12 @@ def free_shared_memory() -> int:
     return shutil.disk_usage(SHARED_MEMORY).free
 
 
-def remove_names(start: str, shared_memory: Path = SHARED_MEMORY) -> list[str]:
+def remove_names(start: str) -> list[str]:
     """Unlink the shared names that begin with `start` and a hyphen, and return them."""
     starts = tuple(f"{kind}{start}-" for kind in NAME_KINDS)
     removed = []
     with suppress(OSError):  # no such folder here
-        for entry in sorted(os.scandir(shared_memory), key=lambda entry: entry.name):
+        for entry in sorted(os.scandir(SHARED_MEMORY), key=lambda entry: entry.name):
             # The session's fork server may be removing the same names at this moment.
             with suppress(FileNotFoundError):
                 if (
@@ -171,9 +171,9 @@ def _is_our_folder(path: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
-def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_MEMORY) -> list[str]:
+def close_session(ledger: Path, session: Session) -> list[str]:
     """Remove all that `session` owns, then its ledger file; return what was removed."""
-    removed = remove_names(session.id, shared_memory)
+    removed = remove_names(session.id)
     file, folder = ledger_file(ledger, session.id), Path(session.folder)
     if folder.name == session.id and _is_our_folder(folder):
         for listed in sorted(folder.glob(f"*-{owned.FILE}")):
@@ -197,7 +197,7 @@ def is_alive(file: Path) -> bool:
     return False
 
 
-def close_dead_sessions(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
+def close_dead_sessions(ledger: Path) -> list[str]:
     """Close every session whose owner is dead; return what was removed.
 
     What cannot be read is left alone.
@@ -215,7 +215,7 @@ def close_dead_sessions(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> li
                 ):  # a clock may be set back
                     file.unlink()
             elif file.stem == session.id:
-                removed += close_session(ledger, session, shared_memory)
+                removed += close_session(ledger, session)
     return removed
 
 

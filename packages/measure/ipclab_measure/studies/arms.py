@@ -4,8 +4,8 @@ A row of `[[arm]]` gives each factor one level or a list; `$name` stands for lev
 knows, and a table in a list sets several factors at once, its own product. Of a factor that is set
 twice in a row, the later levels hold. `[usual]` has the levels that a row leaves out, `[brief]` the
 levels that a quick run leaves out, so that it decides the rest, `[later]` those
-on which no finding, advice or claim rests. Beside the levels stand `block` and
-`primary` (ops, apart by spaces), in which `{factor}` stands for its level.
+on which no finding, advice or claim rests. `[effort]` has what depends on the profile. Beside the
+levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
 """
 
 import tomllib
@@ -24,6 +24,20 @@ Known = Mapping[str, Sequence[Any]]
 def table(file: Path) -> dict[str, Any]:
     """Return the tables in the TOML `file`; none where there is none."""
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def under(profile: str, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of an `[effort]` under a profile.
+
+    Each is one for all profiles, or a table by profile, in which `usual` stands for those that are
+    not named. What then has no value is left out.
+    """
+    values = {}
+    for name, value in rows.items():
+        by_profile = value if isinstance(value, dict) else {"usual": value}
+        if (chosen := by_profile.get(profile, by_profile.get("usual"))) is not None:
+            values[name] = chosen
+    return values
 
 
 def expanded(row: Levels, known: Known) -> Iterator[Levels]:

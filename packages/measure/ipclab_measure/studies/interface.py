@@ -33,6 +33,7 @@ from ipclab_measure.studies.arms import (
     Levels,
     expanded,
     table,
+    under,
 )
 from ipclab_measure.studies.profile import Profile
 
@@ -180,9 +181,13 @@ class Study(ABC):
         """Return the names of the mechanisms that this study can sweep here."""
         return self.mechanisms
 
+    def own(self, profile: Profile) -> dict[str, Any]:
+        """Return what the table's `[effort]` says under `profile`, by name."""
+        return under(profile.name, self.table().get("effort", {}))
+
     def effort(self, profile: Profile) -> Profile:
-        """Return how much of `profile` this study takes: itself, or less where less will do."""
-        return profile
+        """Return how much of `profile` this study takes: what its table says, or else all of it."""
+        return profile.with_own(self.own(profile))
 
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return how much of the study's `effort` a point takes, fewer launches in no contest."""

@@ -1,7 +1,9 @@
 """How much is measured: from seconds for a test to the published iteration counts and more."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from ipclab.plugins import chosen
 from ipclab_measure.studies.arms import table
@@ -31,6 +33,9 @@ class Profile:
     warm_ns: int = 60_000_000  # until CPUs that sleep between turns are in the state that lasts
     placements: tuple[str, ...] = PLACEMENTS
     launch_seconds: float = 30.0  # the deadline of one launch
+    short: bool = False  # with fewer levels
+    # without what studies leave out of it for the sake of all else, unless levels are asked for
+    brief: bool = False
 
     @property
     def samples(self) -> dict[str, int]:
@@ -58,6 +63,12 @@ class Profile:
     def for_values(self) -> "Profile":
         """Return this effort for a point that no contest compares."""
         return replace(self, least_launches=min(self.least_launches, self.least_values))
+
+    def with_own(self, own: Mapping[str, Any]) -> "Profile":
+        """Return this effort with the fields among a study's `own`; longer turns stay so."""
+        changed = {each.name: own[each.name] for each in fields(self) if each.name in own}
+        changed["turn_ns"] = max(self.turn_ns, own.get("turn_ns", 0))
+        return replace(self, **changed)
 
     def exactly(self, launches: int) -> "Profile":
         """Return this effort with so many launches of each point, no more and no fewer."""

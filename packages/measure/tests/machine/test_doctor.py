@@ -243,8 +243,7 @@ def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
     )
     source = Source(tmp_path, Refusing({0}), Paths(tmp_path))
     assert conditions_now(source)["interrupts"] == 77
-    _, clock, sleep = ticking([])
-    every = {each.name: each for each in visit(paths, source, 16 * MIB, 5.0, clock, sleep)}
+    every = {each.name: each for each in visit(paths, source, 16 * MIB, 0.01)}
     assert every["steal"].state == every["interrupts"].state == FIT
     assert every["CPUs"].state == RESERVATION
     assert (every["/dev/shm"].state, every["/dev/shm"].seen) == (

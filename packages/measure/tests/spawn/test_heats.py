@@ -148,16 +148,20 @@ def test_what_is_compared_is_in_one_heat_and_every_point_in_some() -> None:
         assert all(len({placement[point] for point in heat}) == 1 for heat in found)
 
 
-def test_what_does_not_fit_one_heat_is_parted_and_shares_a_contestant() -> None:
+def test_what_does_not_fit_one_heat_is_parted_and_shares_a_contestant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     contests = [[f"{group}{n}" for n in range(9)] for group in "abc"]
-    found = packed(contests, most=12)
+    monkeypatch.setattr("ipclab_measure.session.heats.MOST", 12)
+    found = packed(contests)
     assert [len(heat) for heat in found] == [9, 10, 10]
     assert all("a0" in heat for heat in found)
     assert any(set(contests[1]) <= set(heat) for heat in found)  # a contest stays whole
-    assert parted([str(n) for n in range(10)], most=4) == [
+    monkeypatch.setattr("ipclab_measure.session.heats.MOST", 4)
+    assert parted([str(n) for n in range(10)]) == [
         ["0", "1", "2", "3"], ["0", "4", "5", "6"], ["0", "7", "8", "9"],
     ]  # fmt: skip
-    assert parted(["0"], most=4) == [["0"]]
+    assert parted(["0"]) == [["0"]]
 
 
 def test_a_limit_takes_turns_with_what_it_bounds_first() -> None:

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from ipclab.errors import LabError
+from ipclab_measure.spawn import ledger
 from ipclab_measure.spawn.ledger import (
     LONGEST_FOLDER,
     OPENING_SECONDS,
@@ -28,9 +29,11 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Path:
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in the place of /dev/shm."""
     folder = tmp_path / "shm"
     folder.mkdir()
+    monkeypatch.setattr(ledger, "SHARED_MEMORY", folder)
     return folder
 
 
@@ -117,12 +120,12 @@ def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> No
         "ipclab-7-8-aa",
     }
     fill(shared, *ours, *others)
-    assert remove_names(session.prefix(1), shared) == [
+    assert remove_names(session.prefix(1)) == [
         "ipclab-7-8-aa-1-segment",
         "sem.ipclab-7-8-aa-1-full",
     ]
     assert names(shared) == others | {"ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
-    assert remove_names(session.id, shared) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
+    assert remove_names(session.id) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
     assert names(shared) == others
 
 
@@ -132,7 +135,7 @@ def test_a_name_like_ours_of_another_owner_survives(
 ) -> None:
     fill(shared, f"{dead.id}-1-theirs", f"{dead.id}-1-ours")
     os.chown(shared / f"{dead.id}-1-theirs", NOBODY, NOBODY)
-    close_dead_sessions(tmp_path / "ledger", shared)
+    close_dead_sessions(tmp_path / "ledger")
     assert names(shared) == {f"{dead.id}-1-theirs"}
 
 
@@ -144,7 +147,7 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
     write(tmp_path / "ledger", other)
     with write(tmp_path / "ledger", living).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        removed = close_dead_sessions(tmp_path / "ledger", shared)
+        removed = close_dead_sessions(tmp_path / "ledger")
         assert removed == [
             f"{dead.id}-1-segment",
             f"sem.{dead.id}-4-full",
@@ -153,7 +156,7 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
         ]
         assert names(shared) == decoys
         assert names(tmp_path / "ledger") == {f"{living.id}.json"}
-        assert close_dead_sessions(tmp_path / "ledger", shared) == []
+        assert close_dead_sessions(tmp_path / "ledger") == []
 
 
 def test_a_ledger_file_is_believed_about_its_own_session_only(
@@ -162,7 +165,7 @@ def test_a_ledger_file_is_believed_about_its_own_session_only(
     file = tmp_path / "ledger" / f"{dead.id}.json"
     file.rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
     fill(shared, "ipclab-5-5-ff-1-x", f"{dead.id}-1-x")
-    assert close_dead_sessions(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger") == []
     assert names(shared) == {"ipclab-5-5-ff-1-x", f"{dead.id}-1-x"}
     assert Path(dead.folder).is_dir()
 
@@ -173,7 +176,7 @@ def test_no_folder_but_the_sessions_own_is_removed(
     precious = tmp_path / "precious"
     precious.mkdir()
     write(tmp_path / "ledger", replace(dead, folder=str(precious)))
-    assert close_dead_sessions(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger") == []
     assert precious.is_dir()
 
 
@@ -184,7 +187,7 @@ def test_a_folder_that_became_a_link_is_not_followed(
     precious.mkdir()
     Path(dead.folder).rmdir()
     Path(dead.folder).symlink_to(precious)
-    close_dead_sessions(tmp_path / "ledger", shared)
+    close_dead_sessions(tmp_path / "ledger")
     assert precious.is_dir()
 
 
@@ -203,7 +206,7 @@ def test_a_half_written_ledger_file_goes_when_nobody_holds_it(shared: Path, tmp_
             os.utime(folder / name, (0, time.time() - OPENING_SECONDS - 1))
     with (folder / held).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert close_dead_sessions(folder, shared) == []
+        assert close_dead_sessions(folder) == []
     assert names(folder) == {young, held}
 
 
@@ -215,7 +218,7 @@ def test_a_ledger_file_of_wrong_types_is_left_alone(
     about = {**msgspec.to_builtins(dead), field: value}
     (tmp_path / "ledger" / f"{dead.id}.json").write_bytes(msgspec.json.encode(about))
     fill(shared, f"{dead.id}-1-x")
-    removed = close_dead_sessions(tmp_path / "ledger", shared)
+    removed = close_dead_sessions(tmp_path / "ledger")
     same_type = type(value) is type(getattr(dead, field))
     assert bool(removed) is (same_type and field != "id")
 
@@ -225,7 +228,7 @@ def test_what_is_no_ledger_file_at_all_is_left_alone(shared: Path, tmp_path: Pat
     (folder / "ipclab-1-1-dd.json").mkdir(parents=True)
     (folder / "ipclab-1-1-ee.json").symlink_to("nowhere")
     (folder / "ipclab-1-1-ff.json").write_bytes(b"[" * 100_000)
-    assert close_dead_sessions(folder, shared) == []
+    assert close_dead_sessions(folder) == []
     assert len(names(folder)) == 3
 
 
@@ -234,7 +237,7 @@ def test_an_unreadable_ledger_file_is_left_alone(
     shared: Path, dead: Session, tmp_path: Path
 ) -> None:
     (tmp_path / "ledger" / f"{dead.id}.json").chmod(0)
-    assert close_dead_sessions(tmp_path / "ledger", shared) == []
+    assert close_dead_sessions(tmp_path / "ledger") == []
 
 
 def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
@@ -246,9 +249,9 @@ def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
     with file.open() as owner:
         fcntl.flock(owner, fcntl.LOCK_EX)
         assert is_alive(file)
-        assert close_dead_sessions(tmp_path / "ledger", shared) == []
+        assert close_dead_sessions(tmp_path / "ledger") == []
         assert names(shared) == {f"{dead.id}-1-x"}
-    assert close_dead_sessions(tmp_path / "ledger", shared) == [f"{dead.id}-1-x", dead.folder]
+    assert close_dead_sessions(tmp_path / "ledger") == [f"{dead.id}-1-x", dead.folder]
 
 
 def test_a_name_that_vanishes_meanwhile_is_no_error(
@@ -263,4 +266,4 @@ def test_a_name_that_vanishes_meanwhile_is_no_error(
         return iter(entries)
 
     monkeypatch.setattr(os, "scandir", scan_then_lose)
-    assert remove_names(dead.id, shared) == [f"{dead.id}-1-b"]
+    assert remove_names(dead.id) == [f"{dead.id}-1-b"]

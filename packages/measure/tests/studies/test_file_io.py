@@ -20,7 +20,6 @@ from ipclab_measure.spawn.proof import PayloadError
 from ipclab_measure.spawn.worker import Outcome
 from ipclab_measure.studies.file_io import engine, study, sweeps
 from ipclab_measure.studies.file_io.sets import (
-    BUDGETS,
     Draw,
     FileSet,
     file_sets,
@@ -139,9 +138,11 @@ def test_a_sweep_of_sizes_reads_files_of_these_sizes_in_every_experiment() -> No
     ],
 )
 def test_how_many_files_follows_from_a_budget(profile: str, size: int, count: int) -> None:
-    (files,) = own_sets(profile, [size]).values()
+    own = STUDY.own(PROFILES[profile])
+    budget, most = own["bytes_of_size"], own["files_of_size"]
+    (files,) = own_sets(profile, [size], budget, most).values()
     assert (files.count, files.bytes) == (count, count * size)
-    assert files.on_disk <= BUDGETS[profile][0]
+    assert files.on_disk <= budget
     assert set_of(files.name, files.bytes) == files
 
 

@@ -17,7 +17,7 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
-from ipclab_more.studies.spin import ALWAYS_NS, FEW_WINDOWS_NS, WINDOWS_NS, SpinStudy
+from ipclab_more.studies.spin import ALWAYS_NS, SpinStudy
 
 STUDY = SpinStudy()
 MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")
@@ -38,8 +38,9 @@ def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() ->
 def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for(profile: str) -> None:
     usual = STUDY.points(PROFILES[profile], Sweep(backends=("unix",)))
     found = {(point.placement, point.levels["spin_ns"]) for point in usual}
-    same = {("same", window) for window in FEW_WINDOWS_NS}
-    assert found == same | {("cross", window) for window in (*FEW_WINDOWS_NS, ALWAYS_NS)}
+    few = (0, 3_000, 10_000, 30_000, 100_000)
+    same = {("same", window) for window in few}
+    assert found == same | {("cross", window) for window in (*few, ALWAYS_NS)}
     asked = STUDY.points(PROFILES[profile], Sweep(levels={"spin_ns": (ALWAYS_NS,)}))
     assert {point.placement for point in asked} == {"same", "cross"}
     assert {point.levels["spin_ns"] for point in asked} == {ALWAYS_NS}
@@ -53,7 +54,7 @@ def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> Non
     assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
     assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
     assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
-    assert WINDOWS_NS[-1] == ALWAYS_NS
+    assert STUDY.factors["spin_ns"][-1] == ALWAYS_NS
 
 
 def test_a_window_of_nothing_asks_once_and_a_long_one_until_it_is_there() -> None:

@@ -35,8 +35,6 @@ USUAL = "unix"  # the mechanism
 WAIT = "block"
 # identical code would else take the time of questions that can be decided
 MOST_LAUNCHES = HEAT_LOOKS[2]
-# Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
-PAIRS = {"quick": 4, "standard": 6, "full": 8}
 SLOWER = (11, 12, 14)  # exchanges of the slower one, in turn over the pairs, where twins have ten
 
 
@@ -53,7 +51,7 @@ class CalibrationStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the twins and the slower ones; one pair where launches decide nothing."""
-        return self.pairs(PAIRS.get(profile.name, 1), profile.pinned)
+        return self.pairs(self.own(profile)["pairs"], profile.pinned)
 
     def pairs(self, count: int, pinned: Sequence[str]) -> list[Point]:
         """Return so many pairs in each placement, each with a slower one."""

@@ -26,13 +26,6 @@ Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
 BLOCK = 4096  # what a file takes on disk is a multiple of this
 OF_SIZE = "size-"  # begins the name of a set whose files are all of one size
-# Of a set of a size that is asked for: at most so many bytes on disk, and so many files.
-BUDGETS = {
-    "smoke": (64 << 20, 40),
-    "quick": (256 << 20, 300),
-    "standard": (1 << 30, 1_000),
-    "full": (4 << 30, 10_000),
-}
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
 SLACK = 64 << 20  # kept free on the disk, for the file system's own use
 ELSEWHERE = "free some or name another place: --scratch DIR"
@@ -146,12 +139,12 @@ def file_sets(profile: str) -> dict[str, FileSet]:
     return by_name
 
 
-def own_sets(profile: str, sizes: Sequence[int]) -> dict[str, FileSet]:
+def own_sets(profile: str, sizes: Sequence[int], budget: int, most: int) -> dict[str, FileSet]:
     """Return a set of files of each of `sizes` (bytes), by name, the smallest files first.
 
-    How many files follows from the budget of the profile; `UsageError` for a file beyond it.
+    A set has at most the `budget` of the profile (bytes on disk) and `most` files; `UsageError` for
+    a file beyond it.
     """
-    budget, most = BUDGETS[profile]
     sets = {}
     for size in sorted(set(sizes)):
         count = min(most, budget // (-(-size // BLOCK) * BLOCK))

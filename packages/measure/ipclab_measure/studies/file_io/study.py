@@ -60,13 +60,6 @@ DRAWS = {
     10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
 }
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
-# At least and at most how many launches (each reads a whole set), and the seconds of one.
-LAUNCHES = {
-    "smoke": (2, 2, 30.0),
-    "quick": (4, 40, 30.0),
-    "standard": (5, 60, 300.0),
-    "full": (8, 19, 3_600.0),
-}
 # Of the deadline, so that the engine says what hung before its process is killed
 ENGINE_SHARE = 0.9
 
@@ -79,18 +72,16 @@ class FileIoStudy(Study):
     payloads_shared = 0  # threads of one process need none
     factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
-    def effort(self, profile: Profile) -> Profile:
-        """Return other numbers of launches than the profile's, with a later deadline."""
-        least, most, seconds = LAUNCHES[profile.name]
-        return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
-
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of the text's experiments, on its sets or on files of sizes asked for."""
-        sets = own_sets(profile.name, sweep.sizes) if sweep.sizes else file_sets(profile.name)
+        own = self.own(profile)
+        sets = file_sets(profile.name)
+        if sweep.sizes:
+            sets = own_sets(profile.name, sweep.sizes, own["bytes_of_size"], own["files_of_size"])
         return self.of_arms(
             sweep.of(self.mechanisms),
             partial(whole_levels, sets),
-            **levels_known(profile.name, sets, sweep),
+            **levels_known(own["multiples"], sets, sweep),
         )
 
     def expected(self, point: Point) -> tuple[str, ...]:

@@ -21,8 +21,6 @@ MOST_THREADS = 1024
 REFERENCE, SHORT_NS = 4, 800_000
 FAULT_FROM = 4096
 SMALL = 65_536  # bytes; files up to here are summed as often as the text's small ones
-# the profiles in which a sweep takes further multiples of the cores
-FURTHER = {"more": ("standard", "full"), "most": ("full",)}
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes
 # it, one after the other; makes all the read calls it can before it computes; computes what is
 # there before it reads more.
@@ -43,16 +41,16 @@ def cores() -> int:
     return allowed
 
 
-def _threads(own: Sequence[int], profile: str, how: Mapping[str, Any]) -> list[int]:
-    """Return the thread counts of a sweep in `profile`.
+def _threads(own: Sequence[int], multiples: Sequence[str], how: Mapping[str, Any]) -> list[int]:
+    """Return the thread counts of a sweep.
 
-    They are `own` unless it is fixed, else those of its entry `how` in `arms.toml`.
+    They are `own` unless it is fixed, else those of its entry `how` in `arms.toml`: of its
+    `multiples` of the cores, and published.
     """
     if own and not how.get("fixed"):
         return [min(count, MOST_THREADS) for count in own]
-    parts = ["times", *(part for part, profiles in FURTHER.items() if profile in profiles)]
-    multiples = chain.from_iterable(how.get(part, ()) for part in parts)
-    scaled = [min(multiple * cores(), MOST_THREADS) for multiple in multiples]
+    times = chain.from_iterable(how.get(part, ()) for part in multiples)
+    scaled = [min(each * cores(), MOST_THREADS) for each in times]
     fitting = [count for count in how.get("published", ()) if count <= 2 * cores()]
     return sorted({*scaled, *fitting})
 
@@ -63,14 +61,14 @@ def _reference() -> int:
 
 
 def levels_known(
-    profile: str, sets: Mapping[str, FileSet], sweep: Sweep
+    multiples: Sequence[str], sets: Mapping[str, FileSet], sweep: Sweep
 ) -> dict[str, Sequence[Any]]:
-    """Return the levels that follow from machine, `profile`, `sets` of files, or `sweep`."""
+    """Return the levels that follow from machine, `multiples`, `sets` of files, or `sweep`."""
     own = sweep.numbers("threads", ())
     files = _files_for(sets, own=sweep.sizes is not None)
     large = sets[files["large"][0]].count
     levels: dict[str, Sequence[Any]] = {
-        name: _threads(own, profile, how) for name, how in table(ARMS)["threads"].items()
+        name: _threads(own, multiples, how) for name, how in table(ARMS)["threads"].items()
     }
     depths = sweep.numbers(
         "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]

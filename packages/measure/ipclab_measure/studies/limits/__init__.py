@@ -38,7 +38,6 @@ TABLE = table(Path(__file__).with_name("arms.toml"))
 REFUSING = {"mq": "posix-mq", "tcp": "tcp", "udp": "udp", "packet": "unix-seqpacket"}
 MAPS = "map-"  # at the start of limits that write into a file, and read it
 BATCH = "batch"
-BRIEF = ("smoke", "quick")  # profiles whose runs do not look at each pair of CPUs
 # Bytes; what takes longer is compared with nothing, and is measured once in a launch
 LARGEST_IN_TURNS = 4_000_000
 LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is luck
@@ -101,7 +100,7 @@ class LimitsStudy(Study):
             pinned=profile.pinned,
             cross=[name for name in profile.pinned if name == "cross"],
         )
-        pairs_too = every and profile.name not in BRIEF and self.backends()
+        pairs_too = every and not profile.short and self.backends()
         if pairs_too or cpu_pairs.NAME in asked:
             points += pairs.relation_points(Topology.read(Source()))
         return points

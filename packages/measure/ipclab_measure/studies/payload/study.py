@@ -25,7 +25,6 @@ from ipclab_measure.studies.payload.handover import END, START
 from ipclab_measure.studies.profile import PLACEMENTS
 
 FLOAT = 4
-FOR_CLAIMS = 5  # launches: an interval of fewer is too wide for most claims
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab_measure.studies.payload"
 # By arm: the native program that does just what cannot be avoided; the published one opens the file
@@ -56,12 +55,6 @@ class PayloadStudy(Study):
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends at hand, and the two arms that are mechanisms."""
         return (*registry.ready(lambda backend: backend.segment), *OTHERS)
-
-    def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches enough to judge the text's claims by."""
-        if profile.name != "quick":
-            return profile
-        return replace(profile, least_launches=FOR_CLAIMS, least_values=FOR_CLAIMS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         for size in sweep.sizes or ():

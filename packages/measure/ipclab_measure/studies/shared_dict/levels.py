@@ -7,13 +7,8 @@ from typing import Any
 from ipclab.errors import UsageError
 from ipclab_measure.backends.codecs import encoded_bytes
 from ipclab_measure.spawn.mpi_outer import world
-from ipclab_measure.studies.interface import Levels, Profile, Sweep
+from ipclab_measure.studies.interface import Levels, Sweep
 
-READERS = (1, 3, 7)
-ENTRIES = (10, 100, 1000, 10_000)
-MANY_ENTRIES = 100_000  # in profile full
-STREAM_ENTRIES = (100, 1000, 10_000)
-LIVE_ENTRIES = (10, 1000)
 USUAL_CODEC = "pickle"
 ENTRY_BYTES = 80  # that no further entry's pickle takes more than
 USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
@@ -21,10 +16,11 @@ LARGEST = 8 << 20  # bytes of a dictionary that is asked for by its size: making
 PUBLISHED_READERS = 3
 
 
-def levels_of(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
+def levels_of(usual: Levels, sweep: Sweep, brief: bool) -> dict[str, Sequence[Any]]:
     """Return numbers of entries and readers by what they are for, and cells of both.
 
-    Quick varies the readers at one of entries alone.
+    They are the `usual` ones of a profile where nothing else is asked for. One that is `brief`
+    varies the readers at one of entries alone.
     """
     sized = tuple(sorted({entries_within(size) for size in sweep.sizes or ()}))
     if sized and "entries" in sweep.levels:
@@ -32,18 +28,15 @@ def levels_of(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
         raise UsageError("sizes and entries at once", why, "give one of them")
     own = bool(sized or sweep.levels)
 
-    def entries_of(*usual: int) -> tuple[int, ...]:
-        if sized:
-            return sized
-        return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
+    def entries_of(what: str) -> tuple[int, ...]:
+        return sized or sweep.numbers("entries", usual[what])
 
-    short = profile.name in ("smoke", "quick")
-    entries = entries_of(*ENTRIES, *([MANY_ENTRIES] if profile.name == "full" else []))
-    readers = sweep.numbers("readers", READERS[:2] if short else READERS)
-    streamed = entries_of(*STREAM_ENTRIES)
+    entries = entries_of("entries")
+    readers = sweep.numbers("readers", usual["readers"])
+    streamed = entries_of("streamed")
     some = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
     cells = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
-    if profile.name == "quick" and not own:
+    if brief and not own:
         cells = [
             cell
             for cell in cells
@@ -52,7 +45,7 @@ def levels_of(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
     return {
         "entries": entries,
         "streamed": streamed,
-        "lively": entries_of(*LIVE_ENTRIES),
+        "lively": entries_of("lively"),
         "readers": readers,
         "most": readers[-1:],
         "published": [number for number in readers if own or number >= PUBLISHED_READERS],

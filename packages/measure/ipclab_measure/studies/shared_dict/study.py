@@ -20,6 +20,7 @@ from ipclab_measure.machine.source import Source
 from ipclab_measure.spawn import mpi
 from ipclab_measure.spawn.mpi_outer import world
 from ipclab_measure.spawn.proof import PayloadError
+from ipclab_measure.studies.arms import FILE, table
 from ipclab_measure.studies.interface import (
     Bench,
     Bound,
@@ -42,14 +43,13 @@ from ipclab_measure.studies.shared_dict.ends import (
     STAMP,
     VERSION,
 )
-from ipclab_measure.studies.shared_dict.levels import ENTRIES, READERS, USUAL_CODEC, levels_of
+from ipclab_measure.studies.shared_dict.levels import USUAL_CODEC, levels_of
 
 HERE = "ipclab_measure.studies.shared_dict.ends"
+EFFORT = table(Path(__file__).with_name(FILE))["effort"]
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 FEW = 3  # launches, of values without a contest
-TURN_NS = 10_000_000  # some time slices of the scheduler
-TURNS = 4  # at most, of turns as long as that
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = (
@@ -78,29 +78,19 @@ class SharedDictStudy(Study):
         Bound(TRANSPORT, "memcpy", older="memcpy", copies=1, when={"codec": USUAL_CODEC}),
         Bound(TRANSPORT, older="memcpy", copies=1),
     )
-    factors: ClassVar = {"entries": ENTRIES, "readers": READERS}
+    factors: ClassVar = {name: tuple(EFFORT[name]["usual"]) for name in ("entries", "readers")}
 
     def backends(self) -> tuple[str, ...]:
         return tuple(_stores())
 
-    def effort(self, profile: Profile) -> Profile:
-        """Return the profile with turns long enough for ranks that share the CPUs.
-
-        A quick run has few launches of each: questions that are open get more.
-        """
-        if profile.name == "smoke":
-            return profile
-        least = FEW if profile.name == "quick" else profile.least_launches
-        turns = profile.turns if profile.name == "full" else min(TURNS, profile.turns)
-        turn_ns = max(TURN_NS, profile.turn_ns)
-        return replace(profile, turn_ns=turn_ns, turns=turns, least_launches=least)
-
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return that few launches do where ranks share CPUs, unless the text measured so."""
         crowded = int(point.levels["readers"]) >= len(os.sched_getaffinity(0))
-        few = crowded and point.levels["arm"] != "published" and effort.name != "full"
+        few = self.own(effort).get("crowded_launches")
         values = super().of_point(point, effort, in_contest)
-        return replace(values, least_launches=min(FEW, values.least_launches)) if few else values
+        if few is None or not crowded or point.levels["arm"] == "published":
+            return values
+        return replace(values, least_launches=min(few, values.least_launches))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round is one set of ranks."""
@@ -110,7 +100,9 @@ class SharedDictStudy(Study):
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return self.of_arms(asked, _whole, **levels, **levels_of(profile, sweep))
+        return self.of_arms(
+            asked, _whole, **levels, **levels_of(self.own(profile), sweep, profile.brief)
+        )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns

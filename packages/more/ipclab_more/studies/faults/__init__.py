@@ -32,7 +32,6 @@ FAULTS = (
 )
 LOCKED = "killed-locked"
 SIZE, LEAST_SIZE = 65_536, 16
-DEADLINE_NS, LONG_DEADLINE_NS = 100_000_000, 1_000_000_000
 
 
 class FaultsStudy(Study):
@@ -82,8 +81,10 @@ class FaultsStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
         fault = str(point.levels["fault"])
-        deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
-        plan = point_arguments(point, seed) | {"fault": fault, "deadline_ns": deadline}
+        plan = point_arguments(point, seed) | {
+            "fault": fault,
+            "deadline_ns": self.own(profile)["deadline_ns"],
+        }
         target = "locks:hold_lock" if fault == LOCKED else "ends:run_fault"
         names = roles_of(2 if fault in BESIDE else 1)
         return spread(names, f"ipclab_more.studies.faults.{target}", plan, placement)

@@ -8,7 +8,6 @@ computes on one's CPU.
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from shutil import disk_usage
@@ -51,21 +50,6 @@ HOGS = {OWN: "cpu", OTHER: "cpu", MEMORY: "memory", "writeback": "writeback", "w
 NEIGHBOURS = (QUIET, *HOGS)
 PLAIN = "plain"
 ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
-# What is measured in every profile except full: each way to wait and to carry once.
-FEW = (
-    "mp-pipe",
-    "pipe",
-    "posix-mq",
-    "posix-shm",
-    "shm-futex",
-    "shm-spin",
-    "tcp",
-    "unix",
-    "zmq-ipc",
-)
-TURN_NS, TURNS = 20_000_000, 4  # several time slices, so that a neighbour on one's CPU has some
-LEAST, MOST = 10, 20_000
-MOST_LAUNCHES = 27  # of a question that is still open, except in full
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
 HERE = "ipclab_more.studies.neighbours.ends"
 NO_DISK = (
@@ -89,26 +73,9 @@ class NeighboursStudy(Study):
     def backends(self) -> tuple[str, ...]:
         return tuple(_ready())
 
-    def effort(self, profile: Profile) -> Profile:
-        """Return the profile with turns longer than a same-CPU neighbour's.
-
-        Except in full it has few launches.
-        """
-        most = profile.most_launches
-        if profile.name != "full":
-            most = min(most, MOST_LAUNCHES)
-        return replace(
-            profile,
-            turn_ns=max(TURN_NS, profile.turn_ns),
-            turns=min(TURNS, profile.turns),
-            least_samples=LEAST,
-            most_samples=max(MOST, profile.most_samples),
-            most_launches=most,
-        )
-
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         ready = _ready()
-        chosen = sweep.backends or (tuple(ready) if profile.name == "full" else FEW)
+        chosen = sweep.backends or self.own(profile)["mechanisms"] or ready
         mechanisms = [name for name in ready if name in chosen]
         neighbours = sweep.levels.get("neighbour", NEIGHBOURS)
         every = [QUIET, *(name for name in neighbours if name != QUIET)]

@@ -25,13 +25,6 @@ from ipclab_measure.studies.interface import (
 )
 
 MIDDLE = 100_000
-SIZES = 1_000, MIDDLE, 10_000_000
-LARGEST = 100_000_000  # in the longest profile
-LAUNCHES = {"smoke": (2, 2), "quick": (3, 20), "standard": (5, 27)}  # at least and at most
-TURNS = 2  # of a launch of large objects, which take long
-LEAST = {"smoke": 3, "quick": 2, "standard": 3}  # samples of a turn, where one takes long
-# Further readers of one object, to each of whom the message goes: the object is given once.
-READERS, BRIEF_READERS = 3, {"smoke": 1, "quick": 1}
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 KINDS = ("array", "frame", "dictionary")
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
@@ -49,34 +42,22 @@ class ObjectsStudy(Study):
     named_only = ("smoke",)
     preload = f"{HERE}:preload_ends"
 
-    def effort(self, profile: Profile) -> Profile:
-        """Return fewer launches than the profile's; in full, all of it."""
-        if profile.name not in LAUNCHES:
-            return profile
-        least, most = LAUNCHES[profile.name]
-        return replace(
-            profile,
-            least_launches=least,
-            most_launches=most,
-            least_samples=LEAST[profile.name],
-        )
-
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return few turns for large objects, but in full."""
         values = super().of_point(point, effort, in_contest)
-        if effort.name not in LAUNCHES or point.size_bytes <= MIDDLE:
+        few = self.own(effort).get("turns_of_large")
+        if few is None or point.size_bytes <= MIDDLE:
             return values
-        return replace(values, turns=min(TURNS, values.turns))
+        return replace(values, turns=min(few, values.turns))
 
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        usual = (*SIZES, LARGEST) if profile.name == "full" else SIZES
         return self.of_arms(
             sweep.of(self.backends()),
             objects=sweep.levels.get("object", KINDS),
-            sizes=sorted(set(sweep.sizes or usual)),
+            sizes=sorted(set(sweep.sizes or self.own(profile)["sizes"])),
             middle=sorted(set(sweep.sizes or (MIDDLE,))),
             far=profile.pinned[-1:],
             near=profile.pinned[:-1],
@@ -104,7 +85,7 @@ class ObjectsStudy(Study):
             "kind": point.levels["object"],
             "way": point.levels["way"],
         }
-        of["readers"] = BRIEF_READERS.get(profile.name, READERS)
+        of["readers"] = self.own(profile)["readers"]
         asked = {**of, **profile.samples}
         taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
         giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)

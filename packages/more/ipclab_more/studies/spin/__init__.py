@@ -5,13 +5,13 @@ Both ends spin for `spin_ns`, then sleep. Arm `main` asks a fixed gap after each
 both ends and the share of their waits that slept.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.interface import Backend
 from ipclab_measure.backends.waiting import SLICE_NS
+from ipclab_measure.studies.arms import FILE, table
 from ipclab_measure.studies.interface import (
     Launch,
     Outcome,
@@ -26,13 +26,7 @@ from ipclab_measure.studies.interface import (
 
 SIZES = (100,)
 ALWAYS_NS = SLICE_NS  # longer than every gap: it never sleeps
-WINDOWS_NS = (0, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, ALWAYS_NS)
-GAPS_NS = (0, 10_000, 100_000, 1_000_000, 10_000_000)
-# What is measured in every profile except full; on one CPU, where the peer gets it only when the
-# scheduler takes it away, who never sleeps takes long.
-FEW_WINDOWS_NS = (0, 3_000, 10_000, 30_000, 100_000)
-FEW_GAPS_NS = (0, 10_000, 100_000, 1_000_000)
-FEW_TURNS, FEW_LAUNCHES = 4, 8
+EFFORT = table(Path(__file__).with_name(FILE))["effort"]
 HERE = "ipclab_more.studies.spin.ends"
 
 
@@ -41,8 +35,8 @@ class SpinStudy(Study):
 
     name = "spin"
     factors: ClassVar = {
-        "spin_ns": WINDOWS_NS,
-        "gap_ns": GAPS_NS,
+        "spin_ns": tuple(EFFORT["windows"]["full"]),
+        "gap_ns": tuple(EFFORT["gaps"]["full"]),
         "placement": ("same", "cross"),
     }
     named_only = ("smoke", "quick")
@@ -52,22 +46,16 @@ class SpinStudy(Study):
         known = {name for arm in self.table()["arm"] for name in arm["backend"]}
         return tuple(name for name in _ready() if name in known)
 
-    def effort(self, profile: Profile) -> Profile:
-        """Return the profile, except in full with few turns and launches of its many points."""
-        if profile.name == "full":
-            return profile
-        most = max(profile.least_launches, min(FEW_LAUNCHES, profile.most_launches))
-        return replace(profile, turns=min(FEW_TURNS, profile.turns), most_launches=most)
-
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        every = profile.name == "full"
-        always = () if every or "spin_ns" in sweep.levels else (ALWAYS_NS,)
+        own = self.own(profile)
+        windows = sweep.numbers("spin_ns", own["windows"])
+        always = () if "spin_ns" in sweep.levels or ALWAYS_NS in windows else (ALWAYS_NS,)
         return self.of_arms(
             sweep.of(self.backends()),
             sizes=sorted(set(sweep.sizes or SIZES)),
-            windows=sweep.numbers("spin_ns", WINDOWS_NS if every else FEW_WINDOWS_NS),
+            windows=windows,
             always=always,
-            gaps=sweep.numbers("gap_ns", GAPS_NS if every else FEW_GAPS_NS),
+            gaps=sweep.numbers("gap_ns", own["gaps"]),
             pinned=profile.pinned,
             last=profile.pinned[-1:],
         )

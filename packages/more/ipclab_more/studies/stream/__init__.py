@@ -64,9 +64,9 @@ class StreamStudy(Study):
         return replace(profile, least_samples=max(LEAST, profile.least_samples), most_samples=MOST)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        brief = profile.name in ("smoke", "quick")
-        usual = LEVELS | (TABLE["brief_levels"] if brief else {})
-        sizes = sorted(set(sweep.sizes or ((STREAMED[0], STREAMED[-1]) if brief else STREAMED)))
+        usual = LEVELS | (TABLE["brief_levels"] if profile.short else {})
+        usual_sizes = (STREAMED[0], STREAMED[-1]) if profile.short else STREAMED
+        sizes = sorted(set(sweep.sizes or usual_sizes))
         if sizes[0] < NUMBER.size:
             few = f"a stream of {sizes[0]} bytes"
             fix = f"give {NUMBER.size} bytes or more"
@@ -82,7 +82,7 @@ class StreamStudy(Study):
             pinned=pinned,
             cross=pinned[-1:],
             near=pinned[:-1],
-            around=pinned[-1:] if brief else pinned,
+            around=pinned[-1:] if profile.short else pinned,
             **levels,
         )
 

@@ -7,7 +7,6 @@ its standard library; it tells of a launch in one line of JSON (`said`).
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,10 +35,6 @@ WAYS = (
 SINCE = {"interpreter": 13, "pool-interpreter": 14}  # of Python 3
 SMALL, MIDDLE = 1_000, 100_000
 SIZES = SMALL, MIDDLE, 10_000_000
-LAUNCHES = {"smoke": 2, "quick": 3, "standard": 5}
-BATCHES, MOST_BATCHES = {"smoke": 1, "quick": 1, "standard": 2}, 5  # of a launch
-LEAST, MOST = 5, 200  # tasks of a launch that are timed one by one
-DEADLINE_NS, LONG_DEADLINE_NS = 500_000_000, 2_000_000_000  # for the answer of a killed worker
 PROGRAM = "program"  # the role
 COMMAND = ("-P", "-W", "ignore", "-m", "program.measure")
 
@@ -55,8 +50,7 @@ class TasksStudy(Study):
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with a fixed number of launches: each starts all anew."""
-        fewer = replace(profile, least_samples=LEAST, most_samples=MOST)
-        return fewer.exactly(LAUNCHES.get(profile.name, profile.least_values))
+        return super().effort(profile).exactly(profile.least_values)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         own = interpreters.this_python()
@@ -83,7 +77,7 @@ class TasksStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels = point.levels
-        batches = BATCHES.get(profile.name, MOST_BATCHES) if levels["arm"] == "main" else 0
+        own = self.own(profile)
         asked = {
             "way": point.backend,
             "queue": levels["queue"],
@@ -93,8 +87,8 @@ class TasksStudy(Study):
             "budget_ns": profile.budget_ns,
             "least": profile.least_samples,
             "most": profile.most_samples,
-            "batches": batches,
-            "deadline_ns": LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS,
+            "batches": own["batches"] if levels["arm"] == "main" else 0,
+            "deadline_ns": own["deadline_ns"],
         }
         command = (interpreters.python_file(str(levels["python"])), *COMMAND, json.dumps(asked))
         # A person's settings of Python would make it another one.
