@@ -43,7 +43,9 @@ def advised(lab: Data, need: Need) -> tuple[str, dict[str, Any]] | None:
     if everywhere.empty:
         return ("none", {"gap": gap, "most": of(need.cpus)}) if need.cpus else None
     best = everywhere.groupby(WINDOW).value.max().idxmin()
-    taken = everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns")
+    taken = (
+        everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns", kind="stable")
+    )
     busiest = max(taken.cpus, key=lambda cpus: cpus.value)
     levels = lab.level("backend", best[0]), lab.level("spin_ns", best[1])
     said = {"gap": gap, "cpus": busiest, **dict(zip(("backend", "window"), levels, strict=True))}

@@ -34,6 +34,19 @@ def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() ->
     assert counts == wanted
 
 
+def test_a_standard_run_has_few_mechanisms_on_one_cpu_and_those_that_are_named() -> None:
+    if find("shm-futex").missing():
+        pytest.skip("no native code here")
+    usual = STUDY.points(PROFILES["standard"], Sweep())
+    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in usual)
+    wanted = {("main", name, "cross"): 15 for name in MECHANISMS}
+    wanted |= {("main", name, "same"): 12 for name in ("shm-futex", "unix")}
+    wanted |= {("exponential", name, "cross"): 5 for name in ("posix-shm", "shm-futex")}
+    assert counts == wanted
+    named = STUDY.points(PROFILES["standard"], Sweep(backends=("shm-ring",)))
+    assert Counter(point.placement for point in named) == {"cross": 15, "same": 12}
+
+
 @pytest.mark.parametrize("profile", ["quick", "standard"])
 def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for(profile: str) -> None:
     usual = STUDY.points(PROFILES[profile], Sweep(backends=("unix",)))
@@ -50,7 +63,7 @@ def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> Non
         pytest.skip("no native code here")
     points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
     counts = Counter((point.backend, point.placement) for point in points)
-    assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
+    assert counts == {("posix-shm", "cross"): 8, ("shm-futex", "cross"): 8}
     assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
     assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
     assert WINDOWS_NS[-1] == ALWAYS_NS

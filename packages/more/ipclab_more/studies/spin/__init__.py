@@ -28,11 +28,12 @@ SIZES = (100,)
 ALWAYS_NS = SLICE_NS  # longer than every gap: it never sleeps
 WINDOWS_NS = (0, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, ALWAYS_NS)
 GAPS_NS = (0, 10_000, 100_000, 1_000_000, 10_000_000)
-# What is measured in every profile except full; on one CPU, where the peer gets it only when the
-# scheduler takes it away, who never sleeps takes long.
-FEW_WINDOWS_NS = (0, 3_000, 10_000, 30_000, 100_000)
-FEW_GAPS_NS = (0, 10_000, 100_000, 1_000_000)
-FEW_TURNS, FEW_LAUNCHES = 4, 8
+# What is measured in every profile except full: on one CPU, where the peer gets it only when the
+# scheduler takes it away, two mechanisms, and without who never sleeps, which takes long.
+FEW_WINDOWS_NS = (0, 10_000, 30_000, 100_000)
+FEW_GAPS_NS = (10_000, 100_000, 1_000_000)
+FEW_ON_ONE_CPU = ("shm-futex", "unix")
+FEW_TURNS, FEW_LAUNCHES, FEW_NS = 4, 8, 6_000_000
 HERE = "ipclab_more.studies.spin.ends"
 
 
@@ -49,7 +50,7 @@ class SpinStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""
-        known = {name for arm in self.table()["arm"] for name in arm["backend"]}
+        known = self.table()["arm"][0]["backend"]
         return tuple(name for name in _ready() if name in known)
 
     def effort(self, profile: Profile) -> Profile:
@@ -57,13 +58,16 @@ class SpinStudy(Study):
         if profile.name == "full":
             return profile
         most = max(profile.least_launches, min(FEW_LAUNCHES, profile.most_launches))
-        return replace(profile, turns=min(FEW_TURNS, profile.turns), most_launches=most)
+        turns, budget_ns = min(FEW_TURNS, profile.turns), min(FEW_NS, profile.budget_ns)
+        return replace(profile, turns=turns, budget_ns=budget_ns, most_launches=most)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         every = profile.name == "full"
         always = () if every or "spin_ns" in sweep.levels else (ALWAYS_NS,)
+        asked = sweep.of(self.backends())
         return self.of_arms(
-            sweep.of(self.backends()),
+            asked,
+            both=asked if every or sweep.backends else FEW_ON_ONE_CPU,
             sizes=sorted(set(sweep.sizes or SIZES)),
             windows=sweep.numbers("spin_ns", WINDOWS_NS if every else FEW_WINDOWS_NS),
             always=always,
