@@ -41,7 +41,7 @@ def advised(lab: Data, need: Need) -> tuple[str, dict[str, Any]] | None:
     keeping = _keeping(need, measured)
     everywhere = keeping.groupby(WINDOW).filter(lambda rows: len(rows) == len(gaps))
     if everywhere.empty:
-        return ("none", {"gap": gap, "most": of(need.cpus)}) if need.cpus else None
+        return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if need.cpus else None
     best = everywhere.groupby(WINDOW).value.max().idxmin()
     taken = (
         everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns", kind="stable")

@@ -29,7 +29,7 @@ def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() ->
         pytest.skip("no native code here")
     points = STUDY.points(PROFILES["full"], Sweep())
     counts = Counter((point.levels["arm"], point.backend, point.placement) for point in points)
-    wanted = {("main", name, where): 40 for name in MECHANISMS for where in ("same", "cross")}
+    wanted = {("main", name, where): 48 for name in MECHANISMS for where in ("same", "cross")}
     wanted |= {("exponential", name, "cross"): 8 for name in ("posix-shm", "shm-futex")}
     assert counts == wanted
 
@@ -39,12 +39,12 @@ def test_a_standard_run_has_few_mechanisms_on_one_cpu_and_those_that_are_named()
         pytest.skip("no native code here")
     usual = STUDY.points(PROFILES["standard"], Sweep())
     counts = Counter((point.levels["arm"], point.backend, point.placement) for point in usual)
-    wanted = {("main", name, "cross"): 15 for name in MECHANISMS}
-    wanted |= {("main", name, "same"): 12 for name in ("shm-futex", "unix")}
+    wanted = {("main", name, "cross"): 20 for name in MECHANISMS}
+    wanted |= {("main", name, "same"): 16 for name in ("shm-futex", "unix")}
     wanted |= {("exponential", name, "cross"): 5 for name in ("posix-shm", "shm-futex")}
     assert counts == wanted
     named = STUDY.points(PROFILES["standard"], Sweep(backends=("shm-ring",)))
-    assert Counter(point.placement for point in named) == {"cross": 15, "same": 12}
+    assert Counter(point.placement for point in named) == {"cross": 20, "same": 16}
 
 
 @pytest.mark.parametrize("profile", ["quick", "standard"])
@@ -63,7 +63,7 @@ def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> Non
         pytest.skip("no native code here")
     points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
     counts = Counter((point.backend, point.placement) for point in points)
-    assert counts == {("posix-shm", "cross"): 8, ("shm-futex", "cross"): 8}
+    assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
     assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
     assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
     assert WINDOWS_NS[-1] == ALWAYS_NS

@@ -27,11 +27,11 @@ from ipclab_measure.studies.interface import (
 SIZES = (100,)
 ALWAYS_NS = SLICE_NS  # longer than every gap: it never sleeps
 WINDOWS_NS = (0, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, ALWAYS_NS)
-GAPS_NS = (0, 10_000, 100_000, 1_000_000, 10_000_000)
+GAPS_NS = (0, 10_000, 50_000, 100_000, 1_000_000, 10_000_000)
 # What is measured in every profile except full: on one CPU, where the peer gets it only when the
 # scheduler takes it away, two mechanisms, and without who never sleeps, which takes long.
 FEW_WINDOWS_NS = (0, 10_000, 30_000, 100_000)
-FEW_GAPS_NS = (10_000, 100_000, 1_000_000)
+FEW_GAPS_NS = (10_000, 50_000, 100_000, 1_000_000)
 FEW_ON_ONE_CPU = ("shm-futex", "unix")
 FEW_TURNS, FEW_LAUNCHES, FEW_NS = 4, 8, 6_000_000
 HERE = "ipclab_more.studies.spin.ends"
