@@ -42,7 +42,7 @@ def advised(lab: Data, need: Need) -> tuple[str, dict[str, Any]] | None:
     everywhere = keeping.groupby(WINDOW).filter(lambda rows: len(rows) == len(gaps))
     if everywhere.empty:
         return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if need.cpus else None
-    best = everywhere.groupby(WINDOW).value.max().idxmin()
+    best: Any = everywhere.groupby(WINDOW).value.max().idxmin()
     taken = (
         everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns", kind="stable")
     )

@@ -30,7 +30,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
     columns = ["gap_ns", "spin_ns", "value", "cpu", "period"]
     rows = pd.DataFrame(MEASURED, columns=columns).assign(backend="ring")
     for name in ("cpu", "period"):
-        rows[name] = [Quantity(float(value), "ns") for value in rows[name]]
+        rows[name] = rows[name].map(lambda value: Quantity(float(value), "ns"))
     cells: Any = [Quantity(float(value), "ns") for value in rows.value]
     return SimpleNamespace(
         run=["spin"],
