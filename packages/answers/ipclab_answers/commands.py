@@ -32,6 +32,7 @@ UNSURE = 1  # the exit code of an answer that is undecided
 @click.option("--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries).")
 @click.option("--way", help="one-way (default), round-trip or state.")
 @click.option("--rate", type=float, help="Messages a second; a closed loop when not given.")
+@click.option("--gap", help="Of round trips: from an answer to the next question, such as 50us.")
 @click.option("--producers", type=int, help="How many send.")
 @click.option("--consumers", type=int, help="How many receive.")
 @click.option("--sharing", help="Who gets a message: each consumer (default) or one of them.")
@@ -39,7 +40,7 @@ UNSURE = 1  # the exit code of an answer that is undecided
 @click.option("--work-us", type=float, help="What a consumer does with each message, us.")
 @click.option("--deadline-us", type=float, help="By when a message must be there, us.")
 @click.option("--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999.")
-@click.option("--cpus", type=float, help="CPUs that both ends may keep busy.")
+@click.option("--cpus", "--cpu-budget", type=float, help="CPUs that both ends may keep busy.")
 @click.option("--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ...")
 @click.option("--run", type=PATH, help="Folder of a run [default: the best that tells of it].")
 @click.option(
@@ -113,6 +114,8 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
     plain = need.read_need(file).plain() if file else {}
+    if sides["gap"]:  # both replace what the file says
+        plain.pop("rate", None)
     for name, value in sides.items():
         if value not in (None, ()):
             plain[name] = value

@@ -1,7 +1,7 @@
 """What all commands share: how paths, sizes and words are read, and what is told."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ import click
 
 from ipclab.errors import LabError, UsageError, plain
 from ipclab.plugins import chosen
-from ipclab.stats.units import BYTES
+from ipclab.stats.units import BYTES, NANOSECONDS
 
 if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
@@ -35,19 +35,28 @@ class _Path(click.Path):
 PATH: Any = _Path(path_type=Path)
 
 
-UNITS = {"": 1, **BYTES}
-_BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_AMOUNT = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+def _amount(text: str, units: Mapping[str, int], kind: str, fix: str) -> int:
+    """Return how many of the unit that is 1 `text` is; raises `ValueError`, which says the fix."""
+    parts = _AMOUNT.fullmatch(text)
+    amount = Decimal(parts[1]) * units.get(parts[2], 0) if parts else Decimal(0)
+    if not parts or parts[2] not in units or amount != int(amount):
+        raise ValueError(f"{text!r} is no {kind}: write {fix}")
+    if amount <= 0:
+        raise ValueError(f"give a {kind} above 0")
+    return int(amount)
 
 
 def bytes_of(text: str) -> int:
     """Return a number of bytes, such as 65536 or 64KiB; raises `ValueError` for what is none."""
-    parts = _BYTES.fullmatch(text)
-    size = Decimal(parts[1]) * UNITS.get(parts[2], 0) if parts else Decimal(0)
-    if not parts or parts[2] not in UNITS or size != int(size):
-        raise ValueError(f"{text!r} is no size: write 65536 or 64KiB")
-    if size <= 0:
-        raise ValueError("give a number of bytes above 0")
-    return int(size)
+    return _amount(text, {"": 1, **BYTES}, "number of bytes", "65536 or 64KiB")
+
+
+def nanoseconds_of(text: str) -> int:
+    """Return the ns of a time with its unit, such as 50us; raises `ValueError` for what is none."""
+    return _amount(text, NANOSECONDS, "time", "50us or 1ms")
 
 
 class _Size(click.ParamType[int]):

@@ -9,7 +9,6 @@ import pandas as pd
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.rows import narrowed
-from ipclab.lab.runs import best
 from ipclab.paths import Paths
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -24,6 +23,7 @@ from ipclab_answers.choose.need import (
     Need,
 )
 from ipclab_answers.choose.promises import DEMANDS, Offer
+from ipclab_answers.choose.runs import beside
 from ipclab_measure.backends.installed import backends, keeps
 from ipclab_measure.backends.interface import Backend
 from ipclab_measure.studies.installed import study
@@ -151,11 +151,8 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     """Return the launch frame of faults, of `run` or the best of its machine that has them."""
-    holding = [run] if FAULTS in derived.studies_measured(run) else best(paths, FAULTS)
-    for other in holding:
-        if other.machine == run.machine:
-            return derived.read_frame(other, FAULTS, "launches")
-    return pd.DataFrame()
+    holding = beside(paths, run, FAULTS)
+    return derived.read_frame(holding, FAULTS, "launches") if holding else pd.DataFrame()
 
 
 def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> str:

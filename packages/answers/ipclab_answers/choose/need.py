@@ -10,7 +10,7 @@ from typing import Any
 
 from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
-from ipclab_measure.console import bytes_of
+from ipclab_measure.console import bytes_of, nanoseconds_of
 from ipclab_measure.studies.profile import PLACEMENTS
 from ipclab_report.textfile import file_text
 
@@ -26,7 +26,7 @@ MUSTS = (NO_LOSS, SURVIVES, "no-daemon", "other-languages", "across-hosts", "no-
 WORDS = {"way": WAYS, "sharing": (EACH, ONE), "placement": PLACEMENTS}
 CHOICES = WORDS | {"quantile": tuple(QUANTILES.values())}
 NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
-US = 1e3
+US, SECOND = 1e3, 1e9
 NEED = "need"  # the arm of points that were measured for a need
 # The arms of streams that vary no more than a need does.
 STREAMED = ["main", "consumers", "work", "open", NEED]
@@ -107,6 +107,11 @@ class Need:
         return STUDIES[self.way]
 
     @property
+    def gap_ns(self) -> float:
+        """Return how long it is from an answer to the next question; 0 without such a gap."""
+        return SECOND / self.rate if self.rate and self.way == ROUND_TRIP else 0.0
+
+    @property
     def fault(self) -> str:
         """Return the fault that tells what a crash of the writer does."""
         return "killed-locked" if self.way == STATE else "killed-writing"
@@ -135,7 +140,7 @@ class Need:
             levels["codec"] = "pickle"
         elif self.way == ROUND_TRIP:
             levels |= {"arm": ["main", "gap", NEED], "receive": "bytes", "touch": "full"}
-            levels["gap_ns"] = round(1e9 / rate) if rate else 0
+            levels["gap_ns"] = round(SECOND / rate) if rate else 0
         else:
             levels |= {"window": 0, "batch": 1, "load": 0, "stall_ns": 0}
             levels |= {"work_ns": round(self.work_us * US), "consumers": self.consumers}
@@ -153,8 +158,11 @@ class Need:
 def need_of(plain: Mapping[str, Any]) -> Need:
     """Return the need of plain data, such as a TOML file's.
 
-    Raises `UsageError` for what cannot be meant.
+    A `gap`, such as 50us, is a rate of round trips, one over it. Raises `UsageError` for what
+    cannot be meant.
     """
+    if "gap" in plain:
+        plain = _with_rate(plain)
     kinds = {side.name: side.type for side in fields(Need)}
     for name in plain:
         if name not in kinds:
@@ -173,6 +181,24 @@ def need_of(plain: Mapping[str, Any]) -> Need:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
     return Need(**sides)
+
+
+def _with_rate(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data whose `gap` is told as a rate of round trips."""
+    told = {"way": ROUND_TRIP, **plain}
+    gap = told.pop("gap")
+    if told["way"] != ROUND_TRIP:
+        what = f"a gap of way = {told['way']}"
+        raise UsageError(what, "it is from an answer to a question", f"give way = {ROUND_TRIP}")
+    if told.get("rate"):
+        raise UsageError("a gap and a rate", "one is one over the other", "give one of them")
+    try:
+        told["rate"] = SECOND / nanoseconds_of(str(gap))
+    except ValueError as error:
+        raise UsageError(
+            f"gap = {gap!r} is not possible", str(error), "see docs/choose.md"
+        ) from error
+    return told
 
 
 def read_need(text: str | Path) -> Need:

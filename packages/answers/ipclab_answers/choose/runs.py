@@ -11,22 +11,36 @@ from ipclab_answers.choose.need import STATE, Need
 from ipclab_measure.backends.codecs import encoded_bytes
 from ipclab_measure.named import run_named
 
+WINDOWS = "spin"  # the study of how long to spin before a sleep
+
 
 def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
     """Return the run called `name`; else those here that tell of `need`, or the reference.
 
     The best stands first: runs that were measured for the need, else those that hold its study; of
-    these one with more of its points of the need's sizes and placement is better. Raises
-    `UsageError` when there is none.
+    these one with more of its points of the need's sizes and placement is better. Without any, one
+    that tells of windows to spin will do for a need with a gap. Raises `UsageError` when there is
+    none.
     """
+    telling = {need.study, WINDOWS} if need.gap_ns else {need.study}
     here = [] if name else _here(paths, need)
+    if not (here or name) and need.gap_ns:
+        here = best(paths, WINDOWS)
     if here:
         return here
     named = run_named(paths, name, need.study)
-    if need.study not in derived.studies_measured(named):
+    if telling.isdisjoint(derived.studies_measured(named)):
         what = f"{named.id} holds nothing of {need.study}"
         raise UsageError(what, "", "measure it: ipclab choose --measure")
     return [named]
+
+
+def beside(paths: Paths, run: RunFolder, study: str) -> RunFolder | None:
+    """Return `run`, or the best run of its machine that holds `study`; None without one."""
+    if study in derived.studies_measured(run):
+        return run
+    others = [other for other in best(paths, study) if other.machine == run.machine]
+    return next(iter(others), None)
 
 
 def file_names(need: Need) -> re.Pattern[str]:

@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ class Segment:
     """A named region of memory that two processes share, which is its owner's only."""
 
     buffer: memoryview
+    facts: Mapping[str, int] = {}  # what a launch tells of it
 
     def __init__(self, name: str, size: int, create: bool) -> None:
         """Make the region (`create`) or find it, and map `size` bytes of it.

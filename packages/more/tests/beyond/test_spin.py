@@ -29,9 +29,22 @@ def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() ->
         pytest.skip("no native code here")
     points = STUDY.points(PROFILES["full"], Sweep())
     counts = Counter((point.levels["arm"], point.backend, point.placement) for point in points)
-    wanted = {("main", name, where): 40 for name in MECHANISMS for where in ("same", "cross")}
+    wanted = {("main", name, where): 48 for name in MECHANISMS for where in ("same", "cross")}
     wanted |= {("exponential", name, "cross"): 8 for name in ("posix-shm", "shm-futex")}
     assert counts == wanted
+
+
+def test_a_standard_run_has_few_mechanisms_on_one_cpu_and_those_that_are_named() -> None:
+    if find("shm-futex").missing():
+        pytest.skip("no native code here")
+    usual = STUDY.points(PROFILES["standard"], Sweep())
+    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in usual)
+    wanted = {("main", name, "cross"): 20 for name in MECHANISMS}
+    wanted |= {("main", name, "same"): 16 for name in ("shm-futex", "unix")}
+    wanted |= {("exponential", name, "cross"): 5 for name in ("posix-shm", "shm-futex")}
+    assert counts == wanted
+    named = STUDY.points(PROFILES["standard"], Sweep(backends=("shm-ring",)))
+    assert Counter(point.placement for point in named) == {"cross": 20, "same": 16}
 
 
 @pytest.mark.parametrize("profile", ["quick", "standard"])

@@ -47,6 +47,7 @@ def _opened(
             return part
 
         segment = holding(kind(worker.name("segment"), size, create))
+        worker.outcome.facts |= segment.facts
         full = holding(semaphore(worker.name("full"), create, 0))
         empty = holding(semaphore(worker.name("empty"), create, 1))
         if create:

@@ -7,7 +7,6 @@ from typing import ClassVar
 from ipclab.errors import UsageError
 from ipclab_measure.backends import installed as registry
 from ipclab_measure.backends.sockets import no_loopback
-from ipclab_measure.spawn.proof import PROVED
 from ipclab_measure.studies.interface import (
     Bound,
     Launch,
@@ -93,5 +92,5 @@ class PayloadStudy(Study):
             made.turns["handover"] = made.turns.pop(END)
             made.turns.pop(START)
         # Whoever else knocked at the port took time of a transfer: the launch is made again.
-        facts = {name: made.facts[name] for name in PROVED if name in made.facts}
-        return replace(made, facts=facts, flags=["strangers"] if "strangers" in made.facts else [])
+        strangers = made.facts.pop("strangers", 0)
+        return replace(made, flags=["strangers"] if strangers else [])

@@ -43,15 +43,16 @@ class SpinStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""
-        known = {name for arm in self.table()["arm"] for name in arm["backend"]}
+        known = self.table()["arm"][0]["backend"]
         return tuple(name for name in _ready() if name in known)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        own = self.own(profile)
+        own, asked = self.own(profile), sweep.of(self.backends())
         windows = sweep.numbers("spin_ns", own["windows"])
         always = () if "spin_ns" in sweep.levels or ALWAYS_NS in windows else (ALWAYS_NS,)
         return self.of_arms(
-            sweep.of(self.backends()),
+            asked,
+            both=asked if sweep.backends else own["on_one_cpu"] or asked,
             sizes=sorted(set(sweep.sizes or SIZES)),
             windows=windows,
             always=always,
