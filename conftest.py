@@ -142,6 +142,12 @@ def measured(point: Point) -> Measured:
 
 
 @pytest.fixture
+def opened_before(tmp_path: Path) -> None:
+    """The committed runs are opened in the data folder of the test: to do so takes seconds."""
+    share_opened(tmp_path / "data")
+
+
+@pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """A bundle of a run that was made elsewhere."""
     file = tmp_path / "run.ipclab"
