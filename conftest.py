@@ -1,6 +1,7 @@
 """Fixtures of several test modules."""
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -77,6 +78,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; within a file the order stays."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what all tests share, a million objects, out of what is searched for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
