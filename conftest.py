@@ -1,6 +1,7 @@
 """Fixtures of several test modules."""
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -79,6 +80,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
 
 
+def pytest_collection_finish() -> None:
+    """Keep what all tests share, a million objects, out of what is searched for garbage."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """The checkout's paths, with the data below `tmp_path`."""
@@ -139,6 +146,12 @@ def measured(point: Point) -> Measured:
     return Measured(
         point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"]
     )
+
+
+@pytest.fixture
+def opened_before(tmp_path: Path) -> None:
+    """The committed runs are opened in the data folder of the test: to do so takes seconds."""
+    share_opened(tmp_path / "data")
 
 
 @pytest.fixture

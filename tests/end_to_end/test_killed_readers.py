@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment, eventually
+from tests.support.rendered import share_opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 VALUES = ("values", "data/reference.ipclab")
@@ -34,6 +35,7 @@ def of_session(session: int) -> dict[int, str]:
 def begun(folder: Path, *words: str) -> "subprocess.Popen[str]":
     """Start a command in a session of its own, in which no frame was derived before."""
     env = environment(folder) | {"XDG_CACHE_HOME": str(folder / "cache")}
+    share_opened(folder / "data")
     command = [sys.executable, "-m", "ipclab", *words]
     pipe = subprocess.PIPE
     return subprocess.Popen(

@@ -196,6 +196,7 @@ def test_every_figure_is_explained() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("opened_before")
 def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     text = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
     calls = re.findall(

@@ -121,6 +121,7 @@ def test_steps_follow_one_another() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("opened_before")
 def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it(paths: Paths) -> None:
     machine = collect()
     assert {collect().digest for _ in range(3)} == {machine.digest}

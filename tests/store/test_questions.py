@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from ipclab.store.questions import (
 )
 from ipclab_measure.bounds.named import bound_of
 from ipclab_measure.studies.asked import question, questions_of, renewed
+from ipclab_measure.studies.installed import studies
+from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
@@ -133,6 +136,16 @@ def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() 
     assert [each.name for each in found.studies] == [*(q.name for q in today.studies), "theirs"]
     assert found.mechanisms == {**today.mechanisms, "their-pipe": Mechanism("pipe")}
     assert renewed(found, PROFILES["standard"]) == found
+
+
+def test_a_full_run_has_the_words_of_every_briefer_one() -> None:
+    known = {question.name: question.levels for question in questions_of(PROFILES["smoke"]).studies}
+    lacking = set()
+    for (name, study), profile in product(studies().items(), PROFILES.values()):
+        for point in study.points(profile, Sweep()):
+            words = {factor: word for factor, word in point.key().items() if isinstance(word, str)}
+            lacking |= {(name, *own) for own in words.items() if own[1] not in known[name][own[0]]}
+    assert lacking == set()
 
 
 def test_the_first_bound_that_fits_holds() -> None:

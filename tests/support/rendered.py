@@ -14,6 +14,7 @@ from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 
 DATA = "data-of-test"  # beside the reports
+OPENED = checkout().opened
 # The command line, whose reports consist of the notebooks named first
 OF_FEW = """
 import sys
@@ -43,15 +44,14 @@ def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.Comp
 
 
 def share_opened(data: Path) -> None:
-    """Give a new data folder the checkout's opened runs, whose frames are derived once for all
-    tests.
+    """Give a new data folder the checkout's opened runs: bundles are unpacked, and their frames
+    derived, once for all tests.
     """
-    opened = checkout().opened
-    opened.mkdir(parents=True, exist_ok=True)
+    OPENED.mkdir(parents=True, exist_ok=True)
     data.mkdir(parents=True, exist_ok=True)
     link = data / "opened"
     if not link.is_symlink():
-        link.symlink_to(opened.resolve())
+        link.symlink_to(OPENED.resolve())
 
 
 def report(out: Path, *langs: str, few: Sequence[str] = (), **shell: str) -> None:

@@ -355,7 +355,7 @@ ENDLESS = "sh -c 'while :; do yes; done 2>/dev/null'"
     [
         (["yes", "yes", "--printed"], "wrote more than 16 MiB; have it write less"),
         (["true", "yes"], "wrote more than 16 MiB; have it write less"),
-        ([ENDLESS, "true", "--deadline", "2"], "did not finish within 2 s"),
+        ([ENDLESS, "true", "--deadline", "1"], "did not finish within 1 s"),
         (
             ["true", "--before", "sleep 1000", "--undo", "true", "--deadline", "1"],
             "'before' did not finish within 1 s",

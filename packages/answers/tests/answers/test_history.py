@@ -189,6 +189,7 @@ def test_a_kernel_is_no_other_machine() -> None:
         (["history", "nowhere"], "is no run"),
     ],
 )
+@pytest.mark.usefixtures("opened_before")
 def test_wrong_use_is_one_line(
     ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str
 ) -> None:

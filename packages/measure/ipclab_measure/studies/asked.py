@@ -105,12 +105,13 @@ def renewed(before: Questions, profile: Profile) -> Questions:
 
 @cache
 def _words(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the words that are usual levels of each factor of a point of `study`."""
+    """Return the words that are usual levels of each factor of a point of `study`, which a full run
+    measures all.
+    """
     levels: dict[str, set[str]] = defaultdict(set)
-    for profile in PROFILES.values():
-        for point in study.points(profile, Sweep()):
-            for name, level in point.key().items():
-                levels[name].update([level] if isinstance(level, str) else [])
+    for point in study.points(PROFILES["full"], Sweep()):
+        for name, level in point.key().items():
+            levels[name].update([level] if isinstance(level, str) else [])
     for name, usual in study.factors.items():
         levels[name].update(level for level in usual if isinstance(level, str))
     return {name: tuple(sorted(words)) for name, words in sorted(levels.items())}

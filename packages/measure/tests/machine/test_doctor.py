@@ -232,6 +232,7 @@ class Refusing(Fake):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("opened_before")
 def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
     stat = (
         "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt"
@@ -260,6 +261,7 @@ COMMAND = [sys.executable, "-m", "ipclab", "doctor", "--seconds"]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("opened_before")
 def test_the_command_names_its_reservations(ipclab) -> None:
     done = ipclab("doctor", "--seconds", "0.1")
     states = [
@@ -281,6 +283,7 @@ def test_the_command_names_its_reservations(ipclab) -> None:
         "mount -t tmpfs none /dev",
     ],
 )
+@pytest.mark.usefixtures("opened_before")
 def test_a_machine_that_hides_its_folders_is_no_traceback(hidden: str, tmp_path: Path) -> None:
     if why := namespace_refused():
         pytest.skip(why)

@@ -350,15 +350,19 @@ def test_kill_9_while_files_are_read_leaves_none(
 
 
 @pytest.mark.parametrize(
-    ("study", "sign"),
-    [("multiplexer", "session"), ("multiplexer", "points"), ("shared_dict", "points")],
+    ("study", "few", "sign"),
+    [
+        ("multiplexer", (), "session"),
+        ("multiplexer", ("--size", "1000"), "points"),
+        ("shared_dict", ("--backend", "posix-shm"), "points"),
+    ],
 )
-def test_ctrl_c_is_one_line(world: World, study: str, sign: str) -> None:
+def test_ctrl_c_is_one_line(world: World, study: str, few: tuple[str, ...], sign: str) -> None:
     """As a terminal sends it, to all processes in the foreground, while Go compiles and while
     points are measured.
     """
     pipe = subprocess.PIPE
-    command = cli("--study", study)
+    command = cli("--study", study, *few)
     measuring = subprocess.Popen(
         command, env=world.environment, stdout=pipe, stderr=pipe, text=True, process_group=0
     )

@@ -18,6 +18,7 @@ from ipclab_measure.record import Record
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure_run
+from ipclab_measure.studies.calibration import CalibrationStudy
 from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LimitsStudy
 from tests.support.made import ASKED
@@ -37,9 +38,10 @@ WORDS = (
 
 
 @pytest.fixture(autouse=True)
-def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure no limits of the machine: whose run it is does not depend on them."""
-    monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
+def nothing_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure neither limits nor calibration: whose run it is does not depend on them."""
+    for always in (LimitsStudy, CalibrationStudy):
+        monkeypatch.setattr(always, "points", lambda self, profile, sweep: [])
 
 
 def cut_off(run: Record) -> Record:
