@@ -20,8 +20,7 @@ from ipclab.frames.points import (
     HEATS,
     TURNS,
     VALUES,
-    Row,
-    frame,
+    Frame,
     launch_rows,
     point_rows,
 )
@@ -111,11 +110,6 @@ def _cells(cell: Any) -> tuple[Any, ...]:
     return tuple(cell.tolist()) if isinstance(cell, np.ndarray) else ()
 
 
-def bound(run: RunFolder) -> float:
-    """Return what counts as the same in `run` (a share): what its profile can resolve."""
-    return run.questions.same
-
-
 def measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of its questions."""
     there = {name.split("/")[1] for name in run.points()}
@@ -136,16 +130,17 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     One process does it: the largest study takes a few seconds, once, and none is left behind when
     it is killed.
     """
-    points = list[Row]()
-    launches = list[Row]()
+    points = Frame(VALUES)
+    launches = Frame(LAUNCH_VALUES)
     files = sorted(map(run.path.joinpath, run.points(study)))
-    for measured_point in consistent(run, map(decode, files)):
-        points += point_rows(measured_point)
-        launches += launch_rows(measured_point)
-    of_launches = frame(launches, LAUNCH_VALUES)
+    size = sum(file.stat().st_size for file in files)
+    for measured_point in consistent(run, map(decode, files), size):
+        points.add(point_rows(measured_point))
+        launches.add(launch_rows(measured_point))
+    of_launches = launches.whole()
     frames = {
-        "points": frame(points, VALUES),
+        "points": points.whole(),
         "launches": of_launches,
-        "contests": contests(run.questions.of(study), of_launches, bound(run)),
+        "contests": contests(run.questions.of(study), of_launches, run.questions.same),
     }
     return {kind: part.to_parquet(compression="zstd", index=False) for kind, part in frames.items()}

@@ -79,16 +79,15 @@ class Ratios:
         if contest.fastest in points:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
-        bound = derived.bound(self.run)
-        one = sides[under.point]
-        return compare(one, sides[over.point], mechanisms, bound, contest.scatter)
+        one, other = sides[under.point], sides[over.point]
+        return compare(one, other, mechanisms, self.run.questions.same, contest.scatter)
 
     def _in_heats(self, over: Row, under: Row) -> Comparison | None:
         """Return what the heats show that both points took part in; None where there is none."""
         one, other = self._side(under), self._side(over)
         if not one.heats.keys() & other.heats.keys():
             return None
-        return compare(one, other, 2, derived.bound(self.run))
+        return compare(one, other, 2, self.run.questions.same)
 
     def _side(self, row: Row) -> Side:
         medians = _medians(self.run.path, row.study, self._stamp(row.study))
@@ -119,10 +118,9 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     """Return the contests of a study by op, their sides by point."""
     run = read(folder)
     launches = derived.read(run, study, "launches")
-    bound = derived.bound(run)
     contests: dict[str, list[Contest[str]]] = {}
     for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contests.setdefault(head["op"], []).append(judged(sides, bound))
+            contests.setdefault(head["op"], []).append(judged(sides, run.questions.same))
     return contests

@@ -1,6 +1,6 @@
 """What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -92,12 +92,6 @@ def add_hover(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None
             written = sketch.words.numbers.format(Quantity(*measured), "interval")
             words = sketch.say(N_("{word}: {value}"), word=label, value=written)
             sketch.hover.append((ax, x, y, words))
-
-
-def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
-    """Name the rows of a horizontal picture, the first on top."""
-    ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
-    ax.set_ylim(len(levels) - 0.5, -0.5)
 
 
 def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:

@@ -15,12 +15,11 @@ from ipclab.marks.marks import (
     drawable,
     groups,
     label_of,
-    name_rows,
 )
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab_report.dots import dots
+from ipclab_report.dots import dots, name_rows
 
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis

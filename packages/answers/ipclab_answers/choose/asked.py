@@ -143,7 +143,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         derived.read(run, LIMITS, "launches"),
         _faults(paths, run),
         partial(_seconds, run),
-        derived.bound(run),
+        run.questions.same,
         run.questions,
     )
     return answer(need, frames, on_offer.values())

@@ -40,7 +40,7 @@ def heeded(study: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> None:
-    bound = derived.bound(lab().run)
+    bound = lab().run.questions.same
     every = heeded(study)
     medians = derived.read(lab().run, study, "launches")
     pairs = {
@@ -96,7 +96,7 @@ def test_choose_agrees_with_the_contest_that_its_need_is_about(
     way: str, size: int, placement: str
 ) -> None:
     need = of({"way": way, "size": size, "placement": placement})
-    bound = derived.bound(lab().run)
+    bound = lab().run.questions.same
     answer = asked.tell(checkout(), lab().run, need)
     ranked = answer.rows[answer.rows.side.notna()]
     rivals = contest_of(need)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER
@@ -131,7 +130,7 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
     found = states.heeded(lab.run, study, lab.contests(study, **levels))
-    rows = advised(found, derived.bound(lab.run))
+    rows = advised(found, lab.run.questions.same)
     cells = [_in_words(lab, row) for row in rows.itertuples()]
     words = pd.DataFrame(cells, rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(words)

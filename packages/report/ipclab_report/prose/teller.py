@@ -4,7 +4,6 @@ import re
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from ipclab.frames import derived
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
@@ -61,7 +60,7 @@ class Teller:
         names = self.lab._names()
         asked = question.value(names, lab._lookup)
         bound = question.limit(names, lab._lookup)
-        side = question.side(asked, bound, derived.bound(lab.run))
+        side = question.side(asked, bound, lab.run.questions.same)
         factor = within(asked, bound)
         more: dict[str, Any] = {"it": asked, "within": factor}
         untested = side == judge.NOT_TESTED and not question.is_row

@@ -5,7 +5,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
 from ipclab.stats import judge
@@ -109,7 +108,7 @@ def test_each_undecided_pair_of_the_reference_says_it_where_its_intervals_lie_ap
 def _in_tables(here: ReportLab, every: pd.DataFrame) -> None:
     said = choices.chosen(here, every).choice.str.contains(REASONS["en"]).sum()
     assert bool(said) == _told(every)
-    rows = advised(every, derived.bound(here.run))
+    rows = advised(every, here.run.questions.same)
     words = [_in_words(here, row)["second"] for row in rows.itertuples()]
     assert [REASONS["en"] in each for each in words] == list(rows.by_level & ~rows.slower)
 
