@@ -17,7 +17,6 @@ __version__ = "0.4.0"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
     "errors": ("LabError", "UsageError"),
-    "frames.derived": ("bound",),
     "lab.lab": ("Lab", "measure", "open"),
     "marks.style": ("style",),
     "marks.axes": ("note_ends", "scale"),

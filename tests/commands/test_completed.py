@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+import ipclab
 from ipclab_measure.cli import commands
 from tests.support.bundled import make_run
 
@@ -65,3 +66,10 @@ def test_runs_are_offered_the_newest_first_and_then_files(
     shell = ShellComplete(commands, {}, "ipclab", "_IPCLAB_COMPLETE")
     (file,) = shell.get_completions(line.split(), "data/ref")
     assert (file.type, file.value) == ("file", "data/ref")
+
+
+def test_a_notebook_is_offered_names_that_are_there() -> None:
+    assert {"Lab", "open", "measure", "lines", "about_run"} <= {*dir(ipclab)}
+    assert {*ipclab.__all__} <= {*dir(ipclab)}
+    for name in dir(ipclab):
+        getattr(ipclab, name)
