@@ -59,7 +59,7 @@ def consistent(run: RunFolder, points: Iterable[Measured], size: int) -> Iterabl
     Raises `LabError` where what it tells contradicts itself, or is more than these can hold.
     """
     known = offered("consistent", lambda _run, points, _size: points)
-    checked: Iterable[Measured] = known(run, points, size)
+    checked: Iterable[Measured] = known(run, points, size)  # type: ignore[no-untyped-call]
     return checked
 
 

@@ -224,6 +224,21 @@ def test_more_samples_than_a_bundle_holds_are_refused(
     assert not [*paths.imported.rglob("*.parquet")]
 
 
+def test_more_values_than_a_bundle_holds_are_refused(
+    run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(run, tmp_path / "small.ipclab")
+    size = (tmp_path / "small.ipclab").stat().st_size
+    # of each of the three points: 4 rows of each launch, 9 of the op, a fact
+    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 101)
+    monkeypatch.setattr("ipclab_measure.consistent.VALUES_PER_BYTE", 0)
+    with pytest.raises(LabError, match=rf"its points hold 102 values in {size:,} bytes"):
+        unpack(paths, tmp_path / "small.ipclab")
+    assert not [*paths.imported.rglob("*.parquet")]
+    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 102)
+    assert unpack(paths, tmp_path / "small.ipclab").id == run.id
+
+
 def test_a_description_without_bounds_is_not_read(run: Record) -> None:
     path = next(iter(run.point_files()))
     content = path.read_bytes()

@@ -38,9 +38,10 @@ DISTINCT = 8  # different times: fewer may come twice
 
 
 # Of all points in a byte that tells them: equal times shrink to a twentieth of one, and a thinned
-# run in a bundle takes 17 for a value.
+# run in a bundle takes 13 for a value.
 SAMPLES_PER_BYTE, MORE_SAMPLES = 50, 1 << 22
-VALUES_PER_BYTE, MORE_VALUES = 1 / 7, 1 << 17
+VALUES_PER_BYTE, MORE_VALUES = 1 / 8, 1 << 16
+OF_LAUNCH, OF_POINT = 4, 9  # rows that frames have of an op
 
 
 def consistent(run: RunFolder, points: Iterable[Measured], size: int) -> Iterator[Measured]:
@@ -54,7 +55,7 @@ def consistent(run: RunFolder, points: Iterable[Measured], size: int) -> Iterato
     samples = values = 0
     for point in points:
         samples += sum(map(samples_of, point.launches))
-        values += sum(map(_values, point.launches))
+        values += _values(point)
         why = why or more_than(size, samples, values) or next(launches.wrong(point), "")
         if why:
             fix = "get it again from who measured it, or measure anew"
@@ -71,9 +72,12 @@ def more_than(size: int, samples: int, values: int = 0) -> str:
     return ""
 
 
-def _values(launch: Launch) -> int:
-    """Return how many rows of frames a launch makes, by and large."""
-    return 4 * len(launch.samples) + len(launch.facts) + sum(map(len, launch.counters.values()))
+def _values(point: Measured) -> int:
+    """Return how many rows of frames a point makes with its launches, at most."""
+    first = point.launches[0]
+    ops, counters = len(first.samples), sum(map(len, first.counters.values()))
+    of_launches = len(point.launches) * (OF_LAUNCH * ops + counters)
+    return of_launches + OF_POINT * ops + counters + len(first.facts)
 
 
 def _of_index(run: RunFolder) -> Iterator[str]:
