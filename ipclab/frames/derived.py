@@ -20,8 +20,7 @@ from ipclab.frames.points import (
     HEATS,
     TURNS,
     VALUES,
-    Row,
-    frame,
+    Frame,
     launch_rows,
     point_rows,
 )
@@ -133,15 +132,16 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     One process does it: the largest study takes a few seconds, once, and none is left behind when
     it is killed.
     """
-    points = list[Row]()
-    launches = list[Row]()
+    points = Frame(VALUES)
+    launches = Frame(LAUNCH_VALUES)
     files = sorted(map(run.path.joinpath, run.points(study)))
-    for measured_point in consistent(run, map(decode, files)):
-        points += point_rows(measured_point)
-        launches += launch_rows(measured_point)
-    of_launches = frame(launches, LAUNCH_VALUES)
+    size = sum(file.stat().st_size for file in files)
+    for measured_point in consistent(run, map(decode, files), size):
+        points.add(point_rows(measured_point))
+        launches.add(launch_rows(measured_point))
+    of_launches = launches.whole()
     frames = {
-        "points": frame(points, VALUES),
+        "points": points.whole(),
         "launches": of_launches,
         "contests": contests(run.questions.of(study), of_launches, run.questions.same),
     }

@@ -18,6 +18,7 @@ from ipclab.store.samples import Measured
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
 AGAIN = "thin the run again: ipclab bundle --samples"
+ENOUGH = 1 << 20  # samples that show their modes; of more, some are looked at
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 # of the samples of all launches
 TAILS = {metric: q for metric, q in QUANTILES.items() if metric != "p50"}
@@ -147,7 +148,8 @@ def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     moved = drift(medians)
     if moved.p < DRIFT_P:
         flags.append(f"drift:{moved.change:+.0%}")
-    times = np.concatenate([launch.times(op) for launch in measured.launches])
+    step = 1 + sum(len(launch.samples[op]) for launch in measured.launches) // ENOUGH
+    times = np.concatenate([launch.times(op)[::step] for launch in measured.launches])
     if times.min() > 0 and (count := len(modes(times))) > 1:
         flags.append(f"modes:{count}")
     return flags

@@ -79,9 +79,8 @@ class Ratios:
         if contest.fastest in points:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
-        bound = self.run.questions.same
-        one = sides[under.point]
-        return compare(one, sides[over.point], mechanisms, bound, contest.scatter)
+        below, above = sides[under.point], sides[over.point]
+        return compare(below, above, mechanisms, self.run.questions.same, contest.scatter)
 
     def _in_heats(self, over: Row, under: Row) -> Comparison | None:
         """Return what the heats show that both points took part in; None where there is none."""
@@ -119,10 +118,9 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     """Return the contests of a study by op, their sides by point."""
     run = read_run(folder)
     launches = derived.read_frame(run, study, "launches")
-    bound = run.questions.same
     contests: dict[str, list[Contest[str]]] = {}
     for race in run.questions.of(study).races if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contests.setdefault(head["op"], []).append(judged(sides, bound))
+            contests.setdefault(head["op"], []).append(judged(sides, run.questions.same))
     return contests

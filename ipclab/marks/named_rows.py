@@ -1,5 +1,6 @@
 """Dots in named rows, with intervals: values of mechanisms, or of the levels of any factor."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ from ipclab.marks.marks import (
     groups,
     interval_ends,
     label_of,
-    name_rows,
 )
 from ipclab.words import labels
 
 ROOM = 0.5  # that the levels of hue share in one place
 DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
+
+
+def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
+    """Name the rows of a horizontal picture, the first on top."""
+    ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
+    ax.set_ylim(len(levels) - 0.5, -0.5)
 
 
 def dots(

@@ -8,15 +8,14 @@ import glob
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths
 from ipclab.plugins import offered
-from ipclab.store import archive, validity
+from ipclab.store import archive
 from ipclab.store import run as folder
 from ipclab.store.archive import (
     CRATE,
@@ -27,9 +26,8 @@ from ipclab.store.archive import (
 )
 from ipclab.store.files import PART, locked, sha256
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import consistent, decode, row_count
+from ipclab.store.samples import Measured, consistent, decode
 
-T = TypeVar("T")
 ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
 OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
@@ -71,7 +69,9 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            check_points(folder.read_run(part))
+            run = folder.read_run(part)
+            for _ in consistent(run, map(_asked, run.point_files()), file.stat().st_size):
+                pass  # a point that was not measured is told before any is used
             offered("check_calibration", bool)(part)
             home.mkdir(exist_ok=True)
             part.rename(home / contents.run)
@@ -79,21 +79,9 @@ def place(file: Path, contents: Contents, home: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def check_points(run: RunFolder) -> None:
-    """Raise `HostileError` for points that were not measured, before they take memory or time."""
-    files = run.point_files()
-    count = sum(_asked(row_count, path) for path in files)
+def _asked(path: Path) -> Measured:
     try:
-        validity.together(count, sum(path.stat().st_size for path in files))
-    except ValueError as error:
-        raise HostileError(str(error)) from error
-    for _ in consistent(run, (_asked(decode, path) for path in files)):
-        pass
-
-
-def _asked(reader: Callable[[Path], T], path: Path) -> T:
-    try:
-        return reader(path)
+        return decode(path)
     except LabError as error:
         raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
 

@@ -6,7 +6,6 @@ All else in the schema's metadata.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +25,8 @@ from ipclab.store.schema import POINT_STEPS, parse
 
 METADATA = b"ipclab"
 AGAIN = "restore it, or remove it and measure again"
+BATCH = 1 << 16  # rows that are decoded at once
+Part = tuple[tuple[int, str], Samples]  # a launch's number and an op, and its samples
 
 
 @dataclass
@@ -47,57 +48,41 @@ def decode(path: Path) -> Measured:
 
     Raises `LabError` when it is not one, or cannot have been measured as this one.
     """
-    with _opened(path) as file:
-        return decode_opened(file, f"{path.parent.name}/{path.stem}")
+    named = f"{path.parent.name}/{path.stem}"
+    with _refusing(str(path)), pa.OSFile(str(path)) as file:
+        return measured_of(named, *contents_of(file, named))
 
 
-def consistent(run: RunFolder, points: Iterable[Measured]) -> Iterable[Measured]:
-    """Give the points of `run` on; `LabError` where what it tells contradicts itself."""
-    checked: Iterable[Measured] = offered("consistent", lambda _run, points: points)(run, points)
+def consistent(run: RunFolder, points: Iterable[Measured], size: int) -> Iterable[Measured]:
+    """Give the points of `run` on, which are told in `size` bytes.
+
+    Raises `LabError` where what it tells contradicts itself, or is more than these can hold.
+    """
+    known = offered("consistent", lambda _run, points, _size: points)
+    checked: Iterable[Measured] = known(run, points, size)  # type: ignore[no-untyped-call]
     return checked
 
 
-def row_count(path: Path) -> int:
-    """Return how many rows a point's file says that it has, of which none is read.
-
-    Raises as `decode` does.
-    """
-    with _opened(path) as file, _refusing(path.name):
-        validity.footer(file)
-        return int(pq.ParquetFile(file).metadata.num_rows)
-
-
-def decode_opened(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
-    """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
-    return measured_of(named, *contents_of(source, named, most))
-
-
-def contents_of(source: pa.NativeFile, named: str, most: int) -> tuple[bytes, pa.Table]:
-    """Return the metadata and the rows of the file of the point `named` (study/point), of `most`
-    rows, for `measured_of`; raises as `decode` does.
+def contents_of(source: pa.NativeFile, named: str) -> tuple[bytes, list[Part]]:
+    """Return the metadata and the samples of the file of the point `named` (study/point), for
+    `measured_of`; raises as `decode` does.
     """
     with _refusing(named):
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
-            validity.columns(file, most)
-            return file.metadata.metadata[METADATA], file.read(use_threads=False)
+            validity.columns(file)
+            return file.metadata.metadata[METADATA], _parts(file)
 
 
-def measured_of(named: str, metadata: bytes, rows: pa.Table) -> Measured:
+def measured_of(named: str, metadata: bytes, parts: list[Part]) -> Measured:
     """Return the point `named` (study/point) that a file with these contents holds; raises as
     `decode` does.
     """
     with _refusing(named):
         measured = parse(metadata, named, POINT_STEPS, _parsed)
-        _fill(measured.launches, rows)
+        _fill(measured.launches, parts)
         validity.possible(measured.point, measured.launches, named)
     return measured
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[pa.NativeFile]:
-    with _refusing(str(path)), pa.OSFile(str(path)) as file:
-        yield file
 
 
 @contextmanager
@@ -151,36 +136,46 @@ def _counted(launch: Launch) -> set[str]:
     }
 
 
-def _fill(launches: list[Launch], table: pa.Table) -> None:
+def _parts(file: pq.ParquetFile) -> list[Part]:
+    """Return the samples in order, from launch to launch and op to op; they alone are held.
+
+    Raises `ValueError` for a row that lacks something, and for more parts than a point has.
+    """
+    times = np.empty(file.metadata.num_rows, np.int64)
+    heads: list[tuple[int, str]] = []
+    begins: list[int] = []
+    done = 0
+    for rows in file.iter_batches(BATCH, use_threads=False):
+        if any(column.null_count for column in rows.columns):
+            raise ValueError("a row lacks its launch, its op or its time")
+        number, codes = rows["launch"].to_numpy(), rows["op"].indices.to_numpy()
+        changes = (number[1:] != number[:-1]) | (codes[1:] != codes[:-1])
+        names = rows["op"].dictionary.to_pylist()
+        for place in (0, *(np.flatnonzero(changes) + 1).tolist()):
+            head = int(number[place]), names[codes[place]]
+            if head not in heads[-1:]:
+                heads.append(head)
+                begins.append(done + place)
+        if len(names) > validity.MOST_OPS or len(heads) > validity.MOST_PARTS:
+            raise ValueError("its launches and ops do not follow one another")
+        times[done : done + len(rows)] = rows["ns"].to_numpy()
+        done += len(rows)
+    return list(zip(heads, np.split(times[:done], begins[1:]), strict=True))
+
+
+def _fill(launches: list[Launch], parts: list[Part]) -> None:
     """Give each launch its samples.
 
-    Raises `ValueError` when one has none of an op, or rows are out of order.
+    Raises `ValueError` when one has none of an op, or parts are out of order.
     """
-    if not len(table):
-        raise ValueError("it has no samples")
-    (rows,) = table.combine_chunks().to_batches()
-    if any(column.null_count for column in rows.columns):
-        raise ValueError("a row lacks its launch, its op or its time")
-    number, op, ns = rows["launch"].to_numpy(), rows["op"], rows["ns"].to_numpy()
-    codes = op.indices.to_numpy()
-    names = op.dictionary.to_pylist()
-    borders = _borders(number, codes)
-    validity.order(number[borders[:-1]], len(launches))
-    used = set(codes[borders[:-1]].tolist())
-    if len(borders) - 1 > len(launches) * len(used):  # ops in turn, as nothing here writes them
-        places = np.lexsort((codes, number))
-        number, codes, ns = number[places], codes[places], ns[places]
-        borders = _borders(number, codes)
-    begins = borders[:-1]
-    parts = zip(codes[begins].tolist(), number[begins].tolist(), pairwise(borders), strict=True)
-    for code, launch, (begin, end) in sorted(parts):
-        launches[launch].samples[names[code]] = ns[begin:end]
-    for place, launch in enumerate(launches):
-        if len(launch.samples) < len(used):
-            raise ValueError(f"launch {place} lacks samples")
-
-
-def _borders(number: Samples, codes: Samples) -> list[int]:
-    """Return where the rows of a launch's op begin, and the number of all rows."""
-    changes = (number[1:] != number[:-1]) | (codes[1:] != codes[:-1])
-    return [0, *(np.flatnonzero(changes) + 1).tolist(), len(number)]
+    validity.order([head[0] for head, _ in parts], len(launches))
+    found: dict[tuple[int, str], list[Samples]] = {}
+    for head, ns in parts:
+        found.setdefault(head, []).append(ns)
+    ops = dict.fromkeys(op for _, op in found)
+    if len(found) < len(launches) * len(ops):
+        raise ValueError("a launch lacks samples")
+    for (number, op), each in found.items():  # several where ops come in turn
+        launches[number].samples[op] = each[0] if len(each) == 1 else np.concatenate(each)
+    for launch in launches:
+        launch.samples = {op: launch.samples[op] for op in ops}

@@ -25,6 +25,7 @@ PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 # `tables` and facts.json: what runs of schema 1 and 2 may hold
 FOLDERS = "points", "machine", "raw", "tables"
 LARGEST = (1 << 63) - 1
+MOST_VALUES = 1 << 21  # of a file's JSON, each of which takes some 90 bytes of memory
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
@@ -139,8 +140,10 @@ def parse(
     Raises `LabError` that calls it `named`.
     """
     try:
-        about = msgspec.json.decode(text, type=dict[str, Any])
+        if sum(map(text.count, (b"[", b"{", b","))) > MOST_VALUES:  # before each is one
+            raise ValueError(f"it has more than {MOST_VALUES:,} values")
         json.loads(text, object_pairs_hook=_once)
+        about = msgspec.json.decode(text, type=dict[str, Any])
         if steps is RUN_STEPS and about["schema"] >= SEALED:
             about = unsealed(about)
         return kind(_plain(migrated(about, steps)))

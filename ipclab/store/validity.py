@@ -16,13 +16,13 @@ from ipclab.store import MOST_LAUNCHES
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 
-Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
-MOST_ROWS = 1 << 25  # of one point; the largest profile takes fewer
-MOST_BYTES = 1 << 29  # of its columns before compression
+MOST_ROWS = 1 << 24  # of one point, after which it gets no more launches
+MOST_TIMES = 1 << 21  # of an op in a launch; the largest profile takes 600,000
+MOST_BYTES = 1 << 27  # of its columns before compression
+MOST_OPS, MOST_NAME = 64, 100  # of a launch, and characters
+MOST_PARTS = MOST_OPS * MOST_LAUNCHES
 MOST_FOOTER = 16 << 20  # bytes that describe the columns and the launches
 FOOTER_END = 8  # bytes: the footer's size and the format's name
-ROWS_PER_BYTE = 50  # of all points of a run; equal times shrink to a twentieth of a byte
-ROWS_SLACK = 1 << 22
 DAY_NS = 86_400 * 10**9  # no operation takes as long
 COLUMNS = ["launch", "op", "ns"]
 # of all samples of a launch, in ascending order
@@ -62,8 +62,8 @@ def footer(file: pa.NativeFile) -> None:
         raise ValueError(f"its description is said to have {size_told:,} bytes")
 
 
-def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
-    """Raise `ValueError` unless a file has a point's columns, in `most` rows and `MOST_BYTES`."""
+def columns(file: pq.ParquetFile) -> None:
+    """Raise `ValueError` unless a file has a point's columns, in `MOST_ROWS` and `MOST_BYTES`."""
     schema = file.schema_arrow
     metadata = file.metadata
     if schema.names != COLUMNS:
@@ -77,19 +77,13 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
     size = sum(
         metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)
     )
-    if not (0 < metadata.num_rows <= most and 0 <= size <= MOST_BYTES):
+    if not (0 < metadata.num_rows <= MOST_ROWS and 0 <= size <= MOST_BYTES):
         raise ValueError(f"it is said to have {metadata.num_rows:,} rows in {size:,} bytes")
 
 
-def together(count: int, size: int) -> None:
-    """Raise `ValueError` when points of `size` bytes claim `count` rows, more than they hold."""
-    if count > ROWS_PER_BYTE * size + ROWS_SLACK:
-        raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
-
-
-def order(number: Numbers, launches: int) -> None:
-    """Raise `ValueError` unless rows' numbers of launches ascend from 0, below `launches`."""
-    if number[0] < 0 or number[-1] >= launches or (np.diff(number) < 0).any():
+def order(numbers: list[int], launches: int) -> None:
+    """Raise `ValueError` unless numbers of launches ascend from 0, below `launches`."""
+    if numbers != sorted(numbers) or numbers[0] < 0 or numbers[-1] >= launches:
         raise ValueError(f"its rows are not those of {launches} launches in their order")
 
 
@@ -133,8 +127,10 @@ def check_launch(launch: Launch) -> None:
 
 def _times(op: str, times: Samples) -> None:
     """Raise `ValueError` for times that no clock gives: most whole operations take some time."""
-    if not op or op != plain(op).strip():
-        raise ValueError(f"an op is called {op!r}")
+    if not 0 < len(op) <= MOST_NAME or op != plain(op).strip():
+        raise ValueError(f"an op is called {op[:MOST_NAME]!r}")
+    if len(times) > MOST_TIMES:
+        raise ValueError(f"{op} has {len(times):,} samples, above {MOST_TIMES:,}")
     least = int(times.min())
     most = int(times.max())
     if least < 0 or most > DAY_NS:

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -17,7 +18,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
 from ipclab.frames.points import (
     VALUES,
-    frame,
+    Frame,
     launch_rows,
     point_rows,
 )
@@ -33,7 +34,7 @@ from ipclab_report.lab import lab_of
 from ipclab_report.pages import staleness
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
-from tests.support.made import ASKED, make_launch
+from tests.support.made import ASKED, framed, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
@@ -54,7 +55,7 @@ ABOUT = {
 
 
 def tidy(*measured: Measured) -> pd.DataFrame:
-    return frame([row for each in measured for row in point_rows(each)], VALUES)
+    return framed([row for each in measured for row in point_rows(each)], VALUES)
 
 
 def row(points: pd.DataFrame, op: str, metric: str) -> pd.Series:
@@ -178,6 +179,19 @@ def test_levels_narrow_a_frame_and_two_rows_are_no_value(measured: Measured) -> 
         DATA.value(points, op="write", backend="shm-mmap")
     with pytest.raises(UsageError, match=r"no column 'placment'.*did you mean 'placement'"):
         narrowed(points, {"placment": "same"})
+
+
+def test_rows_that_come_in_parts_are_the_same_frame(
+    measured: Measured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(measured, point=replace(measured.point, levels={"entries": 10, "arm": "x"}))
+    at_once = tidy(measured, other)
+    monkeypatch.setattr("ipclab.frames.points.ROWS", 1)
+    in_parts = Frame(VALUES)
+    for each in (measured, other):
+        in_parts.add(point_rows(each))
+    pd.testing.assert_frame_equal(in_parts.whole(), at_once)
+    assert at_once.size_bytes.dtype == "int64"
 
 
 def test_launches_are_kept_one_by_one(measured: Measured) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ipclab.frames.contests import contests, side_of
-from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
+from ipclab.frames.points import VALUES, launch_rows, point_rows
 from ipclab.frames.rows import quantity
 from ipclab.stats import paired
 from ipclab.stats.compare import Side, compare
@@ -18,7 +18,7 @@ from ipclab.stats.sessions import HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab_measure.studies.asked import question
-from tests.support.made import make_launch
+from tests.support.made import framed, make_launch
 
 MAIN: dict[str, Any] = {
     "arm": "main",
@@ -45,7 +45,7 @@ def measured(backend: str, ns: int, luck: Sequence[float] = LUCK, heats: int = 3
 
 
 def row_of(of: Measured, metric: str) -> Any:
-    points = frame([*point_rows(of)], VALUES)
+    points = framed(point_rows(of), VALUES)
     (row,) = points[points.metric == metric].itertuples()
     return row
 
@@ -97,7 +97,9 @@ def test_a_ratio_is_judged_by_sessions_whose_number_no_look_decides() -> None:
 
 def test_what_a_contest_says_of_a_value_is_what_the_point_says() -> None:
     both = [measured("unix", 10_000), measured("tcp", 20_000)]
-    launches = frame([row for each in both for row in launch_rows(each)], ("op", "metric", "value"))
+    launches = framed(
+        [row for each in both for row in launch_rows(each)], ("op", "metric", "value")
+    )
     medians = launches[(launches.backend == "unix") & (launches.metric == "p50")]
     assert (side_of(medians).medians, side_of(medians).rounds) == (
         [10_002.0, 13_002.0, 9_002.0],

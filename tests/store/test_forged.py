@@ -5,6 +5,7 @@ one line.
 import copy
 import datetime as dt
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,8 @@ FORGED: dict[str, tuple[Change, str]] = {
     "ops as lists": (column("op", lambda op: pa.array([["x"]] * len(op))), "it has no b'op'"),
     "ops that are null": (column("op", lambda op: pa.array([None] * len(op), pa.string())), "lacks"),
     "an op without a name": (column("op", lambda op: pa.array([""] * len(op))), "an op is called ''"),
+    "an op with a long name": (column("op", lambda op: pa.array(["x" * 101] * len(op))), "an op is called 'xxx"),
+    "more ops than a point has": (column("op", lambda op: pa.array(map(str, range(len(op))))), "do not follow"),
     "launches as text": (column("launch", lambda number: number.cast(pa.string())), "its launch is string"),
     "launches below 0": (column("launch", lambda number: pa.array(number.to_numpy() - 1)), "in their order"),
     "launches out of order": (column("launch", lambda number: pa.array(number.to_numpy()[::-1])), "in their order"),
@@ -113,6 +116,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "a round below 0": (every_launch(facts={"round": -1}), "its round is -1"),
     "before the run": (launch(elapsed_ns=-1), "before the run"),
     "turns of others": (launch(turns={"round-trip": [10, 10]}), "turns of 20 samples and 30 samples"),
+    "values without bounds": (launch(facts={"x": [[]] * 1_050_000}), "more than 2,097,152 values"),
     "an empty turn": (launch(turns={"round-trip": [30, 0]}), "turns of 30"),
     "fewer than are kept": (launch(whole={"round-trip": {**WHOLE, "samples": 3.0}}), "not among all of them"),
     "quantiles out of order": (launch(whole={"round-trip": {**WHOLE, "p90": 6e3}}), "not in order"),
@@ -190,17 +194,49 @@ def test_more_rows_than_a_point_has_are_not_read(
         decode(many(1_000_000, run))
 
 
-def test_more_rows_than_a_bundle_holds_are_not_read(
+def test_a_point_is_read_in_the_memory_of_its_samples(run: Record) -> None:
+    rows = 1 << 21
+    path = many(rows, run)
+    usual = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    (launch,) = decode(path).launches
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    pa.set_memory_pool(usual)
+    assert len(launch.samples["round-trip"]) == rows
+    assert 8 * rows <= most < 9 * rows
+    assert pool.bytes_allocated() == 0 and 0 < pool.max_memory() < 8 * rows
+
+
+def test_more_samples_than_a_bundle_holds_are_refused(
     run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many(1_000_000, run)
-    monkeypatch.setattr(validity, "ROWS_SLACK", 0)
-    monkeypatch.setattr(validity, "ROWS_PER_BYTE", 10)
+    monkeypatch.setattr("ipclab_measure.consistent.MORE_SAMPLES", 0)
+    monkeypatch.setattr("ipclab_measure.consistent.SAMPLES_PER_BYTE", 10)
     pack(run, tmp_path / "large.ipclab")
-    assert (tmp_path / "large.ipclab").stat().st_size < 1 << 18
-    monkeypatch.setattr(samples, "_fill", None)
-    with pytest.raises(LabError, match=r"its points are said to have 1,000,\d+ rows in"):
+    size = (tmp_path / "large.ipclab").stat().st_size
+    assert size < 1 << 16
+    with pytest.raises(LabError, match=rf"its points hold 1,000,\d+ samples in {size:,} bytes"):
         unpack(paths, tmp_path / "large.ipclab")
+    assert not [*paths.imported.rglob("*.parquet")]
+
+
+def test_more_values_than_a_bundle_holds_are_refused(
+    run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(run, tmp_path / "small.ipclab")
+    size = (tmp_path / "small.ipclab").stat().st_size
+    # of each of the three points: 4 rows of each launch, 9 of the op, a fact
+    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 101)
+    monkeypatch.setattr("ipclab_measure.consistent.VALUES_PER_BYTE", 0)
+    with pytest.raises(LabError, match=rf"its points hold 102 values in {size:,} bytes"):
+        unpack(paths, tmp_path / "small.ipclab")
+    assert not [*paths.imported.rglob("*.parquet")]
+    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 102)
+    assert unpack(paths, tmp_path / "small.ipclab").id == run.id
 
 
 def test_a_description_without_bounds_is_not_read(run: Record) -> None:

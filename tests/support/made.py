@@ -1,10 +1,13 @@
 """Made-up launches."""
 
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from ipclab.frames.points import Frame, Row
 from ipclab.store.launch import Launch
 from ipclab_measure.studies.asked import questions_of, questions_plain
 from ipclab_measure.studies.profile import PROFILES
@@ -14,6 +17,13 @@ ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))
 
 ORDERS = count(1)  # no two launches of a run have one
 LAUNCH_NS = 1_000_000
+
+
+def framed(rows: Iterable[Row], columns: Sequence[str]) -> pd.DataFrame:
+    """Return rows as a frame with these columns."""
+    made = Frame(columns)
+    made.add(rows)
+    return made.whole()
 
 
 def make_launch(

@@ -11,6 +11,7 @@ import click
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab_answers.quantile import quantile_option
+from ipclab_measure.completed import complete_placement, complete_run
 from ipclab_measure.console import PATH, say
 from ipclab_measure.options import profile_option
 from ipclab_report.rendering import Rendering, rendering
@@ -36,13 +37,20 @@ UNSURE = 1  # the exit code of an answer that is undecided
 @click.option("--producers", type=int, help="How many send.")
 @click.option("--consumers", type=int, help="How many receive.")
 @click.option("--sharing", help="Who gets a message: each consumer (default) or one of them.")
-@click.option("--placement", help="same, cross (default) or free.")
+@click.option(
+    "--placement", help="same, cross (default) or free.", shell_complete=complete_placement
+)
 @click.option("--work-us", type=float, help="What a consumer does with each message, us.")
 @click.option("--deadline-us", type=float, help="By when a message must be there, us.")
 @click.option("--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999.")
 @click.option("--cpus", "--cpu-budget", type=float, help="CPUs that both ends may keep busy.")
 @click.option("--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ...")
-@click.option("--run", type=PATH, help="Folder of a run [default: the best that tells of it].")
+@click.option(
+    "--run",
+    type=PATH,
+    help="Folder of a run [default: the best that tells of it].",
+    shell_complete=complete_run,
+)
 @click.option(
     "--measure",
     "measuring",
@@ -123,7 +131,7 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
 
 
 @click.command()
-@click.argument("runs", nargs=-1, type=PATH)
+@click.argument("runs", nargs=-1, type=PATH, shell_complete=complete_run)
 @click.option(
     "--bless",
     "accepted",

@@ -8,6 +8,12 @@ import click
 
 from ipclab.paths import checkout
 from ipclab.store import MOST_LAUNCHES
+from ipclab_measure.completed import (
+    complete_backend,
+    complete_level,
+    complete_placement,
+    complete_run,
+)
 from ipclab_measure.console import PATH, SIZE, Words, say, say_wrong, shown_path
 from ipclab_measure.options import die_with_make, profile_option, study_option
 from ipclab_measure.session.progress import Progress
@@ -37,7 +43,7 @@ def _factors(study: "Study") -> str:
 @click.command(cls=_Measure)
 @study_option
 @profile_option
-@click.option("--run", type=PATH, help="Folder of a run.")
+@click.option("--run", type=PATH, help="Folder of a run.", shell_complete=complete_run)
 @click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
 @click.option(
     "--size",
@@ -47,11 +53,25 @@ def _factors(study: "Study") -> str:
     help="Payload, such as 64KiB, instead of the study's own.",
 )
 @click.option(
-    "--backend", "backends", multiple=True, help="Mechanism, instead of all that are here."
+    "--backend",
+    "backends",
+    multiple=True,
+    help="Mechanism, instead of all that are here.",
+    shell_complete=complete_backend,
 )
-@click.option("--placement", "placements", multiple=True, help="same, cross, free ...")
 @click.option(
-    "--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100."
+    "--placement",
+    "placements",
+    multiple=True,
+    help="same, cross, free ...",
+    shell_complete=complete_placement,
+)
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    help="Levels of another factor, such as entries=10,100.",
+    shell_complete=complete_level,
 )
 @click.option(
     "--launches",

@@ -20,6 +20,7 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab_measure.machine.facts import digest_of
 from ipclab_measure.machine.table import FACTS
+from ipclab_measure.record import samples_of
 from ipclab_measure.session.whole import last_session
 from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.profile import PROFILES
@@ -36,16 +37,49 @@ SURPLUS = 10
 DISTINCT = 8  # different times: fewer may come twice
 
 
-def without_contradiction(run: RunFolder, points: Iterable[Measured]) -> Iterator[Measured]:
-    """Give the `points` of `run` on; raises `LabError` for what contradicts itself in them."""
+# Of all points in a byte that tells them: equal times shrink to a twentieth of one, and a thinned
+# run in a bundle takes 13 for a value.
+SAMPLES_PER_BYTE, MORE_SAMPLES = 50, 1 << 22
+VALUES_PER_BYTE, MORE_VALUES = 1 / 8, 1 << 16
+OF_LAUNCH, OF_POINT = 4, 9  # rows that frames have of an op
+
+
+def without_contradiction(
+    run: RunFolder, points: Iterable[Measured], size: int
+) -> Iterator[Measured]:
+    """Give the `points` of `run` on, which `size` bytes tell.
+
+    Raises `LabError` for what contradicts itself in them, and for more than so many bytes can hold:
+    it would take memory without bound.
+    """
     why = next(_of_index(run), "")
     launches = _Launches(run)
+    samples = values = 0
     for point in points:
-        why = why or next(launches.wrong(point), "")
+        samples += sum(map(samples_of, point.launches))
+        values += _values(point)
+        why = why or more_than(size, samples, values) or next(launches.wrong(point), "")
         if why:
             fix = "get it again from who measured it, or measure anew"
             raise LabError(f"{run.id} contradicts itself", why, fix)
         yield point
+
+
+def more_than(size: int, samples: int, values: int = 0) -> str:
+    """Return in which respect `size` bytes cannot hold so many samples and values, if they cannot."""
+    if samples > SAMPLES_PER_BYTE * size + MORE_SAMPLES:
+        return f"its points hold {samples:,} samples in {size:,} bytes"
+    if values > VALUES_PER_BYTE * size + MORE_VALUES:
+        return f"its points hold {values:,} values in {size:,} bytes"
+    return ""
+
+
+def _values(point: Measured) -> int:
+    """Return how many rows of frames a point makes with its launches, at most."""
+    first = point.launches[0]
+    ops, counters = len(first.samples), sum(map(len, first.counters.values()))
+    of_launches = len(point.launches) * (OF_LAUNCH * ops + counters)
+    return of_launches + OF_POINT * ops + counters + len(first.facts)
 
 
 def _of_index(run: RunFolder) -> Iterator[str]:

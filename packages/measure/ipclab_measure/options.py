@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import click
 
 from ipclab.plugins import names
+from ipclab_measure.completed import complete_profile, complete_study
 from ipclab_measure.console import one_of
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
@@ -23,6 +24,7 @@ profile_option = click.option(
     "--profile",
     help="smoke, quick (default), standard or full.",
     callback=one_of("profile", _profiles),
+    shell_complete=complete_profile,
 )
 study_option = click.option(
     "--study",
@@ -30,6 +32,7 @@ study_option = click.option(
     multiple=True,
     help="Study; all when not given.",
     callback=one_of("study", lambda: names("ipclab.studies")),
+    shell_complete=complete_study,
 )
 
 

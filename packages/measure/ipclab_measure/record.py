@@ -137,6 +137,11 @@ def encode(measured: Measured) -> bytes:
     return sink.getvalue()
 
 
+def samples_of(launch: Launch) -> int:
+    """Return how many samples a launch has, of all ops."""
+    return sum(map(len, launch.samples.values()))
+
+
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> Record:
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

@@ -6,6 +6,7 @@ import click
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout, typed
+from ipclab_measure.completed import complete_run
 from ipclab_measure.console import PATH, Words, say, say_wrong, shown_path
 from ipclab_measure.options import die_with_make, profile_option
 from ipclab_measure.session.progress import Progress
@@ -15,7 +16,7 @@ MOST_CAUSES = 20  # that are shown
 
 
 @click.command()
-@click.option("--run", type=PATH, help="Folder of a run.")
+@click.option("--run", type=PATH, help="Folder of a run.", shell_complete=complete_run)
 @lang_option
 @format_option
 @out_option

@@ -6,11 +6,12 @@ import click
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab_measure.completed import complete_run
 from ipclab_measure.console import PATH, say, shown_path
 
 
 @click.command()
-@click.argument("run", type=PATH)
+@click.argument("run", type=PATH, shell_complete=complete_run)
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 @click.option(

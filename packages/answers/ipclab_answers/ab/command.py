@@ -13,6 +13,12 @@ import click
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
 from ipclab_answers.quantile import quantile_option
+from ipclab_measure.completed import (
+    complete_backend,
+    complete_level,
+    complete_placement,
+    complete_study,
+)
 from ipclab_measure.console import PATH, SIZE, Words, say
 
 if TYPE_CHECKING:
@@ -43,11 +49,31 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--command", default="", help="What to run, with an interpreter or checkout for {}.")
 @click.option("--printed", is_flag=True, help="Compare the last number printed, not the time.")
 @click.option("--more-is-better", "more", is_flag=True, help="Of the printed number, that is.")
-@click.option("--study", default="round_trip", help="Study of the point that is measured.")
-@click.option("--backend", default="unix", help="Mechanism that checkouts, interpreters measure.")
+@click.option(
+    "--study",
+    default="round_trip",
+    help="Study of the point that is measured.",
+    shell_complete=complete_study,
+)
+@click.option(
+    "--backend",
+    default="unix",
+    help="Mechanism that checkouts, interpreters measure.",
+    shell_complete=complete_backend,
+)
 @click.option("--size", type=SIZE, help="Payload, such as 64KiB [the study's smallest].")
-@click.option("--placement", help="same, cross or free [same; of commands free].")
-@click.option("--level", "levels", multiple=True, help="Of another factor, such as wait=spin.")
+@click.option(
+    "--placement",
+    help="same, cross or free [same; of commands free].",
+    shell_complete=complete_placement,
+)
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    help="Of another factor, such as wait=spin.",
+    shell_complete=complete_level,
+)
 @quantile_option
 @click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
 @click.option("--seconds", type=SECONDS, default=120, help="After which no round begins.")

@@ -8,13 +8,14 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 from ipclab_answers.compare import FAIL_ON, UNKNOWN
 from ipclab_answers.quantile import quantile_option
+from ipclab_measure.completed import complete_run
 from ipclab_measure.console import PATH, Words, one_of, say, shown_path, words
 from ipclab_measure.options import die_with_make
 from ipclab_report.rendering import Rendering, rendering
 
 
 @click.command()
-@click.argument("runs", nargs=-1, type=PATH)
+@click.argument("runs", nargs=-1, type=PATH, shell_complete=complete_run)
 @rendering("machines")
 @click.option(
     "--fail-on",

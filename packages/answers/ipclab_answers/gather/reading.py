@@ -25,9 +25,8 @@ from ipclab.store.archive import (
 from ipclab.store.launch import Launch
 from ipclab.store.questions import Question, Questions, questions_told
 from ipclab.store.run import INDEX
-from ipclab.store.samples import Measured, contents_of, measured_of
+from ipclab.store.samples import Measured, Part, contents_of, measured_of
 from ipclab.store.schema import parse_run
-from ipclab.store.validity import together
 from ipclab_answers.run_table import PLACE, Row, op_row, told_of_run
 from ipclab_measure.bounds.floors import (
     COPYING,
@@ -38,9 +37,10 @@ from ipclab_measure.bounds.floors import (
 )
 from ipclab_measure.bounds.limits import TOLERANCE
 from ipclab_measure.bounds.named import bound_of
+from ipclab_measure.consistent import more_than
 
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
-LARGEST, MOST = 64 << 20, 1 << 24  # bytes and rows of one point that is read
+LARGEST = 64 << 20  # bytes of one point that is read
 WAITING = 1 << 18  # rows that are decoded before they are looked at
 NOT_OURS = (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
 DISTURBED = "disturbed_share"  # of the launches
@@ -147,7 +147,7 @@ class _Decoded(NamedTuple):
 
     named: str
     metadata: bytes
-    rows: pa.Table
+    parts: list[Part]
 
 
 @dataclass
@@ -186,12 +186,14 @@ class _Points:
         since each drives the other's code out of the processor's caches.
         """
         named = name.removesuffix(".parquet").removeprefix("points/")
-        metadata, rows = contents_of(pa.BufferReader(content), named, MOST)
-        self.rows_read += len(rows)
+        metadata, parts = contents_of(pa.BufferReader(content), named)
+        rows = sum(len(times) for _, times in parts)
+        self.rows_read += rows
         self.bytes_read += len(content)
-        together(self.rows_read, self.bytes_read)
-        self.decoded.append(_Decoded(named, metadata, rows))
-        self.rows_waiting += len(rows)
+        if why := more_than(self.bytes_read, self.rows_read):
+            raise LabError("left out", why, "")
+        self.decoded.append(_Decoded(named, metadata, parts))
+        self.rows_waiting += rows
         if self.rows_waiting > WAITING:
             self._look()
 

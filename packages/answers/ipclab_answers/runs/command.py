@@ -3,6 +3,7 @@
 import click
 
 from ipclab.paths import checkout
+from ipclab_measure.completed import complete_run
 from ipclab_measure.console import Words, aligned, say
 
 
@@ -18,7 +19,7 @@ def runs(ctx: click.Context) -> None:
 
 
 @runs.command()
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.argument("name")
 def label(run: str, name: str) -> None:
     """Give a RUN the label NAME, that of its node; '' takes it away."""
@@ -29,7 +30,7 @@ def label(run: str, name: str) -> None:
 
 
 @runs.command()
-@click.argument("names", metavar="RUN ...", nargs=-1, required=True)
+@click.argument("names", metavar="RUN ...", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(names: Words, yes: bool) -> None:
     """Delete runs made or imported here; one that is being measured is refused."""

@@ -8,6 +8,12 @@ import click
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab_answers.quantile import checked_quantile
+from ipclab_measure.completed import (
+    complete_backend,
+    complete_level,
+    complete_placement,
+    complete_run,
+)
 from ipclab_measure.console import PATH, SIZE, Words, say
 from ipclab_measure.options import study_option
 
@@ -15,14 +21,25 @@ FORMATS = ("csv", "json", "table")
 
 
 @click.command()
-@click.argument("name", metavar="RUN", type=PATH)
+@click.argument("name", metavar="RUN", type=PATH, shell_complete=complete_run)
 @study_option
-@click.option("--backend", "backend", multiple=True, help="Mechanism.")
+@click.option("--backend", multiple=True, help="Mechanism.", shell_complete=complete_backend)
 @click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
-@click.option("--placement", multiple=True, help="same, cross, free ...")
+@click.option(
+    "--placement",
+    multiple=True,
+    help="same, cross, free ...",
+    shell_complete=complete_placement,
+)
 @click.option("--op", multiple=True, help="What was timed, such as round-trip.")
 @click.option("--metric", multiple=True, help="p50, p99, bandwidth, cpu_ns ...")
-@click.option("--level", "levels", multiple=True, help="Of a factor: wait=spin,block.")
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    help="Of a factor: wait=spin,block.",
+    shell_complete=complete_level,
+)
 @click.option("--quantile", type=float, help="This one alone, such as 0.99.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
 def values(

@@ -13,7 +13,7 @@ from ipclab.frames.metrics import QUANTILES
 from ipclab.frames.points import (
     KEY,
     VALUES,
-    frame,
+    Frame,
     point_rows,
 )
 from ipclab.lab.data import Data
@@ -82,7 +82,7 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
 
 def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     """Return the rows of `study` with a quantile that frames do not hold."""
-    made = []
+    made = Frame(VALUES)
     for file in run.checked(f"points/{study}/").values():
         measured = decode(file)
         for row in point_rows(measured):
@@ -99,8 +99,8 @@ def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
                 row.update(dict.fromkeys(("value", "low", "high"), math.nan))
             row["metric"] = tails.metric(quantile)
             row["flags"] = ";".join(flags)
-            made.append(row)
-    return frame(made, VALUES)
+            made.add([row])
+    return made.whole()
 
 
 def _narrowed(table: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from ipclab.frames.points import LaunchMedians
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured, decode
-from ipclab_measure.record import Record, encode
+from ipclab.store.validity import MOST_ROWS
+from ipclab_measure.record import Record, encode, samples_of
 from ipclab_measure.spawn.proof import AwaitedError, PayloadError
 from ipclab_measure.studies.limits import LimitsStudy
 from ipclab_measure.studies.profile import Profile
@@ -32,6 +33,7 @@ class State:
     taken: list[LaunchMedians] = field(default_factory=list)
     clean: int = 0
     spent_ns: int = 0
+    samples: int = 0  # of all sessions
     pending: list[Launch] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     stop: str = ENOUGH
@@ -45,6 +47,7 @@ class State:
         self.taken.append(LaunchMedians.of(launch, len(self.taken)))
         self.clean += not launch.flags
         self.spent_ns += launch.elapsed_ns
+        self.samples += samples_of(launch)
 
     def fail(self, error: LabError) -> None:
         """Note a launch that failed; a mechanism whose data arrived wrong gets no other."""
@@ -58,13 +61,18 @@ class State:
         return len(self.failures) > self.allowed
 
     @property
+    def full(self) -> bool:
+        """Tell whether a file with more launches of the point could not be read."""
+        return self.samples > MOST_ROWS // 2
+
+    @property
     def ended(self) -> bool:
         """Tell whether the point gets no more launches, whatever is asked."""
-        return self.lost or len(self.taken) >= self.effort.most_launches
+        return self.lost or self.full or len(self.taken) >= self.effort.most_launches
 
     def lacks(self) -> int:
         """Return how many launches are missing to its least number."""
-        return 0 if self.lost else max(0, self.effort.least_launches - len(self.taken))
+        return 0 if self.lost or self.full else max(0, self.effort.least_launches - len(self.taken))
 
     def can_vary(self) -> bool:
         """Tell whether the number of launches follows from what they show: it was not asked for."""
@@ -79,7 +87,9 @@ class State:
             return 0
         least = self.effort.least_launches
         most = min(least + int(REPEATED * least), self.effort.most_launches)
-        return 0 if self.lost else max(0, min(least - self.clean, most - len(self.taken)))
+        return (
+            0 if self.lost or self.full else max(0, min(least - self.clean, most - len(self.taken)))
+        )
 
     @property
     def kind(self) -> str:
@@ -125,6 +135,7 @@ class PointStates:
         heat = LaunchMedians.of(launch, 0).heat
         if heat < self.first_heat:
             state.earlier = True
+            state.samples += samples_of(launch)
             return
         state.stop, state.stored = stop, stop
         state.add(launch)

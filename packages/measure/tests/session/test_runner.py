@@ -574,3 +574,14 @@ def test_the_rank_tests_of_the_most_launches_take_less_than_a_gibibyte() -> None
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 29
+
+
+def test_a_point_with_as_many_samples_as_can_be_read_gets_no_more_launches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ipclab_measure.session.state.MOST_ROWS", 10)
+    state = State(Point("payload", "unix", 100, "same"), PROFILES["quick"])
+    state.add(make_launch(write=[1, 2], read=[3, 4, 5]))
+    assert not state.ended and state.lacks() == 2
+    state.add(make_launch(write=[1]))
+    assert state.ended and state.lacks() == 0 and state.lacks_undisturbed() == 0

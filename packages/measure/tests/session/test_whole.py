@@ -36,7 +36,7 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
     def number(launch: Launch, name: str) -> int:
         return int(str(launch.facts[name])) // HEATS
 
-    points = consistent(run, map(decode, run.point_files()))
+    points = consistent(run, map(decode, run.point_files()), 1 << 20)
     return [
         [(number(launch, "heat"), number(launch, "round")) for launch in each.launches]
         for each in points

@@ -11,7 +11,6 @@ from msgspec import structs
 from ipclab.frames.derived import LAUNCH_VALUES
 from ipclab.frames.points import (
     VALUES,
-    frame,
     launch_rows,
     point_rows,
 )
@@ -37,7 +36,7 @@ from ipclab_measure.studies.interface import Sweep
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy, limit_point
 from ipclab_measure.studies.limits.floors import bounding
 from ipclab_measure.studies.profile import PROFILES
-from tests.support.made import make_launch
+from tests.support.made import framed, make_launch
 
 SIZE = 2_000_000
 COPY_NS = 50_000
@@ -49,11 +48,11 @@ def measured(study: str, backend: str, op: str, ns: int, **levels: str) -> Measu
 
 
 def points(*results: Measured) -> pd.DataFrame:
-    return frame([row for each in results for row in point_rows(each)], VALUES)
+    return framed([row for each in results for row in point_rows(each)], VALUES)
 
 
 def launches(*results: Measured) -> pd.DataFrame:
-    return frame([row for each in results for row in launch_rows(each)], LAUNCH_VALUES)
+    return framed([row for each in results for row in launch_rows(each)], LAUNCH_VALUES)
 
 
 COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
