@@ -78,15 +78,14 @@ def choose(
         fix = "give --measure or --run, not both"
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.frames import derived
-    from ipclab.lab.data import Data
     from ipclab.words.catalogue import SOURCE
-    from ipclab.words.words import Words
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
     from ipclab_answers.choose.runs import runs_for
     from ipclab_measure.bounds import suspects
     from ipclab_report import origins
     from ipclab_report.hints import runs_called
+    from ipclab_report.lab import lab_of
 
     paths = checkout()
     if reporting:
@@ -109,7 +108,7 @@ def choose(
     beaten = suspects.limits_beaten(chosen, studies)
     say(origins.origin_lines([chosen]))
     answer = asked.tell(paths, chosen, need)
-    say([f"{shown.text(Data(chosen, Words.load(SOURCE), paths), answer)}\n"])
+    say([f"{shown.text(lab_of(chosen, paths, SOURCE), answer)}\n"])
     say([*beaten, f"run {runs_called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}

@@ -103,7 +103,7 @@ def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows.verdict == NOT_TOLD_APART) & pd.Series(lie_apart, rows.index, dtype=bool)
 
 
-def text(lab: Data, answer: Answer) -> str:
+def text(lab: ReportLab, answer: Answer) -> str:
     """Return the whole answer as text for a terminal."""
     parts = [verdict(lab, answer)]
     for frame in tables(lab, answer).values():

@@ -21,7 +21,8 @@ from ipclab.stats.intervals import LEVEL, statistic_estimate
 from ipclab.stats.quantity import Quantity
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.nodes import NODE, nodes
-from ipclab_answers.gather.reading import DISTURBED, Row
+from ipclab_answers.gather.reading import DISTURBED
+from ipclab_answers.run_table import Row
 from ipclab_report.facts import affects
 
 K = 6  # median absolute deviations

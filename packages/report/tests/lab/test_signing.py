@@ -213,7 +213,7 @@ def test_the_table_has_the_run_beside_all_of_its_machine(
     mine = {"same": Counted(6, 1, {"0.10": 6}, {"0.10": 4})}
     others = {"same": Counted(53, 0, {"0.20": 4}, {"0.20": 4}), "cross": Counted(9)}
     module = "ipclab_report.appendix.calibration"
-    monkeypatch.setattr(f"{module}.own", lambda _: mine)
+    monkeypatch.setattr(f"{module}.counted_in_run", lambda _: mine)
     monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine, "other": others})
     rows = [list(row)[:4] for row in calibration_table(lab).rows]
     assert sorted(rows) == [
