@@ -27,7 +27,7 @@ GIB = 1 << 30
 class Counts(NamedTuple):
     """What of a run is counted: how often each reason ended a point, and how much there is."""
 
-    ended: Mapping[str, int]
+    ended: Mapping[Any, int]
     points: int
     launches: int
     operations: int
