@@ -20,7 +20,7 @@ from ipclab.words.numbers import plain_value
 from ipclab.words.words import DASH
 from ipclab_report import address
 from ipclab_report.claims import published as texts
-from ipclab_report.claims.computed import values_of
+from ipclab_report.claims.computed import kept_values
 from ipclab_report.claims.file import File
 from ipclab_report.claims.values import ValueSource
 from ipclab_report.hints import run_hint, show_hint
@@ -191,10 +191,10 @@ class ReportLab(Lab):
         """What was looked up: a sentence asks whether its values are there, then for them."""
         return {}
 
-    @cached_property
+    @property
     def _sources(self) -> tuple[ValueSource, ValueSource]:
-        """Where claims look up values, each once: several tables of a page judge the same ones."""
-        return values_of(self)
+        """Where claims look up values, each once: several tables judge the same ones."""
+        return kept_values(self)
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> ReportLab:

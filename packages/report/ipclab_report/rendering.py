@@ -146,7 +146,7 @@ class Rendering:
             executed = paths.data / "executed" / self.kind / lang / notebook.name
             jobs.append(Job(notebook, lang, executed, parameters, about))
         target = Target(self.formats, out, out / "figures")
-        made, errors = run_jobs([jobs], target, Progress(shown=True))
+        made, errors = run_jobs(jobs, target, Progress(shown=True))
         refuse(errors)
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

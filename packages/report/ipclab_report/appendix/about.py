@@ -1,7 +1,9 @@
 """What every report says of its run: how much was measured, and on what machine."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -10,14 +12,29 @@ from ipclab.frames.points import BY_HEAT
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.stats.sessions import LEAST
+from ipclab.store.run import RunFolder, read_run
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 from ipclab_measure.session.whole import last_session
 from ipclab_measure.spawn.proof import PROVED
 from ipclab_report.appendix.thin import THINNED
 from ipclab_report.facts import shown_facts
+from ipclab_report.stamps import stamps
 
 GIB = 1 << 30
+
+
+class Counts(NamedTuple):
+    """What of a run is counted: how often each reason ended a point, and how much there is."""
+
+    ended: Mapping[Any, int]
+    points: int
+    launches: int
+    operations: int
+    disturbed: float
+    short: int
+    drifting: int
+    with_modes: int
 
 
 def about_run(lab: Data) -> pd.DataFrame:
@@ -27,31 +44,25 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    medians = _together(lab, "points", ("point", "op", "metric", "samples", "flags"))
-    medians = medians[medians.metric == "p50"]
-    medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
-    points = medians.drop_duplicates("point")
-    launches = _together(lab, "launches", ("study", "point", "launch", "flags")).drop_duplicates()
-    disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
-    ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
-    reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
+    counts = _counts(lab.run.path, stamps(lab.run))
+    reasons = [f"{lab.level('', why)} {number}" for why, number in counts.ended.items()]
     items = {
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
         N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
         N_("Sessions"): last_session(lab.run),
-        N_("Points measured"): len(points),
-        N_("Launches"): len(launches),
-        N_("Timed operations"): int(medians.samples.sum()),
+        N_("Points measured"): counts.points,
+        N_("Launches"): counts.launches,
+        N_("Timed operations"): counts.operations,
         **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
         N_("Why points ended"): words.joined(reasons),
-        N_("Launches that were disturbed (flagged and kept)"): disturbed,
-        N_("Points with fewer undisturbed launches than their profile asks for"): _short(
-            lab, launches
+        N_("Launches that were disturbed (flagged and kept)"): of(counts.disturbed).as_unit(
+            "share"
         ),
-        N_("Points whose launches drift"): _flagged(medians, "drift:"),
-        N_("Points with more than one mode"): _flagged(medians, "modes:"),
+        N_("Points with fewer undisturbed launches than their profile asks for"): counts.short,
+        N_("Points whose launches drift"): counts.drifting,
+        N_("Points with more than one mode"): counts.with_modes,
         N_("Points that cannot be measured here"): len(about["points"]),
         N_("Points that failed"): len(about["failures"]),
         N_("Load at the start, at the end"): words.joined(_loads(lab)),
@@ -59,6 +70,28 @@ def about_run(lab: Data) -> pd.DataFrame:
     }
     names = [words.translate(item) for item in items]
     return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=2)
+def _counts(folder: Path, _stamps: str) -> Counts:
+    """Return what is counted of a run, once for readers of all languages."""
+    run = read_run(folder)
+    medians = _together(run, "points", ("point", "op", "metric", "samples", "flags"))
+    medians = medians[medians.metric == "p50"]
+    medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
+    points = medians.drop_duplicates("point")
+    launches = _together(run, "launches", ("study", "point", "launch", "flags")).drop_duplicates()
+    return Counts(
+        points["flags"].astype(str).str.split(";").str[0].value_counts().to_dict(),
+        len(points),
+        len(launches),
+        int(medians.samples.sum()),
+        launches["flags"].ne("").mean(),
+        _short(run, launches),
+        _flagged(medians, "drift:"),
+        _flagged(medians, "modes:"),
+    )
 
 
 def sessions(lab: Data) -> tuple[int, Quantity]:
@@ -70,10 +103,10 @@ def sessions(lab: Data) -> tuple[int, Quantity]:
     return count, Quantity(count if count >= LEAST else None, "count")
 
 
-def _short(lab: Data, launches: pd.DataFrame) -> int:
+def _short(run: RunFolder, launches: pd.DataFrame) -> int:
     """Return how many points have fewer undisturbed launches than their profile asks for."""
     undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
-    wanted = undisturbed.index.get_level_values("study").map(lab.run.questions.least_launches)
+    wanted = undisturbed.index.get_level_values("study").map(run.questions.least_launches)
     return int((undisturbed < wanted).sum())
 
 
@@ -114,11 +147,10 @@ def about_machine(lab: Data) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
-def _together(lab: Data, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
+def _together(run: RunFolder, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return some columns of the frames of a kind of all studies."""
     frames = [
-        derived.read_frame(lab.run, study, kind, columns)
-        for study in derived.studies_measured(lab.run)
+        derived.read_frame(run, study, kind, columns) for study in derived.studies_measured(run)
     ]
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 

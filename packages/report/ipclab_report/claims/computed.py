@@ -1,14 +1,17 @@
 """Numbers in the language of rules, out of the texts' tables and the run's frames."""
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
+from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.run import RunFolder, read_run
 from ipclab_report.address import MissingError
 from ipclab_report.claims.claim import run_constants
 from ipclab_report.claims.expression import Term
@@ -17,18 +20,34 @@ from ipclab_report.claims.rules import read_sum
 from ipclab_report.claims.values import MOST_WORK, ValueSource, Work
 from ipclab_report.prose.language import RuleError
 from ipclab_report.prose.units import KINDS
+from ipclab_report.stamps import stamps
 
 
 def values_of(lab: Data) -> tuple[ValueSource, ValueSource]:
     """Return where rules look up values: the texts' tables, and the run's frames."""
-    table = partial(worded, lab.paths)
-    run = ValueSource(
-        lambda study: derived.read_frame(lab.run, study, "points"),
+    return _values(lab.run, lab.paths)
+
+
+def kept_values(lab: Data) -> tuple[ValueSource, ValueSource]:
+    """Return what `values_of` does, with what was looked up before, for readers of any language."""
+    return _kept(lab.run.path, lab.paths, stamps(lab.run))
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=2)
+def _kept(folder: Path, paths: Paths, _stamps: str) -> tuple[ValueSource, ValueSource]:
+    return _values(read_run(folder), paths)
+
+
+def _values(run: RunFolder, paths: Paths) -> tuple[ValueSource, ValueSource]:
+    table = partial(worded, paths)
+    measured = ValueSource(
+        lambda study: derived.read_frame(run, study, "points"),
         table,
-        run_constants(lab.run.about),
-        value=partial(quantity, run=Ratios(lab.run)),
+        run_constants(run.about),
+        value=partial(quantity, run=Ratios(run)),
     )
-    return ValueSource(table, table, loose=True), run
+    return ValueSource(table, table, loose=True), measured
 
 
 def compute(lab: Data, expression: str) -> Quantity:

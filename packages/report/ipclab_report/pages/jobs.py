@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -31,6 +32,7 @@ ENVIRONMENT = {
 }
 
 
+_QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
 _kernel: Any = None  # of this process of the pool
 
 
@@ -59,37 +61,40 @@ class Target:
 
 
 def run_jobs(
-    stages: Sequence[Sequence[Job]], target: Target, progress: Progress
+    jobs: Sequence[Job], target: Target, progress: Progress
 ) -> tuple[list[Path], list[LabError]]:
-    """Execute and export the jobs of each stage, some at the same time; return the files.
+    """Execute and export jobs, some at the same time; return the files in the order of the jobs.
 
     What failed is returned beside them: no job keeps another one from its page.
     """
     os.environ.update(ENVIRONMENT)
-    count = sum(map(len, stages))
     made: list[Path] = []
     errors: list[LabError] = []
-    progress.start("report", count, "page")
+    results: list[list[Path] | LabError] = []
+    progress.start("report", len(jobs), "page")
     try:
-        workers = min(max(map(len, stages)), os.cpu_count() or 1)
+        workers = os.cpu_count() or 1
+        together = _together(jobs, workers)
         begin = partial(_begin, os.getpid(), target.figures)
         # New processes: a fork of one that has typeset waits forever for Typst's threads.
         processes = multiprocessing.get_context("spawn")
         _check_threads()
-        with ProcessPoolExecutor(workers, processes, initializer=begin) as pool:
-            for stage in stages:
-                together = _together(stage, workers)
-                for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):
-                    progress.step()
-                    if isinstance(rendered, LabError):
-                        errors.append(rendered)
-                    else:
-                        made += rendered
+        with ProcessPoolExecutor(min(len(together), workers), processes, initializer=begin) as pool:
+            for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):
+                progress.step()
+                results.append(rendered)
     except BrokenProcessPool as error:
         why = "it was killed, or ran out of memory"
         raise LabError("a process that renders has ended", why, "render again") from error
     finally:
         progress.end()
+    by_job = dict(zip(map(id, chain.from_iterable(together)), results, strict=True))
+    for job in jobs:
+        rendered = by_job[id(job)]
+        if isinstance(rendered, LabError):
+            errors.append(rendered)
+        else:
+            made += rendered
     return made, errors
 
 
@@ -111,12 +116,29 @@ def refuse(errors: Sequence[LabError]) -> None:
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
-def _together(stage: Sequence[Job], workers: int) -> list[list[Job]]:
-    """Return jobs that one kernel does: those of a notebook, whose data it then reads once."""
-    by_notebook: dict[Path, list[Job]] = {}
-    for job in stage:
-        by_notebook.setdefault(job.notebook, []).append(job)
-    return [*by_notebook.values()] if len(by_notebook) > workers else [[job] for job in stage]
+def _together(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
+    """Return jobs that one kernel does one after the other, those that take longest first.
+
+    That are the languages of a notebook, whose data are then read once, and after them those of
+    one that quotes it; where there are few notebooks it is one language of these.
+    """
+    leaders = {job.notebook.stem: job.notebook.stem for job in jobs}
+    quoting = {job.notebook: _QUOTED.findall(job.notebook.read_text("utf-8")) for job in jobs}
+    for notebook, names in quoting.items():
+        joined = {leaders[name] for name in names if name in leaders}
+        for stem, leader in leaders.items():
+            if leader in joined:
+                leaders[stem] = leaders[notebook.stem]
+    few = len({*leaders.values()}) <= workers
+    groups: dict[tuple[str, str], list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: bool(quoting[job.notebook])):
+        groups.setdefault((leaders[job.notebook.stem], job.lang if few else ""), []).append(job)
+    return sorted(groups.values(), key=_size, reverse=True)
+
+
+def _size(jobs: Sequence[Job]) -> int:
+    """Return how long the notebooks of jobs are, which tells how long they take."""
+    return sum(job.notebook.stat().st_size for job in jobs)
 
 
 def _begin(parent: int, figures: Path) -> None:

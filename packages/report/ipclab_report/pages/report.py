@@ -71,10 +71,7 @@ def render_run(
     _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
-    quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
-    quoted = [job for job in jobs if not quoting[job.notebook]]
-    last = [job for job in jobs if quoting[job.notebook]]
-    made, failed = run_jobs([quoted, last], target, progress)
+    made, failed = run_jobs(jobs, target, progress)
     errors += failed
     for page in pages:
         made.append(out / NOTEBOOKS / page.name)
@@ -209,12 +206,13 @@ def _jobs(
     claims: Path | None,
 ) -> Iterator[Job]:
     """Yield each notebook's job in each language, with links to its other languages."""
+    titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
     for notebook, lang in product(pages, langs):
         others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
         others[TONGUES[lang]] = ""
         beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
-        beside |= {words.report_title(page, lang): f"{page.stem}.html" for page in pages}
-        beside[words.report_title(notebook, lang)] = ""
+        beside |= {titles[page, lang]: f"{page.stem}.html" for page in pages}
+        beside[titles[notebook, lang]] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
         about: dict[str, Any] = {**head.about(run), "links": links}

@@ -16,6 +16,7 @@ import pytest
 from ipclab.paths import Paths, checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
+from ipclab.store.run import RunFolder
 from ipclab_measure.backends.codecs import CODECS, published_dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
 from ipclab_report.address import Address
@@ -478,3 +479,14 @@ def test_a_lab_looks_up_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None
     name = "payload.write[arm=mapping,mapping=kept,size_bytes=84].p50"
     lab.say(f"A write takes {{{name}}}, or {{{name}:interval}}.")
     assert len(found) == count + 1
+
+
+def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages() -> None:
+    run = opened(checkout(), checkout().reference)
+    korean, english = (lab_of(run, checkout(), lang) for lang in ("ko", "en"))
+    before = claims(korean, "payload")
+    found = dict(english._sources[1].cached)
+    assert found and claims(english, "payload").here.equals(before.here)
+    assert english._sources[1].cached == found
+    changed = lab_of(RunFolder(run.path, {**run.about, "begun": "2026-01-01"}), checkout(), "en")
+    assert changed._sources[1] is not english._sources[1]

@@ -13,6 +13,7 @@ from ipclab_measure.session.progress import Progress
 from ipclab_report.pages.jobs import (
     Job,
     Target,
+    _together,
     refuse,
     run_jobs,
 )
@@ -63,7 +64,7 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
     out = tmp_path / "out"
     target = Target(("html", "pdf"), out, tmp_path / "figures")
     typst.compile(b"of this process, whose threads those that render do not have")
-    made, errors = run_jobs([jobs[:2], jobs[2:]], target, Progress(shown=False))
+    made, errors = run_jobs(jobs, target, Progress(shown=False))
     assert made == [out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")]
     html = (out / "en" / "b.html").read_text("utf-8")
     assert html.count("<img ") == 1 and "said" in html and "<title>b</title>" in html
@@ -71,6 +72,25 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
         refuse(errors)
     said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
     assert str(caught.value) == f"2 reports failed: {said}"
+
+
+def test_one_kernel_does_the_languages_of_a_notebook_and_then_of_what_quotes_it(
+    tmp_path: Path,
+) -> None:
+    plain = "1\n" * 99
+    cells = {"a": 'lab.quoted("b")', "b": plain, "c": "1", "d": plain * 2, "e": plain * 3}
+    jobs = []
+    for name, cell in cells.items():
+        notebook = written(tmp_path / f"{name}.ipynb", cell)
+        jobs += [Job(notebook, lang, tmp_path, {}, {}) for lang in ("en", "ko")]
+
+    def told(workers: int, count: int) -> list[str]:
+        groups = _together(jobs[:count], workers)
+        return [" ".join(job.notebook.stem + job.lang for job in group) for group in groups]
+
+    assert told(2, 10) == ["een eko", "den dko", "ben bko aen ako", "cen cko"]
+    assert told(2, 6) == ["ben aen", "bko ako", "cen", "cko"]
+    assert told(1, 4) == ["ben aen", "bko ako"]
 
 
 def test_what_lacks_a_thread_for_its_processes_says_so_and_does_not_wait(
@@ -86,8 +106,9 @@ def test_what_lacks_a_thread_for_its_processes_says_so_and_does_not_wait(
         start(thread)
 
     monkeypatch.setattr(Thread, "start", second_fails)
-    job = Job(tmp_path / "a.ipynb", "en", tmp_path / "executed.ipynb", {}, {})
+    notebook = written(tmp_path / "a.ipynb", "1")
+    job = Job(notebook, "en", tmp_path / "executed.ipynb", {}, {})
     with pytest.raises(RuntimeError, match="can't start new thread"):
-        run_jobs([[job]], Target((), tmp_path, tmp_path), Progress(shown=False))
+        run_jobs([job], Target((), tmp_path, tmp_path), Progress(shown=False))
     started[0].join(10)
     assert not started[0].is_alive()

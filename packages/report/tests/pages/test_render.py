@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,11 @@ def test_a_table_without_columns_is_printed_as_its_notes() -> None:
     shown = {MIME: Table("t", [], [], ["Not measured in this run."]).to_json()}
     notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown)]))
     assert TypstPDFExporter().convert(document.read_document(notebook, Path())).startswith(b"%PDF")
+
+
+def test_a_regular_expression_is_made_once_and_not_for_each_cell_of_a_table() -> None:
+    template = files("ipclab_report.pages").joinpath("templates/report.typ").read_text("utf-8")
+    assert re.findall(r"\.(?:replace|match|split)\(\s*regex\(", template) == []
 
 
 def test_prose_cannot_become_typst_markup() -> None:
