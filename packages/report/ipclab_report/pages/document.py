@@ -16,7 +16,7 @@ from ipclab_report.appendix.signing import Marks
 from ipclab_report.head import Head
 from ipclab_report.hints import HINT
 from ipclab_report.notebooks.parameters import KEEP_IN_LAB
-from ipclab_report.pages import front, narrative, outputs, pandoc
+from ipclab_report.pages import captions, front, narrative, outputs, pandoc
 from ipclab_report.pages.extraction import title
 from ipclab_report.pages.outputs import (
     Lost,
@@ -151,7 +151,7 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
             found += [(origin, tags, shown) for shown in _shown(cell, document)]
     prose_of = _trees([shown for _, _, shown in found], document)
-    found = front.ordered(found, prose_of)
+    found = front.ordered(captions.finding(found, prose_of), prose_of)
     count = 0
     for origin, tags, shown in found:
         for block in _blocks(shown, origin, document, prose_of, folder):
