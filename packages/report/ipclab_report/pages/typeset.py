@@ -169,6 +169,7 @@ class Sheet:
                     "name": "",
                     **parts,
                     "whole": shortened.lines(shown) <= _WHOLE_LINES,
+                    "halves": shortened.halves(shown),
                 }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
