@@ -125,6 +125,31 @@ def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
     assert len(found["c"][1]) == 3
 
 
+def test_a_preliminary_report_counts_what_it_did_not_decide_and_advises_nothing() -> None:
+    for profile, said, tables in (
+        (
+            "quick",
+            "decidedNot decided in this preliminary run: 3 of 4 findings.",
+            ["Table 1. Kept"],
+        ),
+        ("standard", "decidedopentooopen", ["Table 1. What to do", "Table 2. Kept"]),
+    ):
+        told = notebook()
+        told.metadata["ipclab"]["profile"] = profile
+        advice = "\n\n| a |\n|---|\n| b |\n\n: What to do {#t-advice}\n"
+        data, about = magic.bundle("1. decided\n2. open\n3. too", open_items=2)
+        output = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
+        data, about = magic.bundle("1. open", True, 1)
+        output = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
+        told.cells.append(prose_cell(advice, "front"))
+        told.cells += notebook(table("kept", "1", caption="Kept")).cells
+        read = document.read(told, Path())
+        assert "".join(text_of(tree) for tree in read.prose) == said
+        assert [block.caption for block in read.blocks if isinstance(block, Table)] == tables
+
+
 def test_a_caption_begins_with_what_was_found() -> None:
     told = notebook("# T")
     for name in ("cited", "told", "plain", "last"):
