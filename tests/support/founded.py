@@ -7,6 +7,7 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ipclab_report.prose.sentences import sentences
@@ -21,6 +22,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "%": ("share", 0.01),
 }
 NUMBER = re.compile(rf"(?<![\d.,/])(\d[\d,]*(?:\.(\d+))?)\u00a0?({'|'.join(UNITS)})(?![A-Za-z/])")
+Floats = npt.NDArray[np.float64]  # ascending
 Value = tuple[str, float, float]  # unit, value, half of its last digit
 FINDING = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 RATIO = re.compile(r"\d[×倍배] ?[\[(](?:구간 )?([\d.,]+)[–~]([\d.,]+)")
@@ -76,13 +78,13 @@ def _within(over: Value, under: Value, low: float, high: float) -> bool:
     ) >= low * 0.99
 
 
-def _holds(values: np.ndarray, value: float, half: float) -> bool:
+def _holds(values: Floats, value: float, half: float) -> bool:
     place = np.searchsorted(values, value - half)
     return bool(place < len(values) and values[place] <= value + half)
 
 
 @cache
-def _of_tables(executed: Path, unit: str) -> np.ndarray:
+def _of_tables(executed: Path, unit: str) -> Floats:
     found = []
     for each in tables(executed):
         for row in each.get("values", ()):
@@ -104,7 +106,7 @@ def _said(executed: Path) -> Iterator[str]:
 
 
 @cache
-def _of_data(data: Path, unit: str) -> np.ndarray:
+def _of_data(data: Path, unit: str) -> Floats:
     found = [np.empty(0)]
     for file in sorted(data.glob("*.csv")):
         frame = pd.read_csv(file, low_memory=False, usecols=["unit", "value", "low", "high"])

@@ -59,7 +59,8 @@ def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
         fit["contents"] = True
         found = places(fit)
     others: list[Fit] = [{**fit, "body": scale} for scale in OTHERS]
-    for other in [*others, {**fit, "halved": False}] if _is_almost_empty(found) else ():
+    others.append({**fit, "halved": False})
+    for other in others if _is_almost_empty(found) else ():
         if not _is_almost_empty(places(other)):
             return other
     return fit

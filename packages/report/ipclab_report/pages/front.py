@@ -49,7 +49,8 @@ def decided(
 
     `sentence` says so, with {open} and {count}; it stands behind the last list of findings.
     """
-    opened, count, last = 0, 0, None
+    opened, count = 0, 0
+    last: int | None = None
     for place, (_, tags, shown) in enumerate(found):
         tree = trees.get(id(shown), [])
         if stands(tags) and isinstance(shown, Unread) and tree and tree[0]["t"] == "OrderedList":
