@@ -21,7 +21,7 @@ from ipclab_report.appendix import signing
 from ipclab_report.notebooks import quotes
 from ipclab_report.pages.outputs import HTML, MARKDOWN, SVG
 from ipclab_report.pages.report import held_by, notebooks_of
-from tests.support import reading
+from tests.support import founded, reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened
 
@@ -180,6 +180,13 @@ def test_plain_jupyter_shows_figures_tables_and_where_they_are(made: Path, name:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_reader_does_not_stumble(made: Path, name: str, lang: str) -> None:
     assert reading.stumbles(made / lang / f"{name}.ipynb", lang) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_number_of_a_finding_stands_in_a_table_or_in_the_data(made: Path, lang: str) -> None:
+    looked_up = [founded.unfounded(made / lang / f"{name}.ipynb", made / "data") for name in NAMES]
+    assert [line for _, missing in looked_up for line in missing] == []
+    assert sum(count for count, _ in looked_up) > 30
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

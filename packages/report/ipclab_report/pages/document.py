@@ -16,7 +16,7 @@ from ipclab_report.appendix.signing import Marks
 from ipclab_report.head import Head
 from ipclab_report.hints import HINT
 from ipclab_report.notebooks.parameters import KEEP_IN_LAB
-from ipclab_report.pages import front, narrative, outputs, pandoc
+from ipclab_report.pages import captions, front, narrative, outputs, pandoc
 from ipclab_report.pages.extraction import title
 from ipclab_report.pages.outputs import (
     Lost,
@@ -29,6 +29,7 @@ from ipclab_report.pages.outputs import (
 from ipclab_report.prose import prose
 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
+ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 LONG = "long"  # tags cells whose tables print may shorten
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
@@ -153,7 +154,10 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
             found += [(origin, tags, shown) for shown in _shown(cell, document)]
     prose_of = _trees([shown for _, _, shown in found], document)
-    found = front.report_order(found, prose_of)
+    if document.head.mark:
+        sentence = document.translate(WORDS["page"]["undecided"])
+        found = front.decided(found, prose_of, sentence)
+    found = front.report_order(captions.finding(found, prose_of), prose_of)
     count = 0
     for origin, tags, shown in found:
         for block in _blocks(shown, origin, document, prose_of, folder):
@@ -226,7 +230,10 @@ def _blocks(
         case Unread():
             pictures = narrative.Pictures(shown.attached, folder)
             for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
-                yield labelled(block, document) if isinstance(block, Table) else block
+                if not isinstance(block, Table):
+                    yield block
+                elif not (document.head.mark and block.name.endswith(ADVICE)):
+                    yield labelled(block, document)
             for lost in pictures.lost:
                 yield Prose(narrative.remark(document.lose(lost, cell)))
         case Markup():

@@ -14,14 +14,18 @@ CAPTIONS_PT = 70  # what stands between the first figure and the advice, with ca
 FIRST, SECOND = 1, 2
 MANY_PAGES = 8  # above which a document has contents
 LEAST_SCALE = 0.68  # of a figure on the first page, so that what to do stands there, too
-BODY_SCALE = 0.88  # of other figures
-TIGHTER = 0.8, 0.72  # so that the last page is not almost empty
+BODY_SCALE = 0.8  # of other figures
+OTHERS = 0.72, 0.88  # so that the last page is not almost empty
 
 
 class Fit(TypedDict):
-    """Whether there are contents, and the share of their width that figures keep, by place."""
+    """Whether there are contents, and the share of their width that figures keep, by place.
+
+    And whether long tables of two columns stand in two halves.
+    """
 
     contents: bool
+    halved: bool
     front: float
     body: float
 
@@ -34,15 +38,15 @@ class PagePlace(TypedDict):
     y: float
 
 
-PLAIN = Fit(contents=False, front=1.0, body=BODY_SCALE)
+PLAIN = Fit(contents=False, halved=True, front=1.0, body=BODY_SCALE)
 Places = dict[str, PagePlace]
 
 
 def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
-    """Return how `document` is set; `places` sets it to find out, at most five times.
+    """Return how `document` is set; `places` sets it to find out, a few times.
 
     Findings, figure and advice stand on the first page where the figure can give way so far, and
-    the last page is a third full where other figures can.
+    the last page is a third full where other figures can, smaller or larger, or with whole tables.
     """
     found = places(PLAIN)
     fit = PLAIN.copy()
@@ -54,9 +58,11 @@ def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
     if found["end"]["page"] > MANY_PAGES:
         fit["contents"] = True
         found = places(fit)
-    for scale in TIGHTER if _is_almost_empty(found) else ():
-        if not _is_almost_empty(places({**fit, "body": scale})):
-            return {**fit, "body": scale}
+    others: list[Fit] = [{**fit, "body": scale} for scale in OTHERS]
+    others.append({**fit, "halved": False})
+    for other in others if _is_almost_empty(found) else ():
+        if not _is_almost_empty(places(other)):
+            return other
     return fit
 
 

@@ -42,6 +42,32 @@ def report_order(
     return in_order
 
 
+def decided(
+    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree], sentence: str
+) -> list[tuple[Origin, list[str], Shown]]:
+    """Return what cells show without findings that are not decided, but with how many these are.
+
+    `sentence` says so, with {open} and {count}; it stands behind the last list of findings.
+    """
+    opened, count = 0, 0
+    last: int | None = None
+    for place, (_, tags, shown) in enumerate(found):
+        tree = trees.get(id(shown), [])
+        if stands(tags) and isinstance(shown, Unread) and tree and tree[0]["t"] == "OrderedList":
+            items = tree[0]["c"][1]
+            opened, count, last = opened + shown.open_items, count + len(items), place
+            del items[len(items) - shown.open_items :]
+            if not items:
+                tree.pop(0)
+    if last is None or not opened:
+        return [*found]
+    text = sentence.replace("{open}", str(opened)).replace("{count}", str(count))
+    line = Unread("", text, {})
+    trees[id(line)] = [{"t": "Para", "c": [{"t": "Str", "c": text}]}]
+    origin, tags, _ = found[last]
+    return [*found[: last + 1], (origin, tags, line), *found[last + 1 :]]
+
+
 def is_origin(prose: Tree) -> bool:
     """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
     match prose:

@@ -45,13 +45,15 @@ class Prose:
 class Unread:
     """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
 
-    What `is_open` is prose of which the judge decided nothing.
+    What `is_open` is prose of which the judge decided nothing, `open_items` how many of the last
+    items of its list.
     """
 
     kind: str
     source: str
     attached: Mapping[str, Any]
     is_open: bool = False
+    open_items: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
     elif MARKDOWN in data or LATEX in data:
         kind = MARKDOWN if MARKDOWN in data else LATEX
         written = metadata.get(magic.WRITTEN, data[kind])
-        yield Unread(kind, written, {}, bool(metadata.get(magic.OPEN)))
+        is_open, open_items = bool(metadata.get(magic.OPEN)), metadata.get(magic.OPEN_ITEMS, 0)
+        yield Unread(kind, written, {}, is_open, open_items)
         return
     elif pictures:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)

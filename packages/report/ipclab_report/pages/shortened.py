@@ -6,11 +6,12 @@ from unicodedata import east_asian_width
 
 from ipclab.tables.table import Table
 from ipclab_report.pages.document import WORDS, Document
-from ipclab_report.pages.pandoc import text_of
+from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.sheet import as_frame, csv
 
-ROWS = 10  # that print has of a table too long for it
+ROWS, UNCITED_ROWS = 10, 5  # that print has of a table too long for it; and where nothing cites it
 MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
+HALVED_ROWS, HALVED_WIDTH = 14, 72  # of two columns: from so many rows on, of so narrow cells
 _WIDE = 100  # narrow characters in a line of a table as wide as the page
 LEAST = 3  # characters of a value that a text can be said to give
 _VALUE = re.compile(r"[^\[(]+")  # of a cell, before its interval
@@ -28,22 +29,38 @@ def most_lines(table: Table) -> int:
     """Return the most lines a table takes: equal columns, wide characters count twice."""
 
     def of_cell(cell: str) -> int:
-        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
-        return 1 + width * len(table.columns) // _WIDE
+        return 1 + _width(cell) * len(table.columns) // _WIDE
 
     return sum(max(map(of_cell, row), default=1) for row in table.rows)
+
+
+def halves(table: Table) -> list[list[str]]:
+    """Return the rows of a long table of two columns with its halves side by side; else, none.
+
+    A form to fill in stays as it is.
+    """
+    count = len(table.rows)
+    widest = max((_width(cell) for row in table.rows for cell in row), default=0)
+    named = [column for column in table.columns if column.label]
+    if (len(table.columns), len(named)) != (2, 2) or count < HALVED_ROWS or widest > HALVED_WIDTH:
+        return []
+    half = (count + 1) // 2
+    right = [*table.rows[half:], ["", ""]]
+    return [[*row, *other] for row, other in zip(table.rows[:half], right, strict=False)]
 
 
 def table_shortened(table: Table, document: Document) -> Table:
     """Return a table with the rows whose values the document's prose gives, then the first ones.
 
-    They stay in the table's order; a note says what was left out and where all of them are.
+    They stay in the table's order, fewer of a table that nothing refers to; a note says what was
+    left out and where all of them are.
     """
     prose = " ".join(map(text_of, document.prose)).replace("\u00a0", " ")
     places = range(len(table.rows))
     given = [place for place in places if _is_given(table, place, prose)]
     first = [place for place in places if place not in given]
-    kept = sorted([*given, *first][:ROWS])
+    most = ROWS if _is_cited(table, document) else UNCITED_ROWS
+    kept = sorted([*given, *first][: max(most, min(ROWS, len(given)))])
     note = document.translate(WORDS["numbered"]["shortened"])
     for name, value in (
         ("shown", len(kept)),
@@ -68,6 +85,16 @@ def rows_file(table: Table, document: Document) -> str:
     """Return the name of the file that holds all rows of a table."""
     places = [place for place, block in enumerate(document.blocks) if block is table]
     return f"table-{table.name or places[0]}.csv"
+
+
+def _width(text: str) -> int:
+    return sum(1 + (east_asian_width(letter) in "WF") for letter in text)
+
+
+def _is_cited(table: Table, document: Document) -> bool:
+    """Return whether the prose refers to a table."""
+    links = [node["c"] for node in tree_nodes(document.prose) if node["t"] == "Link"]
+    return any(url == f"#{table.name}" for _, _, (url, _) in links)
 
 
 def _is_given(table: Table, place: int, prose: str) -> bool:

@@ -26,7 +26,7 @@ from ipclab_report.pages.pandoc import Tree
 from ipclab_report.pictures import print_fonts
 
 _TEXT_WIDTH_PT = 470  # of a page in print
-_WHOLE_LINES = 20  # of a table that stays on one page
+_WHOLE_LINES = 8  # of a table that stays on one page
 _SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
 _RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
@@ -169,6 +169,7 @@ class Sheet:
                     "name": "",
                     **parts,
                     "whole": shortened.most_lines(shown) <= _WHOLE_LINES,
+                    "halves": shortened.halves(shown),
                 }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT

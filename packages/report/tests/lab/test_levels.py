@@ -32,3 +32,13 @@ def test_each_operation_and_metric_of_the_reference_run_is_known(column: str) ->
         if not re.search(r"\d", word)  # of which there are as many as a study likes
     }
     assert not words - labels.KNOWN
+
+
+def test_no_level_is_called_as_a_factor_of_its_name() -> None:
+    """An object that came by a `queue` came by "Tasks come by", as a factor is called."""
+    untold = ["arm", "op", "metric"]  # an arm is told in a notebook's own words
+    called = {name for name, label in labels.NAMES.items() if label != name}
+    for study in derived.studies_measured(reference()):
+        texts = measured(study, "points").select_dtypes(exclude="number")
+        for factor in texts.columns.difference(untold):
+            assert not {*texts[factor].dropna()} & called - labels.LEVELS.keys(), (study, factor)

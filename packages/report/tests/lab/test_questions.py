@@ -266,6 +266,7 @@ def test_findings_that_decide_something_stand_first() -> None:
         "",
         "End.",
     ]
+    assert prose.open_items(prose.asked(both, Judging())) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ipclab.store.run import RunFolder
 from ipclab_report import head, hints
 from ipclab_report.pages import document
 from ipclab_report.pages.exporters import ReportHTMLExporter
-from ipclab_report.pages.fitting import Fit, PagePlace, fitted
+from ipclab_report.pages.fitting import PLAIN, Fit, PagePlace, fitted
 from ipclab_report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
@@ -91,6 +91,15 @@ def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -
         found = {"end": PagePlace(name="end", page=pages, y=700.0)}
         assert fitted(partial(_always, found), read)["contents"] is wanted
     assert Sheet(read, tmp_path).places(Sheet(read, tmp_path).data["fit"])["end"]["page"] == 1
+
+
+def test_a_table_stays_whole_where_a_last_page_would_be_almost_empty_else() -> None:
+    read = document.read_document(notebook(lang="en", **ABOUT), Path())
+
+    def places(fit: Fit) -> dict[str, PagePlace]:
+        return {"end": PagePlace(name="end", page=2, y=200.0 if fit["halved"] else 400.0)}
+
+    assert fitted(places, read) == {**PLAIN, "halved": False}
 
 
 def _always(found: dict[str, PagePlace], _fit: Fit) -> dict[str, PagePlace]:

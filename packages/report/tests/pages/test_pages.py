@@ -16,6 +16,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.tables.table import MIME, Column, Table
 from ipclab_report.lab import lab_of
+from ipclab_report.pages import shortened
 from ipclab_report.pages.document import read_document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
@@ -25,8 +26,9 @@ from tests.support.rendered import typeset
 
 def long_page(rows: int, tags: list[str], text: str = "", name: str = "every") -> object:
     values = [[[], [number * 1e3, 0, 0, "ns"]] for number in range(rows)]
-    cells = [[f"m{number}", f"{number}.5\u00a0µs [1–2]"] for number in range(rows)]
-    table = Table("Every point", [Column("A"), Column("B")], cells, name=name, values=values)
+    cells = [[f"m{number}", f"{number}.5\u00a0µs [1–2]", "c"] for number in range(rows)]
+    columns = [Column(name) for name in "ABC"]
+    table = Table("Every point", columns, cells, name=name, values=values)
     output = v4.new_output("display_data", {MIME: table.to_json()})
     shown = [
         v4.new_markdown_cell(f"# T\n\n{text}"),
@@ -57,12 +59,27 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
     assert sheet["notes"][0].startswith("10 of 400 rows: ")
     assert "attached to this file as table-every.csv" in sheet["notes"][0]
     lines = data["attached"]["table-every.csv"].splitlines()
-    assert len(lines) == 401 and lines[400] == "m399,399.5\u00a0µs [1–2]"
+    assert len(lines) == 401 and lines[400] == "m399,399.5\u00a0µs [1–2],c"
 
 
 def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
-    pdf = TypstPDFExporter().convert(read_document(long_page(400, ["long"], name=""), Path()))
-    assert b"table-1.csv" in pdf
+    document = read_document(long_page(400, ["long"], name=""), Path())
+    assert b"table-1.csv" in TypstPDFExporter().convert(document)
+    (sheet,) = (block for block in typeset(document)["blocks"] if block["type"] == "sheet")
+    assert len(sheet["rows"]) == 5  # since nothing refers to it
+
+
+def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
+    def halves(count: int, cell: str = "b") -> list[list[str]]:
+        rows = [[str(number), cell] for number in range(count)]
+        return shortened.halves(Table("", [Column("A"), Column("B")], rows))
+
+    assert [halves(15)[place] for place in (0, 6, 7)] == [
+        ["0", "b", "8", "b"],
+        ["6", "b", "14", "b"],
+        ["7", "b", "", ""],
+    ]
+    assert (len(halves(14)), halves(13), halves(14, "b" * 73)) == (7, [], [])
 
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:

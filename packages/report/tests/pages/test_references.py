@@ -13,6 +13,7 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
 from ipclab.errors import UsageError
+from ipclab.lab.canvas import Figure
 from ipclab.tables.table import Column, Table
 from ipclab_report.claims.file import Control
 from ipclab_report.claims.lines import Lines
@@ -38,6 +39,12 @@ def notebook(*shown: Any) -> Any:
         cell.metadata["tags"] = ["front"] if isinstance(each, tuple) else []
         cells.append(cell)
     return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+
+
+def prose_cell(text: str, tag: str, undecided: bool = False) -> Any:
+    data, about = magic.mime_bundle(text, undecided)
+    shown = v4.new_output("display_data", data, metadata=about)
+    return v4.new_code_cell(outputs=[shown], metadata={"tags": [tag]})
 
 
 def table(name: str, *cells: str, caption: str = "What it is") -> Table:
@@ -105,9 +112,7 @@ def test_what_found_the_places_of_a_document_writes_it(monkeypatch: pytest.Monke
 def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
     told = notebook("**Not measured here.**", "## One", ("in front",))
     for text, undecided in (("1. open\n2. open, too", True), ("1. decided", False)):
-        data, about = magic.mime_bundle(text, undecided)
-        shown = v4.new_output("display_data", data, metadata=about)
-        told.cells.append(v4.new_code_cell(outputs=[shown], metadata={"tags": ["finding"]}))
+        told.cells.append(prose_cell(text, "finding", undecided))
     guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
     told.cells.insert(0, guide)
     read = document.read_document(told, Path())
@@ -118,6 +123,56 @@ def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
     assert read.front == 3
     (found,) = (node for node in tree_nodes(read.prose) if node["t"] == "OrderedList")
     assert len(found["c"][1]) == 3
+
+
+def test_a_preliminary_report_counts_what_it_did_not_decide_and_advises_nothing() -> None:
+    for profile, said, tables in (
+        (
+            "quick",
+            "decidedNot decided in this preliminary run: 3 of 4 findings.",
+            ["Table 1. Kept"],
+        ),
+        ("standard", "decidedopentooopen", ["Table 1. What to do", "Table 2. Kept"]),
+    ):
+        told = notebook()
+        told.metadata["ipclab"]["profile"] = profile
+        advice = "\n\n| a |\n|---|\n| b |\n\n: What to do {#t-advice}\n"
+        data, about = magic.mime_bundle("1. decided\n2. open\n3. too", open_items=2)
+        output = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
+        data, about = magic.mime_bundle("1. open", True, 1)
+        output = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
+        told.cells.append(prose_cell(advice, "front"))
+        told.cells += notebook(table("kept", "1", caption="Kept")).cells
+        read = document.read_document(told, Path())
+        assert "".join(text_of(tree) for tree in read.prose) == said
+        assert [block.caption for block in read.blocks if isinstance(block, Table)] == tables
+
+
+def test_a_caption_begins_with_what_was_found() -> None:
+    told = notebook("# T")
+    for name in ("cited", "told", "plain", "last"):
+        shown = Figure("<svg/>", "a", "What is shown", name)
+        data, about = shown._repr_mimebundle_()
+        output = v4.new_output("display_data", data, metadata=about)
+        told.cells.append(v4.new_code_cell(outputs=[output]))
+    told.cells.insert(3, prose_cell("It is v1.0: `slow`.", "caption"))
+    told.cells.append(prose_cell("가장 빠르다. 더 있다.", "caption"))
+    found = "1. It is 2.5 as fast. More. [](#cited)\n2. Another. [](#cited), [](#told)"
+    told.cells.append(prose_cell(found, "finding"))
+    read = document.read_document(told, Path())
+    captions = [block.caption for block in read.blocks if isinstance(block, Figure)]
+    assert captions == [
+        "Figure 1. It is 2.5 as fast. What is shown",
+        "Figure 2. It is v1.0: slow. What is shown",
+        "Figure 3. What is shown",
+        "Figure 4. 가장 빠르다. 더 있다. What is shown",
+    ]
+    assert [text_of(tree) for tree in read.prose] == [
+        "It is 2.5 as fast. More. Figure\u00a01Another. Figure\u00a01, Figure\u00a02",
+        "",
+    ]
 
 
 def test_the_appendix_refers_to_all_that_it_shows() -> None:
