@@ -166,7 +166,7 @@ class Frame:
         factors = sorted(set(made.columns) - set(KEY) - set(self.columns))
         made = made.reindex(columns=[*KEY, *factors, *self.columns])
         for name in (*factors, "size_bytes"):
-            levels = made[name].dropna()
-            if infer_dtype(levels, skipna=False) == "integer":
-                made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
+            levels = made[name]
+            if infer_dtype(levels, skipna=True) == "integer":
+                made[name] = levels.astype("Int64" if levels.isna().any() else "int64")
         return made

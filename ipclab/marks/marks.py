@@ -1,6 +1,6 @@
 """What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np

@@ -98,14 +98,8 @@ def dump_json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def sealed(about: dict[str, Any]) -> bytes:
-    """Return `about` as JSON, first the SHA-256 `digest` of all else as `dump_json` writes it."""
-    content = dump_json(about)
-    return b'{\n "digest": "%s",%s' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
-
-
 def unsealed(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what `sealed` wrote, without its digest.
+    """Return `about` without its `digest`, the SHA-256 of all else as `dump_json` writes it.
 
     Raises `ValueError` when that is not the content's.
     """

@@ -17,14 +17,13 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import HostileError
 from ipclab.store.bundle import opened
-from ipclab.store.files import sealed
 from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured, decode
 from ipclab_measure.bundles import pack, unpack
 from ipclab_measure.consistent import without_contradiction
 from ipclab_measure.machine.facts import digest_of
 from ipclab_measure.machine.table import FACTS
-from ipclab_measure.record import Record, encode
+from ipclab_measure.record import Record, encode, sealed
 from tests.support.bundled import LAUNCH_NS, make_run
 
 Change = Callable[[Record, list[Measured]], object]

@@ -10,7 +10,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.store import run as folder
-from ipclab.store.files import dump_json, sealed
+from ipclab.store.files import dump_json
 from ipclab.store.questions import (
     Bound,
     Mechanism,
@@ -18,6 +18,7 @@ from ipclab.store.questions import (
     Questions,
 )
 from ipclab_measure.bounds.named import bound_of
+from ipclab_measure.record import sealed
 from ipclab_measure.studies.asked import question, questions_of, renewed
 from ipclab_measure.studies.installed import studies
 from ipclab_measure.studies.interface import Sweep

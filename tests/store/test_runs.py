@@ -16,11 +16,11 @@ from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.files import dump_json, sealed, sha256, write_whole
+from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.point import Point
 from ipclab_measure.bundles import pack
 from ipclab_measure.machine import here
-from ipclab_measure.record import Record, create, reopened
+from ipclab_measure.record import Record, create, reopened, sealed
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.session import measure_run

@@ -30,12 +30,12 @@ from ipclab.store.archive import (
 from ipclab.store.bundle import held_folder, place, verify
 from ipclab.store.files import (
     dump_json,
-    sealed,
     sha256,
     whole,
 )
 from ipclab.store.run import INDEX, RunFolder
 from ipclab_measure.calibrated.known import calibration_file, known
+from ipclab_measure.record import sealed
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (

@@ -1,6 +1,7 @@
 """The writing side of a run: what a measuring session stores, whole or not at all."""
 
 import datetime as dt
+import hashlib
 import io
 import json
 import secrets
@@ -16,8 +17,8 @@ import pyarrow.parquet as pq
 from ipclab.errors import LabError
 from ipclab.store.files import (
     PART,
+    dump_json,
     locked,
-    sealed,
     sha256,
     write_whole,
     written,
@@ -171,3 +172,9 @@ def check_measured(launch: Launch) -> None:
 def reopened(path: Path) -> Record:
     """Open the run in `path` to write into it; raises as `ipclab.store.run.read_run` does."""
     return Record(**vars(read_run(path)))
+
+
+def sealed(about: dict[str, Any]) -> bytes:
+    """Return `about` as JSON, first the SHA-256 `digest` of all else as `dump_json` writes it."""
+    content = dump_json(about)
+    return b'{\n "digest": "%s",%s' % (hashlib.sha256(content).hexdigest().encode(), content[1:])

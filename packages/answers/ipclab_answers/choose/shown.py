@@ -30,7 +30,7 @@ WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
-def verdict(lab: Data, answer: Answer) -> str:
+def verdict(lab: ReportLab, answer: Answer) -> str:
     """Return the answer in a sentence or two."""
     worse = answer.rows[answer.rows.status == WORSE]
     slower = dict(zip(worse.backend, worse.ratio, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab_report.pages import front
 from ipclab_report.pages.outputs import Shown
 from ipclab_report.pages.pandoc import Tree, text_of, tree_nodes

@@ -13,7 +13,7 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
 from ipclab.errors import UsageError
-from ipclab.lab.canvas import Figure
+from ipclab.lab.figure import Figure
 from ipclab.tables.table import Column, Table
 from ipclab_report.claims.file import Control
 from ipclab_report.claims.lines import Lines
