@@ -1,6 +1,6 @@
 """What all marks of a figure share: rows to draw, groups, names, intervals, pointing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -76,12 +76,6 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
         return
     for level in labels.ordered(by, dict.fromkeys(frame[by])):
         yield level, frame[frame[by] == level]
-
-
-def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
-    """Name the rows of a horizontal picture, the first on top."""
-    ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
-    ax.set_ylim(len(levels) - 0.5, -0.5)
 
 
 def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:

@@ -15,9 +15,8 @@ from ipclab.marks.marks import (
     drawable,
     groups,
     label_of,
-    name_rows,
 )
-from ipclab.marks.named_rows import dots
+from ipclab.marks.named_rows import dots, name_rows
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_

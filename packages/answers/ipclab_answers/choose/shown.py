@@ -17,7 +17,7 @@ from ipclab_answers import tails
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED, WORSE
 from ipclab_answers.choose.need import US, Need
-from ipclab_answers.choose.windows import advised, windows
+from ipclab_answers.choose.windows import advised_window, windows
 from ipclab_report.appendix.choices import following
 from ipclab_report.appendix.states import UNSTEADY, apart
 from ipclab_report.lab import ReportLab
@@ -53,7 +53,7 @@ def verdict(lab: ReportLab, answer: Answer) -> str:
         "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }
     said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]
-    if spun := advised(lab, answer.need):
+    if spun := advised_window(lab, answer.need):
         sentence, windowed = spun
         said.append(lab.say(WORDS["spinning"][sentence], **windowed))
     return join_lines("\n".join(said))

@@ -27,7 +27,7 @@ def windows(lab: ReportLab, need: Need) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def advised(lab: ReportLab, need: Need) -> tuple[str, dict[str, Any]] | None:
+def advised_window(lab: ReportLab, need: Need) -> tuple[str, dict[str, Any]] | None:
     """Return which sentence tells the window to take, of `spinning` in the labels, and its values.
 
     Between two measured gaps it is one that keeps to the CPUs at both, and of these the one whose

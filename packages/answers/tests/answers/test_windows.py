@@ -13,7 +13,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab_answers import commands
 from ipclab_answers.choose import runs
 from ipclab_answers.choose.need import Need, need_of
-from ipclab_answers.choose.windows import COLUMNS, advised, windows
+from ipclab_answers.choose.windows import COLUMNS, advised_window, windows
 
 MEASURED = [  # gap, window, round trip, CPU time, period (all ns)
     (10_000, 0, 50_000, 30_000, 60_000), (10_000, 30_000, 2_000, 12_000, 12_000),
@@ -77,7 +77,7 @@ def test_the_gaps_on_both_sides_are_told_with_the_fastest_that_keeps_to_the_cpus
 def test_the_window_to_take_keeps_to_the_cpus_at_both_gaps(
     lab: Any, rate: float, cpus: float, sentence: str, window: str, busiest: float
 ) -> None:
-    told = advised(lab, need(rate, cpus))
+    told = advised_window(lab, need(rate, cpus))
     assert told
     name, values = told
     assert (name, values["window"], values["backend"]) == (sentence, window, "ring")
@@ -88,7 +88,7 @@ def test_the_window_to_take_keeps_to_the_cpus_at_both_gaps(
 
 
 def test_a_budget_that_no_window_keeps_to_is_told(lab: Any) -> None:
-    told = advised(lab, need(20_000, 0.1))
+    told = advised_window(lab, need(20_000, 0.1))
     assert told
     assert (told[0], told[1]["gap"], told[1]["most"]) == ("none", "50000", "0.1")
 
@@ -96,10 +96,10 @@ def test_a_budget_that_no_window_keeps_to_is_told(lab: Any) -> None:
 def test_without_a_gap_or_the_study_nothing_is_told(lab: Any) -> None:
     for asked in (need(0.0), need(1_000, way="one-way")):
         assert windows(lab, asked).empty
-        assert advised(lab, asked) is None
+        assert advised_window(lab, asked) is None
     lab.run = ["round_trip"]
     assert windows(lab, need(1_000)).empty
-    assert advised(lab, need(1_000)) is None
+    assert advised_window(lab, need(1_000)) is None
 
 
 def test_the_windows_may_be_of_another_run_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
