@@ -20,6 +20,7 @@ from ipclab.store.run import RunFolder
 from ipclab_measure.backends.codecs import CODECS, published_dictionary
 from ipclab_measure.studies.file_io.sets import file_sets
 from ipclab_report.address import Address
+from ipclab_report.claims import computed
 from ipclab_report.claims.audit import claims, claims_table, corrections
 from ipclab_report.claims.claim import (
     FAILS,
@@ -461,6 +462,7 @@ def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
 
 def test_a_lab_looks_up_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 792 look-ups of the page of claims, two of three were of what it had found."""
+    computed._kept.cache_clear()
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     found = list[Address]()
     find = Address.find

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from matplotlib.text import Text
 
-from ipclab.lab.lab import Lab
 from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT
 
@@ -19,7 +18,7 @@ CELLS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "ko", "zh"])
 def test_no_word_of_the_figure_is_cut(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = Lab.open(str(ROOT / "data" / "reference.ipclab"), lang, "neighbours")
+    lab = ReportLab.open(str(ROOT / "data" / "reference.ipclab"), lang, "neighbours")
     monkeypatch.setattr(ReportLab, "begin", lambda *_, **__: lab)
     names: dict[str, Any] = {
         "run": "",
