@@ -100,9 +100,8 @@ def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
     No thread of Arrow's helps: it could abort Python's end (apache/arrow#34314).
     """
     file = pq.ParquetFile(pa.BufferReader(parquet), pre_buffer=False)
-    frame: pd.DataFrame = file.read(list(columns) or None, use_threads=False).to_pandas(
-        use_threads=False
-    )
+    table = file.read(list(columns) or None, use_threads=False)
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
     for name in frame.columns.intersection(LISTS):
         frame[name] = [_cells(cell) for cell in frame[name].to_numpy()]
     return frame

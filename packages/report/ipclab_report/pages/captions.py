@@ -15,7 +15,7 @@ CAPTION = "caption"  # tags a cell of prose that is the caption of the figure be
 Origin = TypeVar("Origin")
 
 
-def finding(
+def caption_findings(
     found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show, with figures whose captions begin with what was found.
@@ -37,7 +37,7 @@ def finding(
     told: list[tuple[Origin, list[str], Shown]] = []
     for origin, tags, shown in found:
         if isinstance(shown, Figure):
-            told.append((origin, tags, _captioned(shown, said.get(shown.name, ""))))
+            told.append((origin, tags, _with_finding(shown, said.get(shown.name, ""))))
         elif id(shown) not in taken:
             told.append((origin, tags, shown))
     return told
@@ -57,6 +57,6 @@ def _first_sentence(item: Tree) -> str:
     return next(sentences(text_of(item)), "").strip()
 
 
-def _captioned(figure: Figure, said: str) -> Figure:
+def _with_finding(figure: Figure, said: str) -> Figure:
     space = "" if said.endswith("。") or not figure.caption else " "
     return replace(figure, caption=f"{said}{space}{figure.caption}") if said else figure

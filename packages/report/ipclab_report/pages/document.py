@@ -157,7 +157,7 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     if document.head.mark:
         sentence = document.translate(WORDS["page"]["undecided"])
         found = front.decided(found, prose_of, sentence)
-    found = front.report_order(captions.finding(found, prose_of), prose_of)
+    found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
     count = 0
     for origin, tags, shown in found:
         for block in _blocks(shown, origin, document, prose_of, folder):
