@@ -14,6 +14,7 @@ import pytest
 from ipclab.errors import UsageError
 from ipclab.paths import Paths
 from ipclab_measure.bundles import pack, unpack
+from ipclab_measure.command import measure
 from ipclab_measure.console import aligned
 from ipclab_measure.named import run_named
 from ipclab_measure.session import alone as session_alone
@@ -159,6 +160,17 @@ def test_a_second_session_says_so_and_waits_or_goes_on_when_told(
             with alone(said.append):
                 assert second.poll() is None
     assert second.stdout.readline() == "begun\n" and second.wait(30) == 0 and said == []
+
+
+def test_what_is_wrong_is_refused_before_another_session_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_alone, "NAME", f"\0ipclab-wrong-{os.getpid()}")
+    monkeypatch.setattr(session_alone, "LONGEST", 0.0)
+    monkeypatch.delenv(BESIDE, raising=False)
+    words = ["--study", "round_trip", "--backend", "unics"]
+    with alone(lambda line: None), pytest.raises(UsageError, match="no backend 'unics'"):
+        measure.main(words, standalone_mode=False)
 
 
 def test_a_session_that_was_killed_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,21 @@ class OpenStudy(NamedTuple):
     points: list[Point]
 
 
+def points_wanted(request: Request) -> list[tuple[Study, list[Point]]]:
+    """Return every study with its points; raises `UsageError` where nothing can be measured."""
+    wanted, asked = request.points(), _names_asked(request)
+    if not any(points for study, points in wanted if study.name in asked):
+        raise UsageError(
+            "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
+        )
+    return wanted
+
+
+def _names_asked(request: Request) -> list[str]:
+    """Return the studies that a person asked for, without those that every run has."""
+    return [name for name in request.names() if name not in ALWAYS] or [*request.given]
+
+
 def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
@@ -74,12 +89,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     for a request that cannot mean anything and `LabError` when the work cannot be done; a point
     that fails is noted in the run and does not end it.
     """
-    wanted = request.points()
-    asked = [name for name in request.names() if name not in ALWAYS] or [*request.given]
-    if not any(points for study, points in wanted if study.name in asked):
-        raise UsageError(
-            "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
-        )
+    wanted, asked = points_wanted(request), _names_asked(request)
     files = (request.scratch or paths.data / "scratch").resolve()
     if request.scratch is not None:
         scratch.check_writable(files)
