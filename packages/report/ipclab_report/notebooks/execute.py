@@ -18,6 +18,8 @@ from ipclab_report.notebooks import parameters as parameter_cells
 from ipclab_report.prose.prose import translated
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
+# What one notebook leaves, such as imported packages, is not looked through for garbage again and again.
+FORGET = "%reset -f\nimport gc\ngc.freeze()\ndel gc"
 LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
 
 
@@ -141,7 +143,7 @@ class Kernel:
         from ipclab_report.notebooks.nb import nbformat
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
-        source.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]
+        source.cells.insert(0, nbformat.v4.new_code_cell(FORGET))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
         # every error becomes one line of ours
         logging.getLogger("papermill").setLevel(logging.CRITICAL)

@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ipclab.words.catalogue import LANGUAGES
 
@@ -24,20 +25,32 @@ def with_letters(page: str, lang: str) -> str:
 @cache
 def _face(letters: str, family: str) -> str:
     """Return the style sheet's rule for a font with `letters` of a `family` of Noto's alone."""
-    import noto_cjk_sans_otc
-    from fontTools import subset
-    from fontTools.ttLib import TTCollection, TTFont
+    import uharfbuzz
+    from fontTools.ttLib import TTFont
 
-    file = next(Path(noto_cjk_sans_otc.__file__).parent.rglob("*.ttc"))
-    with TTCollection(file, lazy=True) as every:
-        named = [font["name"].getDebugName(4) for font in every.fonts]
-    font = TTFont(file, fontNumber=named.index(family), lazy=True, recalcTimestamp=False)
-    options = subset.Options(layout_features=[], hinting=False, name_IDs=[], notdef_outline=True)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(text=letters)
-    subsetter.subset(font)
+    asked = uharfbuzz.SubsetInput()
+    asked.unicode_set.update(map(ord, letters))
+    asked.layout_feature_tag_set.clear()
+    asked.name_id_set.clear()
+    asked.flags = uharfbuzz.SubsetFlags.NO_HINTING | uharfbuzz.SubsetFlags.NOTDEF_OUTLINE
+    part = uharfbuzz.subset(_families()[family], asked)
+    font = TTFont(io.BytesIO(part.blob.data), lazy=True, recalcBBoxes=False, recalcTimestamp=False)
     font.flavor = "woff"
     made = io.BytesIO()
     font.save(made)
     source = f"url(data:font/woff;base64,{b64encode(made.getvalue()).decode()})"
     return f'@font-face {{ font-family: "{FAMILY}"; src: {source} format("woff"); }}'
+
+
+@cache
+def _families() -> dict[str, Any]:
+    """Return the fonts of Noto's collection by the name of their family."""
+    import noto_cjk_sans_otc
+    import uharfbuzz
+    from fontTools.ttLib import TTCollection
+
+    file = next(Path(noto_cjk_sans_otc.__file__).parent.rglob("*.ttc"))
+    blob = uharfbuzz.Blob.from_file_path(str(file))
+    with TTCollection(file, lazy=True) as every:
+        names = [font["name"].getDebugName(4) for font in every.fonts]
+    return {name: uharfbuzz.Face(blob, number) for number, name in enumerate(names)}
