@@ -3,12 +3,14 @@
 import multiprocessing
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
+from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -20,6 +22,7 @@ from ipclab_measure.session.progress import Progress
 from ipclab_report.notebooks import quotes
 from ipclab_report.notebooks.parameters import declared
 
+STEP_SECONDS = 0.2  # between two looks whether all is over
 POOL_THREADS = 2  # that a pool of processes has in this one
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
@@ -33,7 +36,9 @@ ENVIRONMENT = {
 
 
 _QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
-_kernel: Any = None  # of this process of the pool
+# of this process of the pool
+_kernel: Any = None
+_made_page: Any = None
 
 
 @dataclass(frozen=True)
@@ -75,14 +80,14 @@ def run_jobs(
     try:
         workers = os.cpu_count() or 1
         together = _together(jobs, workers)
-        begin = partial(_begin, os.getpid(), target.figures)
         # New processes: a fork of one that has typeset waits forever for Typst's threads.
         processes = multiprocessing.get_context("spawn")
-        _check_threads()
-        with ProcessPoolExecutor(min(len(together), workers), processes, initializer=begin) as pool:
-            for rendered in chain.from_iterable(pool.map(partial(_render, target), together)):
-                progress.step()
-                results.append(rendered)
+        with _stepping(progress) as made_page:
+            begin = partial(_begin, os.getpid(), target.figures, made_page)
+            _check_threads()
+            number = min(len(together), workers)
+            with ProcessPoolExecutor(number, processes, initializer=begin) as pool:
+                results += chain.from_iterable(pool.map(partial(_render, target), together))
     except BrokenProcessPool as error:
         why = "it was killed, or ran out of memory"
         raise LabError("a process that renders has ended", why, "render again") from error
@@ -96,6 +101,30 @@ def run_jobs(
         else:
             made += rendered
     return made, errors
+
+
+@contextmanager
+def _stepping(progress: Progress) -> Iterator[Connection]:
+    """Give what processes send a byte to for each page, which is a step of `progress` then.
+
+    It is a pipe, and no queue, whose lock a process that is killed may hold.
+    """
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    over = Event()
+
+    def step() -> None:
+        while not over.is_set() or reader.poll():
+            if reader.poll(STEP_SECONDS):
+                reader.recv_bytes()
+                progress.step()
+
+    thread = Thread(target=step)
+    thread.start()
+    try:
+        yield writer
+    finally:
+        over.set()
+        thread.join()
 
 
 def _check_threads() -> None:
@@ -141,8 +170,11 @@ def _size(jobs: Sequence[Job]) -> int:
     return sum(job.notebook.stat().st_size for job in jobs)
 
 
-def _begin(parent: int, figures: Path) -> None:
-    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
+def _begin(parent: int, figures: Path, made_page: Connection) -> None:
+    """Give this process a kernel, which ends with it, as it ends with process `parent`.
+
+    Each page that is made, or failed, is told to `made_page`.
+    """
     from multiprocessing.util import Finalize
 
     from ipclab.lab.figure import FIGURES
@@ -151,7 +183,8 @@ def _begin(parent: int, figures: Path) -> None:
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
-    global _kernel  # noqa: PLW0603
+    global _kernel, _made_page  # noqa: PLW0603
+    _made_page = made_page
     _kernel = Kernel().__enter__()
     Finalize(_kernel, _kernel.end, exitpriority=100)
 
@@ -185,6 +218,7 @@ def _rendered(target: Target, job: Job) -> list[Path] | LabError:
     except LabError as error:
         return error
     finally:
+        _made_page.send_bytes(b".")
         if job.notebook.parent == checkout().own:
             _kernel.end()  # what a person's own notebook changes reaches no other
     return files

@@ -53,6 +53,15 @@ def test_a_notebook_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
     assert str(error).startswith("old.ipynb is a notebook of format 3: format 4 is read; jupyter")
 
 
+class Steps(Progress):
+    """Counts what it is told."""
+
+    count = 0
+
+    def step(self, of: str = "") -> None:
+        self.count += 1
+
+
 @pytest.mark.slow
 def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> None:
     notebooks = [written(tmp_path / "a.ipynb", "1 / 0"), written(tmp_path / "b.ipynb", PLAIN)]
@@ -64,7 +73,9 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
     out = tmp_path / "out"
     target = Target(("html", "pdf"), out, tmp_path / "figures")
     typst.compile(b"of this process, whose threads those that render do not have")
-    made, errors = run_jobs(jobs, target, Progress(shown=False))
+    steps = Steps()
+    made, errors = run_jobs(jobs, target, steps)
+    assert steps.count == len(jobs)
     assert made == [out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")]
     html = (out / "en" / "b.html").read_text("utf-8")
     assert html.count("<img ") == 1 and "said" in html and "<title>b</title>" in html
