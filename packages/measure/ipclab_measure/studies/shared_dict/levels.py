@@ -40,7 +40,7 @@ def levels_of(usual: Levels, sweep: Sweep, brief: bool) -> dict[str, Sequence[An
         cells = [
             cell
             for cell in cells
-            if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES
+            if cell["readers"] == PUBLISHED_READERS or cell["entries"] == some
         ]
     return {
         "entries": entries,
