@@ -232,7 +232,7 @@ class Study(ABC):
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that the table or their backend leaves out of a quick run.
+        """Return `points` without those that the table or their backend leaves out of a brief run.
 
         It then decides the others.
         """
