@@ -228,7 +228,7 @@ class Backend:
     `udp`, `mq`); its stream `gathers` if several messages may go by one system call. `demands` says
     what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
     `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
-    quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
+    brief run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
     count: it has no stream. One that `yields` offers its CPU before it sleeps, to its peer or to
     whoever else wants it.
     """

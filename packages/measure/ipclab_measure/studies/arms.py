@@ -3,7 +3,7 @@
 A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study
 knows, and a table in a list sets several factors at once, its own product. Of a factor that is set
 twice in a row, the later levels hold. `[usual]` has the levels that a row leaves out, `[brief]` the
-levels that a quick run leaves out, so that it decides the rest, `[later]` those
+levels that quick and smoke runs leave out, so that a quick one decides the rest, `[later]` those
 on which no finding, advice or claim rests. `[effort]` has what depends on the profile. Beside the
 levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
 """
