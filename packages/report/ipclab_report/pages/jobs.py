@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, zip_longest
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Thread
@@ -190,7 +190,15 @@ def _begin(parent: int, figures: Path, made_page: Connection) -> None:
 
 
 def _render(target: Target, jobs: Sequence[Job]) -> list[list[Path] | LabError]:
-    return [_rendered(target, job) for job in jobs]
+    """Do jobs one after the other; what a person's own notebook changes reaches no other one."""
+    results = []
+    for job, following in zip_longest(jobs, jobs[1:]):
+        results.append(_rendered(target, job))
+        _made_page.send_bytes(b".")
+        same = following is not None and following.notebook == job.notebook
+        if job.notebook.parent == checkout().own and not same:
+            _kernel.end()
+    return results
 
 
 def _rendered(target: Target, job: Job) -> list[Path] | LabError:
@@ -217,10 +225,6 @@ def _rendered(target: Target, job: Job) -> list[Path] | LabError:
             write_whole(file, export(job.executed, fmt, file.parent))
     except LabError as error:
         return error
-    finally:
-        _made_page.send_bytes(b".")
-        if job.notebook.parent == checkout().own:
-            _kernel.end()  # what a person's own notebook changes reaches no other
     return files
 
 
