@@ -81,7 +81,7 @@ class Quantity:
     def quotient(self) -> float | None:
         """Return what a reader would divide, where the interval of a ratio does not hold it.
 
-        It is the quotient of the two medians; their ratio is taken heat by heat, which gives
+        It is the quotient of two median times; their ratio is taken heat by heat, which gives
         another number where launches have several states.
         """
         pairs = [pair for pair in self.form.items() if pair[0] != ONE]
@@ -89,7 +89,7 @@ class Quantity:
             return None
         ((term, factor),) = pairs
         pair = form.pair_of(term)
-        if not (pair and pair[1].ends.value):
+        if not (pair and pair[0].time and pair[1].ends.value):
             return None
         over, under = (part.ends.value for part in pair)
         quotient = self.form.get(ONE, 0.0) + factor * over / under

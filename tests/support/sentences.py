@@ -445,7 +445,7 @@ OBJECTS = {
             ("That such", "longer", undecided),
         )
     },
-    "What is fastest for a large array": above(SMALL_APART),
+    "What has the least median for a large array": above(SMALL_APART),
     "Even a small array is summed sooner": PLAIN,
     "A small array by": PLAIN,
     "Whether a small array is summed sooner": PLAIN,

@@ -65,6 +65,17 @@ def test_the_fastest_of_one_state_is_not_the_fastest_in_the_other(lab: Lab) -> N
     assert (row["slower"], row["shaken"]) == (["c"], 1)
 
 
+def test_what_beats_its_limit_is_not_said_to_be_as_fast_as_what_is_slower_in_each_state(
+    lab: Lab,
+) -> None:
+    found = contest(0.02, 1, 1.5, 3).assign(verdict=UNSTEADY, slow=1700.0)
+    (said,) = alike_heeded(lab, found).choice
+    assert (
+        said
+        == "a, b, c (not told apart: a takes less time than its limit, so that it is no measure)"
+    )
+
+
 @pytest.mark.slow
 def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(
     lab: Lab,

@@ -16,6 +16,7 @@ from ipclab_report.prose.questions import MOST_WITHIN, factor_within
 
 TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
 SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")
+BEATS_LIMIT = N_("not told apart: {name} takes less time than its limit, so that it is no measure")
 NEEDS_IDLE = N_("{why}; needs an otherwise idle CPU: {names}")
 NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 
@@ -109,10 +110,15 @@ def _listed(lab: Data, names: Collection[str]) -> str:
 
 def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
     """Return why rivals that were not shown to be slower than the fastest are named beside it."""
-    if equal.verdict.eq(states.UNSTEADY).any():
+    unsteady = equal[equal.verdict == states.UNSTEADY]
+    if len(unsteady):
         first = equal.iloc[0]
-        fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
         name = named_entrant(lab, first.fastest)
+        if (
+            unsteady.value >= unsteady.slow
+        ).any():  # slower than both states, and yet not told apart
+            return lab.say(BEATS_LIMIT, name=name)
+        fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
         return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)
     if not factor:
         return lab.say(N_("too few launches to tell"))

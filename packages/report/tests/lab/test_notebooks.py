@@ -94,6 +94,32 @@ def test_what_a_notebook_imports_of_the_package_is_there(path: Path) -> None:
         exec(line, {})
 
 
+def changed_by_a_loop(cells: list[str]) -> set[str]:
+    """Return the names in prose that one statement assigns and a loop assigns anew."""
+    prose = " ".join(cell for cell in cells if cell.startswith(MAGIC))
+    loops, given = set[str](), set[str]()
+    for cell in cells:
+        for node in () if cell.startswith(MAGIC) else ast.walk(ast.parse(cell)):
+            if isinstance(node, ast.Assign | ast.For):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = given if isinstance(node, ast.Assign) else loops
+                parts = (part for each in targets for part in ast.walk(each))
+                names |= {part.id for part in parts if isinstance(part, ast.Name)}
+    return {name for name in loops & given if re.search(rf"\{{{name}\W", prose)}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_loop_changes_what_prose_says(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    assert changed_by_a_loop(sources) == set()
+
+
+def test_a_loop_that_changes_what_prose_says_is_caught() -> None:
+    cells = ["name, day = 1, 2", "for name in ():\n    pass", f"{MAGIC}\nrun {{name}} of {{day}}"]
+    assert changed_by_a_loop(cells) == {"name"}
+
+
 @pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)
 def test_figures_and_tables_are_made_where_they_stand(path: Path) -> None:
     sources = code_cells(path)

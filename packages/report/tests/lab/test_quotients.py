@@ -33,6 +33,12 @@ def test_a_quotient_that_lies_in_its_interval_is_not_told() -> None:
         assert "several states" not in Formatter("en").format(ratio, "x,interval")
 
 
+def test_bytes_have_no_states() -> None:
+    over = measured(Quantity(8.0, "B", 2.0, 9.0), {1: 2.0, 2: 8.0, 3: 9.0}, "bytes over")
+    under = measured(Quantity(0.3, "B", 0.2, 0.4), {1: 0.2, 2: 0.3, 3: 0.4}, "bytes under")
+    assert ratio_judged(over, under, Ends(16.4, 10.5, 25.7)).quotient is None
+
+
 def test_a_quotient_is_not_told_beside_the_same_digits() -> None:
     close = ratio_judged(OVER, UNDER, Ends(26.5, 26.4, 26.66))
     apart = ratio_judged(OVER, UNDER, Ends(26.5, 26.4, 26.6))

@@ -21,7 +21,7 @@ from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
 from ipclab_measure.calibrated.twins import Counted
 from ipclab_report.appendix import uncertainty
-from ipclab_report.appendix.about import sessions
+from ipclab_report.appendix.about import about_run, sessions
 from ipclab_report.appendix.calibration import calibrated, calibration_table
 from ipclab_report.appendix.signing import (
     MIME,
@@ -74,6 +74,12 @@ def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: s
         (folder / "report.toml").write_text(control)
     about = {**run.about, "parameters": {**run.about["parameters"], "profile": profile}}
     return lab_of(replace(run, about=about), Paths(ROOT, folder), lang)
+
+
+def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:
+    items = about_run(lab_of(reference(), checkout(), "en")).value
+    counts = re.findall(r" (\d{1,3}(?:,\d{3})*)(?=, |$)", items["Why points ended"])
+    assert sum(int(count.replace(",", "")) for count in counts) == items["Points measured"] > 1000
 
 
 def test_a_title_block_has_cells_to_sign_in_and_a_history(tmp_path: Path) -> None:

@@ -240,3 +240,12 @@ def test_pandoc_that_does_not_end_is_an_error_of_one_line(
     monkeypatch.setattr(pandoc, "TIMEOUT_S", 0.1)
     with pytest.raises(LabError, match=r"^pandoc did not end: it was given 0\.1 s; "):
         pandoc.read_trees(pandoc.HTML, ["<p>any</p>"])
+
+
+def test_a_chinese_word_between_two_names_stands_apart_from_both() -> None:
+    text = "经shm-ring对zmq-ipc传598,446条或posix-shm传1,000条。"
+    about = {"lang": "zh", "date": "2026-11-21"}
+    document = read_document(notebook(text, ipclab=about), Path(), name="file")
+    pdf = TypstPDFExporter().convert(document)
+    printed_text = PdfReader(io.BytesIO(pdf)).pages[0].extract_text()
+    assert "经 shm-ring 对 zmq-ipc 传 598,446 条或 posix-shm 传 1,000 条。" in printed_text
