@@ -212,3 +212,26 @@ def test_levels_that_were_not_narrowed_are_caught() -> None:
         pytest.raises(LabError, match=r"rows share a place.*placement"),
     ):
         lines(loose, x="size_bytes", ax=drawing.subplots())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_loop_takes_a_name_that_prose_tells_further_below(path: Path) -> None:
+    bound: set[str] = set()
+    taken: set[str] = set()  # by a loop, with another value than an earlier cell gave
+    for cell in (
+        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+    ):
+        if cell.source.startswith(MAGIC):
+            assert not taken & set(re.findall(r"\{(\w+)", cell.source))
+            continue
+        stored = [node for node in ast.walk(ast.parse(cell.source)) if is_stored(node)]
+        loops = [
+            node.target for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.For)
+        ]
+        looped = {node.id for target in loops for node in ast.walk(target) if is_stored(node)}
+        taken = (taken - {node.id for node in stored}) | (looped & bound)
+        bound |= {node.id for node in stored}
+
+
+def is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
