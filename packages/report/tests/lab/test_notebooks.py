@@ -218,20 +218,17 @@ def test_levels_that_were_not_narrowed_are_caught() -> None:
 def test_no_loop_takes_a_name_that_prose_tells_further_below(path: Path) -> None:
     bound: set[str] = set()
     taken: set[str] = set()  # by a loop, with another value than an earlier cell gave
-    for cell in (
-        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
-    ):
-        if cell.source.startswith(MAGIC):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source.startswith(MAGIC):
             assert not taken & set(re.findall(r"\{(\w+)", cell.source))
-            continue
-        stored = [node for node in ast.walk(ast.parse(cell.source)) if is_stored(node)]
-        loops = [
-            node.target for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.For)
-        ]
-        looped = {node.id for target in loops for node in ast.walk(target) if is_stored(node)}
-        taken = (taken - {node.id for node in stored}) | (looped & bound)
-        bound |= {node.id for node in stored}
+        elif cell.cell_type == "code":
+            tree = ast.parse(cell.source)
+            loops = [node.target for node in ast.walk(tree) if isinstance(node, ast.For)]
+            taken = (taken - stored(tree)) | (set().union(*map(stored, loops)) & bound)
+            bound |= stored(tree)
 
 
-def is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def stored(tree: ast.AST) -> set[str]:
+    """Return the names that code gives a value."""
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
