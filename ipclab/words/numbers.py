@@ -44,8 +44,8 @@ _MARKS = {
 _ABSENT = N_("not measured")
 _FEW_SAMPLES = N_("too few samples")
 _UNBOUNDED = N_("no interval: too few launches")
-_STATES = N_("{text} (quotient of the medians {quotient}: several states, {low} to {high})")
-_SCATTER = N_("{text} (quotient of the medians {quotient}: several states)")
+_STATES = N_("{text} (single launches: {low} to {high}; quotient of the medians: {quotient})")
+_SCATTER = N_("{text} (quotient of the medians: {quotient})")
 _SPAN = N_("{low} to {high}")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
@@ -123,6 +123,7 @@ class Formatter:
         numbers = [value]
         if words & {"interval", "span"} and None not in (quantity.low, quantity.high):
             numbers += quantity.ends
+        on_one_side = unit == "x" and len(numbers) > 1 and not numbers[1] <= 1 <= numbers[2]
         if symbol and unit == "x" and min(numbers) > 0 and value < _SMALL and max(numbers) <= _HALF:
             # "1/15.6 as many": nobody writes "0.0643× as many"
             symbol, written = "", [f"1/{self.number(1 / number)}" for number in numbers]
@@ -132,6 +133,8 @@ class Formatter:
                 far = abs(number) >= _FAR * abs(value)
                 # so far out its own digits say enough
                 digits = min(places, shown_decimals(number / scale)) if far else places
+                while on_one_side and round(number, digits) == 1:
+                    digits += 1
                 written.append(self.number(number / scale if scale != 1.0 else number, digits))
         shown, *ends = written
         if {*ends} <= {shown}:
@@ -139,7 +142,7 @@ class Formatter:
         if "span" in words:
             low, high = ends
             return self.translate(_SPAN).format(low=low, high=high) + symbol
-        if quantity.says_nothing:
+        if quantity.says_nothing and not on_one_side:
             return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
         return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
 

@@ -309,7 +309,7 @@ def test_every_ratio_of_a_document_can_be_divided_by_its_reader(name: str) -> No
             continue
         ratios += 1
         low, high = quantity.ends
-        told = "several states" in text or _shown(divided) in map(
+        told = "quotient of the medians" in text or _shown(divided) in map(
             _shown, (quantity.value, low, high)
         )
         if not (low <= divided <= high or told):

@@ -74,3 +74,20 @@ def test_arithmetic_of_what_has_no_end_has_none() -> None:
     huge = Quantity(1e300, "1", 1e299, 1e301)
     assert (huge * huge).value == math.inf and (huge * huge).says_nothing
     assert median_interval([1.0, 1e300]) == (-math.inf, math.inf)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (253.0, 10.7, 6014.0, "253× [11–6,014]"),  # decided: it says which takes longer
+        (3.0, 2.0, math.inf, "3.00× [2.00–∞]"),
+        (0.96, 0.922, 0.99986, "0.960× [0.922–0.9999]"),
+        (1.51, 1.0004, 2.28, "1.51× [1.0004–2.28]"),
+        (1.51, 0.9996, 2.28, "1.51× [1.00–2.28]"),  # undecided: 1 is in what is printed
+    ],
+)
+def test_an_interval_without_1_is_printed_without_it(
+    value: float, low: float, high: float, text: str
+) -> None:
+    ratio = Quantity(value, "1", low, high)
+    assert Formatter("en").format(ratio, "x,interval") == text

@@ -42,7 +42,7 @@ def beaten_notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
     """Return what the first page must say of trips that are faster than their limit."""
     said = N_(
         "{count} round trips are faster than the hardware limit that they are read against: {which}."
-        " It is no limit there; do not rely on “× limit” of these."
+        " What was beaten is no limit; do not rely on “× limit” of these."
     )
     faster = beaten_trips(rows).sort_values("over_limit", kind="stable")
     if faster.empty:

@@ -41,7 +41,7 @@ def lab() -> Lab:
         ((1, *[1.02] * 6), 0.1, 12, r"any of 7 \(alike within 1\.\d+×\)"),
         ((1, *[1.01] * 6, 9), 0.05, 12, r"all but h \(alike within 1\.\d+×\)"),
         ((1, 1.2), 1.0, 12, r"a, b \(not told apart in 12 launches of each\)"),
-        ((1, *[1.2] * 7), 1.0, 12, r"8 mechanisms \(not told apart in 12 launches of each\)"),
+        ((1, *[1.2] * 7), 1.0, 12, r"all 8 \(not told apart in 12 launches of each\)"),
         ((1, 2), 0.02, 3, r"a, b \(too few launches to tell\)"),
     ],
 )

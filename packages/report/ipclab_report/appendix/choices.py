@@ -99,7 +99,7 @@ def _names(lab: Data, tied: list[str], slower: list[str], factor: Quantity) -> s
         return lab.say(N_("all but {slower}"), slower=_listed(lab, slower))
     if _is_alike(factor):
         return lab.say(N_("any of {count}"), count=len(tied))
-    return lab.say(N_("{count} mechanisms"), count=len(tied))
+    return lab.say(N_("all {count}"), count=len(tied))
 
 
 def _listed(lab: Data, names: Collection[str]) -> str:

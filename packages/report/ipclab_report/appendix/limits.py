@@ -144,13 +144,13 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     ratios are.
     """
     paired = N_(
-        "A ratio of medians measured side by side is the geometric mean of the launches' ratios, one"
-        " within a launch their median; where launches scatter it differs from the quotient of the"
-        " two medians."
+        "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
+        " two parts of one launch it is the median of these. Where launches scatter it differs from"
+        " the quotient of the two medians."
     )
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
-        " {which}. It is no limit there; do not rely on “× limit” of these."
+        " {which}. What was beaten is no limit; do not rely on “× limit” of these."
     )
     sentences = [lab.say(paired)] if study else []
     for run in runs or (lab.run,):

@@ -39,3 +39,21 @@ def test_no_word_of_the_figure_is_cut(lang: str, monkeypatch: pytest.MonkeyPatch
         box = text.get_window_extent()
         assert box.x0 >= -1, text.get_text()
         assert box.x1 <= width + 1, text.get_text()
+
+
+def test_isolation_is_told_of_all_mechanisms_that_it_was_tried_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was told of the first by name alone, as if it paid for every mechanism."""
+    lab = ReportLab.open(str(ROOT / "data" / "reference.ipclab"), "en", "neighbours")
+    monkeypatch.setattr(ReportLab, "begin", lambda *_, **__: lab)
+    names: dict[str, Any] = {"run": "", "lang": "en", "measure": False, "profile": "quick"}
+    names["backends"] = []
+    for cell in ("cell-2", "cell-worst"):
+        exec("".join(CELLS[cell]["source"]), names)
+    due = lab.points("neighbours", arm="isolation", op="intended", metric="p50")
+    assert names["tried"] == due.backend.nunique()
+    gains = dict(zip(names["reliefs"].backend, names["reliefs"].cell, strict=True))
+    assert names["asked"] == max(gains, key=lambda backend: gains[backend].value)
+    assert names["relieved"] == sum(ratio.low > 1 for ratio in gains.values())
+    assert names["relief"].ends == gains[names["asked"]].ends

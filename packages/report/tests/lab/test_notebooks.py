@@ -238,3 +238,23 @@ def test_levels_that_were_not_narrowed_are_caught() -> None:
         pytest.raises(LabError, match=r"rows share a place.*placement"),
     ):
         lines(loose, x="size_bytes", ax=drawing.subplots())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_loop_takes_a_name_that_prose_tells_further_below(path: Path) -> None:
+    bound: set[str] = set()
+    taken: set[str] = set()  # by a loop, with another value than an earlier cell gave
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source.startswith(MAGIC):
+            assert not taken & set(re.findall(r"\{(\w+)", cell.source))
+        elif cell.cell_type == "code":
+            tree = ast.parse(cell.source)
+            loops = [node.target for node in ast.walk(tree) if isinstance(node, ast.For)]
+            taken = (taken - stored(tree)) | (set().union(*map(stored, loops)) & bound)
+            bound |= stored(tree)
+
+
+def stored(tree: ast.AST) -> set[str]:
+    """Return the names that code gives a value."""
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}

@@ -1,5 +1,6 @@
 """How many messages of a run were proved, as reports tell it."""
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -13,6 +14,7 @@ from ipclab_report.appendix.about import proved
 from ipclab_report.lab import lab_of
 from ipclab_report.prose import prose
 from ipclab_report.prose.teller import Teller
+from tests.support.commands import ROOT
 from tests.support.questions import NOTEBOOKS, cells
 
 
@@ -52,3 +54,9 @@ def test_of_a_run_without_numbers_nothing_is_told_of_proof(
     assert len(PROVED) == 2
     assert ["307" in prose.render(text, teller) for text in PROVED] == [says, says]
     assert says or not any(prose.render(text, teller).strip() for text in PROVED)
+
+
+def test_nothing_says_that_all_bytes_were_looked_at_where_a_share_was() -> None:
+    """Of messages and payloads a share is compared whole (`spawn/proof.py`)."""
+    said = [path.read_text() for path in (*NOTEBOOKS, *(ROOT / "data/published").glob("*.toml"))]
+    assert not re.search(r"every (byte|message) (is |was )?verified", " ".join(said), re.IGNORECASE)

@@ -84,11 +84,7 @@ def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
         (Quantity(0.06434, "1", 0.05, 0.08), "x", "1/15.5"),
         (Quantity(0.06434, "1", 0.05, 0.08), "x,bare", "0.0643"),
         (Quantity(0.06434, "1", 0.05, 1.8), "x,interval", "0.0643× [0.0500–1.80]"),
-        (
-            Quantity(0.06434, "1", 0.0, 0.08),
-            "x,interval",
-            "0.0643× [no interval: too few launches]",
-        ),
+        (Quantity(0.06434, "1", 0.0, 0.08), "x,interval", "0.0643× [0.0000–0.0800]"),
         (Quantity(0.0, "1", 0.0, 0.0), "x,interval", "0×"),
         (Quantity(0.1, "1", 0.09, 0.2), "x,interval", "0.100× [0.090–0.200]"),
     ],

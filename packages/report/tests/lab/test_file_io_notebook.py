@@ -1,0 +1,36 @@
+"""What the notebook of files says beside reads that go past the cache, as published."""
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from ipclab.stats.quantity import Quantity, missing
+from tests.support.commands import ROOT
+
+CELLS = json.loads((ROOT / "notebooks" / "05_file_io.ipynb").read_text())["cells"]
+SOURCES = ["".join(cell["source"]) for cell in CELLS]
+
+
+class Files:
+    def value(self, rows: pd.DataFrame, **levels: str) -> Quantity:
+        held = rows[(rows[[*levels]] == pd.Series(levels)).all(axis="columns")]
+        return Quantity(float(held.value.iloc[0]), "ns") if len(held) else missing("ns")
+
+
+def test_the_best_read_through_the_cache_is_told_beside_a_map() -> None:
+    rows = [
+        ("small", 40.5, False),
+        ("small", 54.2, True),
+        ("small", 37.1, True),
+        ("large", 1.0, False),
+    ]
+    ways = pd.DataFrame(rows, columns=["set", "value", "through"])
+    (cell,) = (text for text in SOURCES if "cached = ways[through]" in text)
+    names: dict[str, Any] = {"ways": ways, "through": ways.through, "lab": Files()}
+    names["of_kind"] = {"small": "small", "large": "large"}
+    exec(cell[cell.index("cached = ways[through]") :], names)
+    assert names["through_cache"]["small"].value == 37.1
+    assert not names["through_cache"]["large"]
+    (finding,) = (text for text in SOURCES if "mapping beats reading past the cache" in text)
+    assert "Read through the cache they take {through_cache.small}." in finding
