@@ -45,7 +45,10 @@ def about_run(lab: Data) -> pd.DataFrame:
     about = lab.run.about
     words = lab.words
     counts = _counts(lab.run.path, stamps(lab.run))
-    reasons = [f"{lab.level('', why)} {number}" for why, number in counts.ended.items()]
+    reasons = [
+        f"{lab.level('', why)} {words.numbers.number(number, 0)}"
+        for why, number in counts.ended.items()
+    ]
     items = {
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
