@@ -445,8 +445,8 @@ OBJECTS = {
             ("That such", "longer", undecided),
         )
     },
-    "What has the least median for a large array": above(SMALL_APART),
-    "Even a small array is summed sooner": PLAIN,
+    "For a large array {large_way} has the least": above(SMALL_APART),
+    "{large_way}, which has the least median": PLAIN,
     "A small array by": PLAIN,
     "Whether a small array is summed sooner": PLAIN,
     "Until one of {small} is summed": PLAIN,

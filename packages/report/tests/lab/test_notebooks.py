@@ -75,6 +75,26 @@ def test_narrative_and_calls_only(path: Path) -> None:
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_loop_overwrites_a_name_that_prose_tells(path: Path) -> None:
+    """The appendix named its run "divisor": the last turn of a loop between the two."""
+    turned: set[str] = set()
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.source.startswith(MAGIC):
+            assert not turned & set(re.findall(r"\{(\w+)", cell.source)), cell.id
+        elif cell.cell_type == "code":
+            nodes = [*ast.walk(ast.parse(cell.source))]
+            loops = [node.target for node in nodes if isinstance(node, ast.For)]
+            inner = {id(name) for target in loops for name in ast.walk(target)}
+            stored = {
+                (node.id, id(node) in inner)
+                for node in nodes
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
+            turned -= {name for name, looped in stored if not looped}
+            turned |= {name for name, looped in stored if looped}
+
+
 @pytest.mark.parametrize(
     "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
 )
