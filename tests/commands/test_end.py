@@ -16,7 +16,7 @@ from pathlib import Path
 from ipclab_measure.cli import main
 
 def tell():
-    until = time.monotonic() + 5  # one that Python has joined takes a moment to go
+    until = time.monotonic() + 60  # one that Python has joined takes a moment to go
     while len(threads := os.listdir("/proc/self/task")) > 1 and time.monotonic() < until:
         time.sleep(0.01)
     Path(told).write_text(json.dumps([len(threads), [*sys.modules]]))

@@ -29,6 +29,7 @@ QUIET = (
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 )
 START_SECONDS = 90
+ASKS, END_SECONDS = 4, 30
 
 
 @contextlib.contextmanager
@@ -90,5 +91,15 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
             time.sleep(0.2)
         yield f"http://127.0.0.1:{port}/lab/tree/{{name}}?token=test&reset"
     finally:
+        _end(server)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """End JupyterLab with its kernels: asked again, it goes on where its first attempt failed."""
+    for _ in range(ASKS):
         server.terminate()
-        server.wait(30)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(END_SECONDS)
+            return
+    server.kill()  # its kernels end with it
+    server.wait()

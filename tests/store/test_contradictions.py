@@ -176,14 +176,14 @@ def test_an_index_that_nothing_here_writes_is_not_read(kind: str, run: Record) -
     assert says in str(caught.value)
 
 
-SKIPPABLE = bytes([0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0]) + b"more"
+BEHIND = {
+    "skippable": bytes([0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0]) + b"more",
+    "empty": pa.compress(b"", codec="zstd", asbytes=True),
+    "byte": b"\0",
+}
 
 
-@pytest.mark.parametrize(
-    "behind",
-    [SKIPPABLE, pa.compress(b"", codec="zstd", asbytes=True), b"\0"],
-    ids=["skippable", "empty", "byte"],
-)
+@pytest.mark.parametrize("behind", BEHIND.values(), ids=BEHIND)
 def test_what_lies_behind_an_archive_is_refused(
     run: Record, paths: Paths, tmp_path: Path, behind: bytes
 ) -> None:

@@ -104,6 +104,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "rows of half the launches": (lambda table, _: table.slice(0, table.num_rows // 2), "lacks samples"),
     "another study": (point(study="payload"), "it is of payload/"),
     "another backend": (point(backend="shm-spin"), "it is of round_trip/shm-spin"),
+    "no backend": (point(backend=""), "backend"),
     "another size": (point(size_bytes=101), "it is of round_trip/"),
     "a size below 0": (point(size_bytes=-1), "size_bytes"),
     "a factor called value": (point(levels={"value": 1}), "not of round_trip/"),

@@ -36,12 +36,14 @@ class RankPart(msgspec.Struct):
 class Command(msgspec.Struct, tag=True):
     """One heat of contestants that these ranks hold together, by name, and its schedule.
 
-    `fresh` says whether these processes run its points for the first time (1 or 0).
+    `fresh` says whether these processes run its points for the first time (1 or 0), `patient` that
+    whoever sent it ends late ranks: none of them gives up before that.
     """
 
     parts: dict[str, RankPart]
     schedule: Schedule
     fresh: int = 1
+    patient: bool = False
 
     @property
     def seconds(self) -> float:

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import math
 import os
 import socket
 import sys
@@ -62,7 +63,7 @@ class RankWorker(Worker):
         self.index = comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
-        self.deadline = time.monotonic() + command.seconds
+        self.deadline = math.inf if command.patient else time.monotonic() + command.seconds
         cpus = part.cpus or len(
             frozenset[int]().union(*(role.cpus for role in part.roles.values()))
         )

@@ -110,7 +110,7 @@ class RankBench:
                 roles = dict(enumerate(contestant.roles))
                 parts[name] = RankPart(roles, prefix, self.launcher.session.folder)
             try:
-                return self._launch(Command(parts, schedule))
+                return self._launch(Command(parts, schedule, patient=True))
             except BaseException:
                 self._end(orderly=False)
                 raise

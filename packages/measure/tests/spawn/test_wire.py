@@ -48,7 +48,7 @@ def test_whether_an_end_is_gone_is_told_without_waiting() -> None:
     asked: list[bool] = []
     thread = threading.Thread(target=lambda: asked.append(wire.ended()), daemon=True)
     thread.start()
-    thread.join(5)
+    thread.join(60)
     assert asked == [False]
     theirs.close()
     assert wire.ended()
