@@ -20,7 +20,11 @@ from ipclab_report.prose.teller import LEVEL, Teller
 from tests.support.told import reference
 
 STUDIES = "payload", "shared_dict", "round_trip", "stream", "neighbours", "objects"
-REASONS = {"en": "level of the contest", "ko": "비교의 유의수준", "zh": "对比的显著性水平"}
+REASONS = {
+    "en": "level of the contest",
+    "ko": "비교의 유의수준",
+    "zh": "按同一比较中的全部组合校正后，显著性水平更严",
+}
 SIDES = {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "That is undecided."}
 
 
