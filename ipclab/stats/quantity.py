@@ -81,8 +81,7 @@ class Quantity:
     def quotient(self) -> float | None:
         """Return what a reader would divide, where the interval of a ratio does not hold it.
 
-        It is the quotient of two median times; their ratio is taken heat by heat, which gives
-        another number where launches scatter.
+        It is the quotient of two median times; their ratio is taken heat by heat.
         """
         pairs = [pair for pair in self.form.items() if pair[0] != ONE]
         if self.low is None or len(pairs) != 1 or self.says_nothing:

@@ -132,10 +132,9 @@ class Formatter:
             told = on_one_side or (unit == "x" and round(value, places) != 1)
             for number in numbers:
                 far = abs(number) >= _FAR * abs(value)
-                # so far out its own digits say enough
                 digits = min(places, shown_decimals(number / scale)) if far else places
                 while told and number != 1 == round(number, digits) and digits < _DIGITS * 2:
-                    digits += 1  # whether an end leaves one out is what it is read for
+                    digits += 1  # an end is read for the side of one that it is on
                 written.append(self.number(number / scale if scale != 1.0 else number, digits))
         shown, *ends = written
         if {*ends} <= {shown}:
