@@ -129,11 +129,10 @@ class Formatter:
             symbol, written = "", [f"1/{self.number(1 / number)}" for number in numbers]
         else:
             written = []
-            told = on_one_side or (unit == "x" and round(value, places) != 1)
             for number in numbers:
                 far = abs(number) >= _FAR * abs(value)
                 digits = min(places, shown_decimals(number / scale)) if far else places
-                while told and number != 1 == round(number, digits) and digits < _DIGITS * 2:
+                while on_one_side and number != 1 == round(number, digits):
                     digits += 1  # an end is read for the side of one that it is on
                 written.append(self.number(number / scale if scale != 1.0 else number, digits))
         shown, *ends = written

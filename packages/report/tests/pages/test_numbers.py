@@ -81,12 +81,12 @@ def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
     [
         (Quantity(0.96, "1", 0.922, 0.99962), "0.960× [0.922–0.9996]"),
         (Quantity(1.51, "1", 1.004, 2.28), "1.51× [1.004–2.28]"),
-        (Quantity(1.51, "1", 0.998, 2.28), "1.51× [0.998–2.28]"),
+        (Quantity(1.51, "1", 0.998, 2.28), "1.51× [1.00–2.28]"),
         (Quantity(1.51, "1", 1.0, 2.28), "1.51× [1.00–2.28]"),
         (Quantity(1.003, "1", 0.998, 1.004), "1.00×"),
     ],
 )
-def test_an_end_beside_one_is_not_rounded_to_one(ratio: Quantity, text: str) -> None:
+def test_an_end_of_what_leaves_one_out_is_not_rounded_to_one(ratio: Quantity, text: str) -> None:
     """A ratio whose interval leaves one out was printed as faster, "0.922 to 1.000"."""
     assert Formatter("en").format(ratio, "x,interval") == text
 
