@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ipclab_report.pages.captions import CAPTION
 from ipclab_report.pages.extraction import MAGIC
 from tests.support.commands import ROOT
 
@@ -84,8 +85,13 @@ def of_statement(statement: ast.stmt) -> tuple[set[str], set[str]]:
 def lives(path: Path) -> Iterator[tuple[str, int, int]]:
     """Yield each name with the cell that makes it and the last that uses it as it is there."""
     living: dict[str, tuple[int, int]] = {}
-    for place, source in enumerate(code_of(path)):
-        used, made = names(source)
+    place = -1
+    for cell in cells_of(path):
+        if cell["cell_type"] != "code":
+            continue
+        # a caption is a part of the figure above it
+        place += CAPTION not in cell.get("metadata", {}).get("tags", [])
+        used, made = names(cell["source"])
         for name in used & living.keys():
             living[name] = (living[name][0], place)
         for name in made:
@@ -116,7 +122,11 @@ def test_a_notebook_has_one_title_in_its_first_cell(path: Path) -> None:
 def test_a_life_is_counted_from_making_to_the_last_use(tmp_path: Path) -> None:
     sources = ["run = 1", "a = b = c = 1\nd = [x for x in 'a']", "a = a + 1", "f('{b}')"]
     sources += ["%%prose\n? c / 2 : 1 as said\n> {a:x} {it}", "for i in d: print(i)", "said"]
-    cells = [{"cell_type": "code", "source": source.splitlines(True)} for source in sources]
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "source": source.splitlines(True)} for source in sources
+    ]
+    caption = {"cell_type": "code", "metadata": {"tags": ["caption"]}, "source": ["%%prose\n> {b}"]}
+    cells.insert(4, caption)
     (tmp_path / "n.ipynb").write_text(json.dumps({"cells": cells}))
     found = set(lives(tmp_path / "n.ipynb"))
     assert found == {
