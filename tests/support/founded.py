@@ -45,8 +45,8 @@ def findings(executed: Path) -> list[str]:
 def unfounded(executed: Path, data: Path) -> tuple[int, list[str]]:
     """Return how many numbers the findings of a report print, and those that stand nowhere else.
 
-    A number stands, at the digits that are printed, in a table of the report, in what a figure
-    says, or in the CSV files in the folder `data`.
+    A number stands, at the digits that are printed, in a table of the report or its notes, in what
+    a figure says, or in the CSV files in the folder `data`.
     """
     count, missing = 0, []
     for finding in findings(executed):
@@ -96,7 +96,9 @@ def _of_tables(executed: Path, unit: str) -> Floats:
 
 
 def _said(executed: Path) -> Iterator[str]:
-    """Yield what tables in prose hold, and what figures say of themselves."""
+    """Yield what tables in prose hold, what stands below tables, and what figures say."""
+    for table in tables(executed):
+        yield from table["notes"]
     for text in paragraphs(executed):
         yield from (line for line in text.splitlines() if line.startswith("|"))
     for output in outputs(executed):
