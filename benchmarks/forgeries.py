@@ -129,17 +129,14 @@ def readings(run: Record, file: Path, archive: bool) -> list[Callable[[], object
     """
     paths = Paths(Path(__file__).parents[1])
     studies = "round_trip", "limits"
-    of_bundle = [lambda: unpack(paths, file), lambda: opened(paths, file)]
-    return (
-        of_bundle
-        if archive
-        else [
-            *of_bundle,
+    ways: list[Callable[[], object]] = [lambda: unpack(paths, file), lambda: opened(paths, file)]
+    if not archive:
+        ways += [
             lambda: [
                 derived.read_frame(folder.read_run(run.path), study, "points") for study in studies
-            ],
+            ]
         ]
-    )
+    return ways
 
 
 def main(count: int, seed: int) -> int:

@@ -144,7 +144,7 @@ def measure(
         progress = Progress(shown=True)
         if request.launches:
             progress.say(told_of_tails(request.profile))
-        session.points_wanted(request)  # what is wrong is told before others are waited for
+        request.points_wanted()  # what is wrong is told before others are waited for
         with alone(progress.say, beside):
             done = session.measure_run(checkout(), request, progress)
         say([f"{len(done.points())} points in {shown_path(done.path)}"], err=True)

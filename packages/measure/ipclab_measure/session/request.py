@@ -120,6 +120,10 @@ class Request:
         judged = () if self.launches else (CalibrationStudy.name,)
         return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), *judged)))
 
+    def names_asked(self) -> list[str]:
+        """Return the studies that a person asked for, without those that every run has."""
+        return [name for name in self.names() if name not in ALWAYS] or [*self.given]
+
     def effort(self, study: Study) -> Profile:
         """Return how much of `study` is measured, and in which placements."""
         if self.given:
@@ -129,6 +133,17 @@ class Request:
             chosen = replace(chosen, placements=tuple(map(str, self.sweep.levels["placement"])))
         count = 0 if study.name in ALWAYS else self.launches
         return study.effort(chosen.tailed()).exactly(count) if count else study.effort(chosen)
+
+    def points_wanted(self) -> list[tuple[Study, list[Point]]]:
+        """Return `points`; raises `UsageError` where no study that was asked for has any."""
+        wanted, asked = self.points(), self.names_asked()
+        if not any(points for study, points in wanted if study.name in asked):
+            raise UsageError(
+                "nothing to measure",
+                "no study has points for these levels",
+                "see 'ipclab backends'",
+            )
+        return wanted
 
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return every study with its points.

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.paths import Paths
 from ipclab.stats.sessions import HEATS
@@ -66,21 +66,6 @@ class OpenStudy(NamedTuple):
     points: list[Point]
 
 
-def points_wanted(request: Request) -> list[tuple[Study, list[Point]]]:
-    """Return every study with its points; raises `UsageError` where nothing can be measured."""
-    wanted, asked = request.points(), _names_asked(request)
-    if not any(points for study, points in wanted if study.name in asked):
-        raise UsageError(
-            "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
-        )
-    return wanted
-
-
-def _names_asked(request: Request) -> list[str]:
-    """Return the studies that a person asked for, without those that every run has."""
-    return [name for name in request.names() if name not in ALWAYS] or [*request.given]
-
-
 def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
@@ -89,7 +74,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     for a request that cannot mean anything and `LabError` when the work cannot be done; a point
     that fails is noted in the run and does not end it.
     """
-    wanted, asked = points_wanted(request), _names_asked(request)
+    wanted = request.points_wanted()
     files = (request.scratch or paths.data / "scratch").resolve()
     if request.scratch is not None:
         scratch.check_writable(files)
@@ -111,7 +96,9 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
         if all(there) and run.finished:
             number += 1
         for session in range(number, max(request.sessions, last_session(run)) + 1):
-            progress.say(f"{', '.join(asked)} is being prepared{told_session(session)}")
+            progress.say(
+                f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
+            )
             referees.keep_referees(run)
             _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
             count_new_runs(run, progress.say)

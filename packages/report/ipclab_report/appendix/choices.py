@@ -114,9 +114,8 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
     if len(unsteady):
         first = equal.iloc[0]
         name = named_entrant(lab, first.fastest)
-        if (
-            unsteady.value >= unsteady.slow
-        ).any():  # slower than both states, and yet not told apart
+        # slower than both states of the first, and yet not told apart from it
+        if (unsteady.value >= unsteady.slow).any():
             return lab.say(BEATS_LIMIT, name=name)
         fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
         return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)

@@ -18,7 +18,7 @@ from ipclab_report.notebooks import parameters as parameter_cells
 from ipclab_report.prose.prose import translated
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
-# What one notebook leaves, such as imported packages, is not looked through for garbage again and again.
+# What a notebook leaves behind, such as imported packages, is not searched for garbage again.
 FORGET = "%reset -f\nimport gc\ngc.freeze()\ndel gc"
 LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
 

@@ -75,26 +75,6 @@ def test_narrative_and_calls_only(path: Path) -> None:
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_loop_overwrites_a_name_that_prose_tells(path: Path) -> None:
-    """The appendix named its run "divisor": the last turn of a loop between the two."""
-    turned: set[str] = set()
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.source.startswith(MAGIC):
-            assert not turned & set(re.findall(r"\{(\w+)", cell.source)), cell.id
-        elif cell.cell_type == "code":
-            nodes = [*ast.walk(ast.parse(cell.source))]
-            loops = [node.target for node in nodes if isinstance(node, ast.For)]
-            inner = {id(name) for target in loops for name in ast.walk(target)}
-            stored = {
-                (node.id, id(node) in inner)
-                for node in nodes
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            }
-            turned -= {name for name, looped in stored if not looped}
-            turned |= {name for name, looped in stored if looped}
-
-
 @pytest.mark.parametrize(
     "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
 )
@@ -258,23 +238,3 @@ def test_levels_that_were_not_narrowed_are_caught() -> None:
         pytest.raises(LabError, match=r"rows share a place.*placement"),
     ):
         lines(loose, x="size_bytes", ax=drawing.subplots())
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_loop_takes_a_name_that_prose_tells_further_below(path: Path) -> None:
-    bound: set[str] = set()
-    taken: set[str] = set()  # by a loop, with another value than an earlier cell gave
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code" and cell.source.startswith(MAGIC):
-            assert not taken & set(re.findall(r"\{(\w+)", cell.source))
-        elif cell.cell_type == "code":
-            tree = ast.parse(cell.source)
-            loops = [node.target for node in ast.walk(tree) if isinstance(node, ast.For)]
-            taken = (taken - stored(tree)) | (set().union(*map(stored, loops)) & bound)
-            bound |= stored(tree)
-
-
-def stored(tree: ast.AST) -> set[str]:
-    """Return the names that code gives a value."""
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
