@@ -191,7 +191,7 @@ class ReportLab(Lab):
         """What was looked up: a sentence asks whether its values are there, then for them."""
         return {}
 
-    @property
+    @cached_property
     def _sources(self) -> tuple[ValueSource, ValueSource]:
         """Where claims look up values, each once: several tables judge the same ones."""
         return kept_values(self)

@@ -103,6 +103,9 @@ def _is_given(table: Table, place: int, prose: str) -> bool:
     for cell, value in zip(table.rows[place], values, strict=False):
         text = match[0].strip() if (match := _VALUE.match(cell)) and value else ""
         told = text.replace("\u00a0", " ")
-        if len(told) >= LEAST and re.search(rf"(?<![\d.,]){re.escape(told)}(?!\d)", prose):
+        # most are not there at all, which takes no pattern to see
+        if len(told) < LEAST or told not in prose:
+            continue
+        if re.search(rf"(?<![\d.,]){re.escape(told)}(?!\d)", prose):
             return True
     return False
