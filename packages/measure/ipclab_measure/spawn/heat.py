@@ -19,7 +19,7 @@ from ipclab_measure.spawn.launcher import Launcher
 from ipclab_measure.spawn.started import Role, Started, outcomes_of, send_to
 from ipclab_measure.spawn.worker import Outcome, Roles, Turn
 
-LEAST_TURNS = 4  # recorded of each contestant, however long they last
+LEAST_TURNS = 4  # recorded of each contestant, or half of the planned ones, however long they last
 # Stand in for a round's number where `Schedule.order` shuffles the beginnings and the ends.
 BEGINNING, ENDING = -1, -2
 
@@ -41,7 +41,7 @@ class Contestant:
 class Schedule:
     """How the contestants of a heat take turns, in an order that follows from `seed`.
 
-    `turns` of each are recorded, or fewer, but at least `LEAST_TURNS`, where these last longer than
+    `turns` of each are recorded, or fewer, but at least `least`, where these last longer than
     `most_ns` (0: however long it takes). Before these, `warm_turns` of each are not, and further
     ones until `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each
     of its turns, and of its end.
@@ -54,9 +54,17 @@ class Schedule:
     seconds: float = 30.0
     most_ns: int = 0
 
+    @property
+    def least(self) -> int:
+        """Return how many turns of each are recorded however long they last: two at least.
+
+        Where a turn is long, another heat tells more than another turn.
+        """
+        return min(LEAST_TURNS, max(2, self.turns // 2))
+
     def enough(self, number: int, elapsed_ns: int) -> bool:
         """Tell whether `number` recorded turns of each, which took `elapsed_ns`, will do."""
-        long = bool(self.most_ns) and number >= LEAST_TURNS and elapsed_ns > self.most_ns
+        long = bool(self.most_ns) and number >= self.least and elapsed_ns > self.most_ns
         return number >= self.turns or long
 
     def order(self, names: Iterable[str], number: int) -> list[str]:
@@ -87,7 +95,7 @@ class Schedule:
         began = time.monotonic_ns()
         for done in itertools.count():
             enough = self.enough(done, time.monotonic_ns() - began)
-            if self.most_ns and done >= LEAST_TURNS:
+            if self.most_ns and done >= self.least:
                 enough = agreed(enough)
             if enough:
                 return

@@ -172,6 +172,7 @@ def test_a_limit_takes_turns_with_what_it_bounds_first() -> None:
 
 def test_a_heat_whose_turns_last_long_has_fewer_but_enough() -> None:
     schedule = Schedule(turns=8, most_ns=100)
+    assert [Schedule(turns=turns).least for turns in (1, 4, 6, 8, 12)] == [2, 2, 3, 4, LEAST_TURNS]
     assert not schedule.enough(LEAST_TURNS - 1, 10**9)
     assert schedule.enough(LEAST_TURNS, 101)
     assert not schedule.enough(7, 100)
