@@ -1,7 +1,8 @@
 """Answers of several sessions together: what each saved, and what all of them show.
 
 One session's verdict may be that session's luck: another virtual machine often takes it back. So
-slower is said only where every session showed it.
+slower is said only where every session showed it. From three sessions on the ratio has an interval
+of what sessions differ by, as those of a run of several sessions have.
 """
 
 import secrets
@@ -11,9 +12,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
 
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
+from ipclab.stats.intervals import LEVEL, exp
+from ipclab.stats.paired import interval
+from ipclab.stats.quantity import Quantity
+from ipclab.stats.sessions import LEAST as LEAST_OF_INTERVAL
 from ipclab.store.files import write_whole
 from ipclab_answers.ab.report import QUANTITIES, TrialReport, ratio
 from ipclab_answers.ab.trial import A, B
@@ -60,13 +66,24 @@ class Combined:
             return self.sessions[0].verdict
         return SAME if verdicts == {SAME, FASTER} else UNDECIDED
 
+    @property
+    def between(self) -> Quantity | None:
+        """Return the mean ratio with the interval between sessions; None of fewer than three."""
+        logs = np.log([session.ratio for session in self.sessions if session.ratio])
+        if len(logs) < LEAST_OF_INTERVAL:
+            return None
+        low, high = interval(logs, 1 - LEVEL)
+        return Quantity(exp(float(logs.mean())), "1", exp(low), exp(high))
+
     def line(self) -> str:
-        """Return the verdict, and then each session's."""
+        """Return the verdict, the ratio between sessions if there is one, and each session's."""
         first = self.sessions[0]
         why = ": sessions" if self.verdict == UNDECIDED else ""
         over = f"{QUANTITIES[first.unit]} of {first.b} over {first.a}"
+        mean = self.between
+        ratios = f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f}); " if mean else ""
         shown = "; ".join(session.shown() for session in self.sessions)
-        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {shown}"
+        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {ratios}{shown}"
 
 
 def save(report: TrialReport, file: Path) -> None:

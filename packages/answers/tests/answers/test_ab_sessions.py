@@ -50,6 +50,16 @@ def test_what_one_session_alone_shows_is_undecided(tmp_path: Path) -> None:
     assert mixed.verdict == "undecided"
 
 
+def test_from_three_sessions_on_the_ratio_has_an_interval_between_them(tmp_path: Path) -> None:
+    files = [saved(tmp_path, seed, 0.5) for seed in range(3)]
+    for file, ratio in zip(files, (1.2, 1.25, 1.3), strict=True):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"ratio": ratio}))
+    assert combined(files[:2]).between is None
+    together = combined(files)
+    # logs 0.1823, 0.2231, 0.2624: mean 0.2226, deviation 0.0400; Student's t of 2 is 4.303
+    assert "time of head over base: 1.249 (1.131 to 1.380); slower" in together.line()
+
+
 def test_answers_that_are_none_or_of_other_questions_are_refused(tmp_path: Path) -> None:
     whole = saved(tmp_path, 1, 0.5)
     with pytest.raises(UsageError, match="1 answers are given"):
