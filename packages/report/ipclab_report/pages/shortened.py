@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import replace
-from unicodedata import east_asian_width
 
 from ipclab.tables.table import Table
+from ipclab_report.pages.columns import width
 from ipclab_report.pages.document import WORDS, Document
 from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.sheet import as_frame, csv
@@ -29,7 +29,7 @@ def most_lines(table: Table) -> int:
     """Return the most lines a table takes: equal columns, wide characters count twice."""
 
     def of_cell(cell: str) -> int:
-        return 1 + _width(cell) * len(table.columns) // _WIDE
+        return 1 + width(cell) * len(table.columns) // _WIDE
 
     return sum(max(map(of_cell, row), default=1) for row in table.rows)
 
@@ -40,7 +40,7 @@ def halves(table: Table) -> list[list[str]]:
     A form to fill in stays as it is.
     """
     count = len(table.rows)
-    widest = max((_width(cell) for row in table.rows for cell in row), default=0)
+    widest = max((width(cell) for row in table.rows for cell in row), default=0)
     named = [column for column in table.columns if column.label]
     if (len(table.columns), len(named)) != (2, 2) or count < HALVED_ROWS or widest > HALVED_WIDTH:
         return []
@@ -85,10 +85,6 @@ def rows_file(table: Table, document: Document) -> str:
     """Return the name of the file that holds all rows of a table."""
     places = [place for place, block in enumerate(document.blocks) if block is table]
     return f"table-{table.name or places[0]}.csv"
-
-
-def _width(text: str) -> int:
-    return sum(1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _is_cited(table: Table, document: Document) -> bool:
