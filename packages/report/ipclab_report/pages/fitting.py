@@ -9,7 +9,7 @@ from ipclab_report.pages import svg
 from ipclab_report.pages.document import Document
 
 WIDTH_PT = 470  # of a page in print
-TOP_PT, HIGH_PT = 68, 714  # where its text begins, and how high that is
+TOP_PT, HIGH_PT = 65, 720  # where its text begins, and how high that is
 CAPTIONS_PT = 70  # what stands between the first figure and the advice, with captions and air
 FIRST, SECOND = 1, 2
 MANY_PAGES = 8  # above which a document has contents

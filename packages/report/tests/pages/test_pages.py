@@ -56,8 +56,8 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
         assert data["attached"] == {} and not sheet["notes"]
         return
     assert [row[0] for row in sheet["rows"]] == [f"m{n}" for n in (*range(8), 42, 399)]
-    assert sheet["notes"][0].startswith("10 of 400 rows: ")
-    assert "attached to this file as table-every.csv" in sheet["notes"][0]
+    assert sheet["notes"][0].startswith("10 of 400 rows, ")
+    assert "table-every.csv, attached" in sheet["notes"][0]
     lines = data["attached"]["table-every.csv"].splitlines()
     assert len(lines) == 401 and lines[400] == "m399,399.5\u00a0µs [1–2],c"
 
@@ -65,8 +65,17 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
 def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
     document = read_document(long_page(400, ["long"], name=""), Path())
     assert b"table-1.csv" in TypstPDFExporter().convert(document)
+
+
+@pytest.mark.parametrize(("text", "printed"), [("", []), ("42.5\u00a0µs", ["m42"])])
+def test_of_a_long_table_that_nothing_refers_to_print_has_only_what_the_text_gives(
+    text: str, printed: list[str]
+) -> None:
+    document = read_document(long_page(400, ["long"], text), Path())
     (sheet,) = (block for block in typeset(document)["blocks"] if block["type"] == "sheet")
-    assert len(sheet["rows"]) == 5  # since nothing refers to it
+    assert [row[0] for row in sheet["rows"]] == printed
+    counted = "1 of 400 rows, " if printed else "400 rows: table-every.csv, attached, "
+    assert len(sheet["notes"]) == 1 and sheet["notes"][0].startswith(counted)
 
 
 def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
