@@ -112,7 +112,7 @@ class Lab(Data):
         *,
         alt: str = "",
         names: Names = (),
-        size: tuple[float, float] = (7.0, 3.6),
+        size: tuple[float, float] = (7.0, 3.0),
         panels: "int | tuple[int, int] | pd.Series[Any]" = 1,
         share: str = "",
     ) -> Iterator[Any]:

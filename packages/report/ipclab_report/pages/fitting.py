@@ -9,23 +9,28 @@ from ipclab_report.pages import svg
 from ipclab_report.pages.document import Document
 
 WIDTH_PT = 470  # of a page in print
-TOP_PT, HIGH_PT = 68, 714  # where its text begins, and how high that is
+TOP_PT, HIGH_PT = 65, 720  # where its text begins, and how high that is
 CAPTIONS_PT = 70  # what stands between the first figure and the advice, with captions and air
 FIRST, SECOND = 1, 2
 MANY_PAGES = 8  # above which a document has contents
 LEAST_SCALE = 0.68  # of a figure on the first page, so that what to do stands there, too
 BODY_SCALE = 0.8  # of other figures
-OTHERS = 0.72, 0.88  # so that the last page is not almost empty
+STUDY_PAGES = 6  # that a study should need at most: one page more is set tighter, too
+# What else is tried so that the last page is full enough: air between lines, other figures, tables.
+LESS_AIR, MORE_AIR, LARGER = (0.92, 0.84), (1.12, 1.24), 0.88
+LEAST_FILL = 0.36  # of the last page: a third, and what stands below the last line
 
 
 class Fit(TypedDict):
     """Whether there are contents, and the share of their width that figures keep, by place.
 
-    And whether long tables of two columns stand in two halves.
+    And whether long tables of two columns stand in two halves, and the share of the air between
+    lines that is left.
     """
 
     contents: bool
     halved: bool
+    air: float
     front: float
     body: float
 
@@ -38,15 +43,16 @@ class PagePlace(TypedDict):
     y: float
 
 
-PLAIN = Fit(contents=False, halved=True, front=1.0, body=BODY_SCALE)
+PLAIN = Fit(contents=False, halved=True, air=1.0, front=1.0, body=BODY_SCALE)
 Places = dict[str, PagePlace]
 
 
 def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
     """Return how `document` is set; `places` sets it to find out, a few times.
 
-    Findings, figure and advice stand on the first page where the figure can give way so far, and
-    the last page is a third full where other figures can, smaller or larger, or with whole tables.
+    Findings, figure and advice stand on the first page where the figure can give way so far; the
+    last page is a third full, and a study has its few pages, where other air, larger figures or
+    whole tables can do that.
     """
     found = places(PLAIN)
     fit = PLAIN.copy()
@@ -58,18 +64,24 @@ def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
     if found["end"]["page"] > MANY_PAGES:
         fit["contents"] = True
         found = places(fit)
-    others: list[Fit] = [{**fit, "body": scale} for scale in OTHERS]
-    others.append({**fit, "halved": False})
-    for other in others if _is_almost_empty(found) else ():
-        if not _is_almost_empty(places(other)):
-            return other
+    others: list[Fit] = [{**fit, "air": air} for air in LESS_AIR]
+    others += [{**fit, "body": LARGER}, {**fit, "halved": False}]
+    others += [{**fit, "air": air} for air in MORE_AIR]
+    least = _last(found)
+    for other in others:
+        almost_empty, pages = least
+        if not almost_empty and pages != STUDY_PAGES + 1:
+            break
+        if (last := _last(places(other))) < least:
+            fit, least = other, last
     return fit
 
 
-def _is_almost_empty(found: Places) -> bool:
-    """Tell whether the last page, which is not the only one, is less than a third full."""
+def _last(found: Places) -> tuple[bool, int]:
+    """Return whether the last page is almost empty, and not the only one; and its number."""
     end = found["end"]
-    return end["page"] > FIRST and end["y"] < TOP_PT + HIGH_PT / 3
+    empty = end["page"] > FIRST and end["y"] < TOP_PT + HIGH_PT * LEAST_FILL
+    return empty, end["page"]
 
 
 def _front(found: Places, document: Document) -> tuple[float, str]:
@@ -84,9 +96,13 @@ def _front(found: Places, document: Document) -> tuple[float, str]:
         return 1.0, ""
     (place, figure), advice = drawn[-1], str(tables[-1])
     begins, ends = found[f"{advice} begins"], found[advice]
-    if found[str(place)]["page"] != FIRST or begins["page"] != SECOND or ends["page"] != SECOND:
+    if found[str(place)]["page"] != FIRST or ends["page"] != SECOND:
         return 1.0, advice
     high = WIDTH_PT * svg.height_pt(figure.svg) / svg.width_pt(figure.svg)
-    needed = found[str(place)]["y"] + CAPTIONS_PT + ends["y"] - begins["y"]
-    scale = 1 - (needed - TOP_PT - HIGH_PT) / high
+    if begins["page"] == FIRST:  # it breaks: its rows on the second page, less a head, are over
+        over = ends["y"] - TOP_PT
+    else:
+        needed = found[str(place)]["y"] + CAPTIONS_PT + ends["y"] - begins["y"]
+        over = needed - TOP_PT - HIGH_PT
+    scale = 1 - over / high
     return (scale if LEAST_SCALE <= scale < 1 else 1.0), advice

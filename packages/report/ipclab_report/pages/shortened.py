@@ -2,14 +2,14 @@
 
 import re
 from dataclasses import replace
-from unicodedata import east_asian_width
 
 from ipclab.tables.table import Table
+from ipclab_report.pages.columns import width
 from ipclab_report.pages.document import WORDS, Document
 from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.sheet import as_frame, csv
 
-ROWS, UNCITED_ROWS = 10, 5  # that print has of a table too long for it; and where nothing cites it
+ROWS = 10  # that print has of a table too long for it
 MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
 HALVED_ROWS, HALVED_WIDTH = 14, 72  # of two columns: from so many rows on, of so narrow cells
 _WIDE = 100  # narrow characters in a line of a table as wide as the page
@@ -29,7 +29,7 @@ def most_lines(table: Table) -> int:
     """Return the most lines a table takes: equal columns, wide characters count twice."""
 
     def of_cell(cell: str) -> int:
-        return 1 + _width(cell) * len(table.columns) // _WIDE
+        return 1 + width(cell) * len(table.columns) // _WIDE
 
     return sum(max(map(of_cell, row), default=1) for row in table.rows)
 
@@ -40,7 +40,7 @@ def halves(table: Table) -> list[list[str]]:
     A form to fill in stays as it is.
     """
     count = len(table.rows)
-    widest = max((_width(cell) for row in table.rows for cell in row), default=0)
+    widest = max((width(cell) for row in table.rows for cell in row), default=0)
     named = [column for column in table.columns if column.label]
     if (len(table.columns), len(named)) != (2, 2) or count < HALVED_ROWS or widest > HALVED_WIDTH:
         return []
@@ -50,25 +50,27 @@ def halves(table: Table) -> list[list[str]]:
 
 
 def table_shortened(table: Table, document: Document) -> Table:
-    """Return a table with the rows whose values the document's prose gives, then the first ones.
+    """Return a table with the rows whose values the document's prose gives, in the table's order.
 
-    They stay in the table's order, fewer of a table that nothing refers to; a note says what was
-    left out and where all of them are.
+    Of one that the prose refers to, the first ones, too. A note says where all of them are, and is
+    all that is left of a table of which the prose says nothing.
     """
     prose = " ".join(map(text_of, document.prose)).replace("\u00a0", " ")
     places = range(len(table.rows))
-    given = [place for place in places if _is_given(table, place, prose)]
-    first = [place for place in places if place not in given]
-    most = ROWS if _is_cited(table, document) else UNCITED_ROWS
-    kept = sorted([*given, *first][: max(most, min(ROWS, len(given)))])
-    note = document.translate(WORDS["numbered"]["shortened"])
+    kept = [place for place in places if _is_given(table, place, prose)][:ROWS]
+    if _is_cited(table, document):
+        first = [place for place in places if place not in kept]
+        kept += first[: ROWS - len(kept)]
+    note = document.translate(WORDS["numbered"]["shortened" if kept else "attached"])
     for name, value in (
         ("shown", len(kept)),
         ("rows", len(table.rows)),
         ("file", rows_file(table, document)),
     ):
         note = note.replace(f"{{{name}}}", str(value))
-    rows = [table.rows[place] for place in kept]
+    if not kept:
+        return replace(table, columns=[], rows=[], values=(), notes=[note])
+    rows = [table.rows[place] for place in sorted(kept)]
     return replace(table, rows=rows, values=(), notes=[note, *table.notes])
 
 
@@ -85,10 +87,6 @@ def rows_file(table: Table, document: Document) -> str:
     """Return the name of the file that holds all rows of a table."""
     places = [place for place, block in enumerate(document.blocks) if block is table]
     return f"table-{table.name or places[0]}.csv"
-
-
-def _width(text: str) -> int:
-    return sum(1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _is_cited(table: Table, document: Document) -> bool:

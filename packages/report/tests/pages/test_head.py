@@ -93,13 +93,28 @@ def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -
     assert Sheet(read, tmp_path).places(Sheet(read, tmp_path).data["fit"])["end"]["page"] == 1
 
 
-def test_a_table_stays_whole_where_a_last_page_would_be_almost_empty_else() -> None:
-    read = document.read_document(notebook(lang="en", **ABOUT), Path())
-
+@pytest.mark.parametrize(
+    ("pages", "wanted"),
+    [
+        # (page, y) of the end, plainly set and with each other way that helps; how it is set
+        ({"plain": (2, 400.0)}, {}),
+        ({"plain": (2, 200.0), "halved": (2, 400.0)}, {"halved": False}),
+        ({"plain": (2, 200.0), "air": (1, 700.0), "halved": (2, 400.0)}, {"air": 0.92}),
+        ({"plain": (7, 700.0), "body": (6, 500.0)}, {"body": 0.88}),
+        ({"plain": (7, 500.0), "air": (6, 200.0)}, {}),
+        ({"plain": (8, 500.0), "air": (7, 500.0)}, {}),
+    ],
+)
+def test_it_is_set_another_way_only_where_that_helps_the_last_page(
+    pages: dict[str, tuple[int, float]], wanted: dict[str, Any]
+) -> None:
     def places(fit: Fit) -> dict[str, PagePlace]:
-        return {"end": PagePlace(name="end", page=2, y=200.0 if fit["halved"] else 400.0)}
+        (changed,) = [key for key, value in fit.items() if value != PLAIN[key]] or ["plain"]  # type: ignore[literal-required]
+        page, y = pages.get(changed, pages["plain"])
+        return {"end": PagePlace(name="end", page=page, y=y)}
 
-    assert fitted(places, read) == {**PLAIN, "halved": False}
+    read = document.read_document(notebook(lang="en", **ABOUT), Path())
+    assert fitted(places, read) == {**PLAIN, **wanted}
 
 
 def _always(found: dict[str, PagePlace], _fit: Fit) -> dict[str, PagePlace]:

@@ -16,7 +16,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.tables.table import MIME, Column, Table
 from ipclab_report.lab import lab_of
-from ipclab_report.pages import shortened
+from ipclab_report.pages import columns, shortened
 from ipclab_report.pages.document import read_document
 from ipclab_report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab_report.pages.typeset import Sheet
@@ -27,8 +27,8 @@ from tests.support.rendered import typeset
 def long_page(rows: int, tags: list[str], text: str = "", name: str = "every") -> object:
     values = [[[], [number * 1e3, 0, 0, "ns"]] for number in range(rows)]
     cells = [[f"m{number}", f"{number}.5\u00a0µs [1–2]", "c"] for number in range(rows)]
-    columns = [Column(name) for name in "ABC"]
-    table = Table("Every point", columns, cells, name=name, values=values)
+    named = [Column(name) for name in "ABC"]
+    table = Table("Every point", named, cells, name=name, values=values)
     output = v4.new_output("display_data", {MIME: table.to_json()})
     shown = [
         v4.new_markdown_cell(f"# T\n\n{text}"),
@@ -56,8 +56,8 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
         assert data["attached"] == {} and not sheet["notes"]
         return
     assert [row[0] for row in sheet["rows"]] == [f"m{n}" for n in (*range(8), 42, 399)]
-    assert sheet["notes"][0].startswith("10 of 400 rows: ")
-    assert "attached to this file as table-every.csv" in sheet["notes"][0]
+    assert sheet["notes"][0].startswith("10 of 400 rows, ")
+    assert "table-every.csv, attached" in sheet["notes"][0]
     lines = data["attached"]["table-every.csv"].splitlines()
     assert len(lines) == 401 and lines[400] == "m399,399.5\u00a0µs [1–2],c"
 
@@ -65,8 +65,17 @@ def test_a_long_table_has_its_rows_that_matter_in_print_and_all_beside_it(
 def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
     document = read_document(long_page(400, ["long"], name=""), Path())
     assert b"table-1.csv" in TypstPDFExporter().convert(document)
+
+
+@pytest.mark.parametrize(("text", "printed"), [("", []), ("42.5\u00a0µs", ["m42"])])
+def test_of_a_long_table_that_nothing_refers_to_print_has_only_what_the_text_gives(
+    text: str, printed: list[str]
+) -> None:
+    document = read_document(long_page(400, ["long"], text), Path())
     (sheet,) = (block for block in typeset(document)["blocks"] if block["type"] == "sheet")
-    assert len(sheet["rows"]) == 5  # since nothing refers to it
+    assert [row[0] for row in sheet["rows"]] == printed
+    counted = "1 of 400 rows, " if printed else "400 rows: table-every.csv, attached, "
+    assert len(sheet["notes"]) == 1 and sheet["notes"][0].startswith(counted)
 
 
 def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
@@ -80,6 +89,19 @@ def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
         ["7", "b", "", ""],
     ]
     assert (len(halves(14)), halves(13), halves(14, "b" * 73)) == (7, [], [])
+
+
+def test_sentences_have_the_columns_with_which_rows_are_lowest() -> None:
+    def shares(*row: str, align: str = "left") -> list[float]:
+        return columns.shares(Table("", [Column("A", align) for _ in row], [[*row]] * 3))
+
+    short, long = "a b", "Messages are numbered. " * 8
+    assert shares(short, short) == shares(long, "[1.25–10.75]", align="right") == []
+    given = shares("x", long, long * 2, "[1.25–10.75]")
+    assert given[0] == 2 + columns.BETWEEN and given[3] == 12 + columns.BETWEEN
+    assert abs(given[2] - 2 * given[1]) < 5 and sum(given) == columns.LINE
+    of_han = shares("可以断行的很长的句子" * 20, "word" * 9)
+    assert of_han[1] == 36 + columns.BETWEEN  # a word stays whole, Chinese breaks anywhere
 
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
