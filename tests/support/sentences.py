@@ -164,6 +164,11 @@ CROWD = [
     f"{_read(name, MOST, 'pickle')} / {_read(name, 1, 'pickle')}"
     for name in ("lmdb", "mpi-window", "posix-shm", "shared-memory")
 ]
+ENTRY = [  # one entry among the most, over one among the fewest
+    f"{_read(name, MOST, 'pickle').replace('=1000,', '=10000,')}"
+    f" / {_read(name, MOST, 'pickle').replace('=1000,', '=10,')} / 1000"
+    for name in ("lmdb", "mpi-window", "posix-shm", "shared-memory")
+]
 _UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
 _SENT, _KEPT_THERE = "mpi-bcast|zmq-pub|zmq-push", "lmdb|mpi-window|posix-shm|shared-memory"
 STREAM = f"min({_UPDATE.format(_SENT)}) / min({_UPDATE.format(_KEPT_THERE)})"
@@ -193,6 +198,13 @@ SHARED_DICT = {
     "Through {read_by} a read takes longer": one_above(CROWD),
     "Through {read_by} a read takes less time": one_below(CROWD),
     "Whether more readers make a read through": not_all(CROWD),
+    "Through {reader}, one entry takes longer": one_above(ENTRY),
+    "Through {reader}, one entry takes less time": one_below(ENTRY),
+    "Through {reader}, one entry takes as long": PLAIN,
+    "Whether one entry takes less time to read": not_all(ENTRY),
+    # Which is the oldest goes by medians; that it is older is the judge's
+    "Of {lot:int} entries, what a reader gets": PLAIN,
+    "Whether what a reader gets of {lot:int} entries": PLAIN,
     "An update that every reader acknowledges takes longer": above(STREAM),
     "An update that every reader acknowledges takes less": below(STREAM),
     "Whether an acknowledged update": undecided(STREAM),
@@ -241,6 +253,11 @@ HELD = (
     f"{_node('hybrid', metric='.bytes_allocated')} / {_node('original', metric='.bytes_allocated')}"
 )
 RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
+_STREAMS = "multiplexer.end-to-end[arm=streams,backend={},streams={}]"
+CROWDED = [
+    f"{_STREAMS.format(node, 'max')} / {_STREAMS.format(node, 'min')}"
+    for node in ("adaptive", "original", "optimized", "hybrid")
+]
 _CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
 POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
 MULTIPLEXER = {
@@ -270,6 +287,14 @@ MULTIPLEXER = {
     "With both ends counted, Hybrid allocates less": below(HELD),
     "With both ends counted, Hybrid and Original are not": undecided(HELD),
     "Hybrid does not announce how long": above(RECEIVERS),
+    "With {many} streams over one pipe a message takes longer": one_above(CROWDED),
+    "With {many} streams over one pipe a message takes less": one_below(CROWDED),
+    "With {many} streams over one pipe a message takes as": PLAIN,
+    "Whether a message takes longer with {many} streams": not_all(CROWDED),
+    # Which threshold is the worst, and of which size, goes by medians
+    "A threshold that does not suit": PLAIN,
+    "That any threshold makes": PLAIN,
+    "Adaptive, which has none": PLAIN,
     "A pool alone costs memory.": above(POOL),
     "A pool alone saves memory.": below(POOL),
     "A pool alone is not shown": undecided(POOL),
@@ -336,6 +361,9 @@ ROUND_TRIP = {
     "By the published programs, zmq-ipc takes": PLAIN,
     "At {largest} it takes": PLAIN,
     "After an idle gap of": PLAIN,
+    "From {small} to {largest}": PLAIN,
+    "One in a hundred round trips": PLAIN,
+    "Of {pairs_tried} pairs of CPUs": PLAIN,
     "Whether an idle gap of": PLAIN,
     "A limit is what native code takes": PLAIN,
     "The limits of the hardware were not measured": PLAIN,
@@ -415,6 +443,7 @@ FILE_IO = {
     "The share of time that one reading thread saves grows": above(GROWING),
     "The share of time that one reading thread saves shrinks": below(GROWING),
     "Whether the share of time that one reading thread saves": undecided(GROWING),
+    "In these launches computing begins": PLAIN,
     "The read call of a large file makes the pages": above(MADE),
     "The read call of a large file is no shorter": below(MADE),
     "What the read call of a large file costs": undecided(MADE),
@@ -427,6 +456,18 @@ SLOWEST = {
     for kind in ("frame", "array", "dictionary")
 }
 _SMALL_ARRAY = _OBJECT.format("array", "*", "min")
+ARRAY_GROWN = [
+    f"{_OBJECT.format('array', way, 'max')} / {_OBJECT.format('array', way, 'min')}"
+    for way in (
+        "pickle5",
+        "pickle5-shm",
+        "arrow",
+        "arrow-mapped",
+        "shared-memory",
+        "queue",
+        "joblib",
+    )
+]
 SMALL_APART = f"max({_SMALL_ARRAY}) / min({_SMALL_ARRAY})"
 OBJECTS = {
     # Which ways may be taken, whichever these are: answers/test_alike.py
@@ -447,6 +488,11 @@ OBJECTS = {
     },
     "For a large array {large_way} has the least": above(SMALL_APART),
     "{large_way}, which has the least median": PLAIN,
+    "An array of {large} has {data_growth": one_above(ARRAY_GROWN),
+    "An array of {large} takes no longer": Asserts(
+        some=tuple(f"{each} below 1.1" for each in ARRAY_GROWN)
+    ),
+    "Whether an array of {large} takes longer": not_all(ARRAY_GROWN),
     "A small array by": PLAIN,
     "Whether a small array is summed sooner": PLAIN,
     "Until one of {small} is summed": PLAIN,

@@ -155,8 +155,8 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             found += [(origin, tags, shown) for shown in _shown(cell, document)]
     prose_of = _trees([shown for _, _, shown in found], document)
     if document.head.mark:
-        sentence = document.translate(WORDS["page"]["undecided"])
-        found = front.decided(found, prose_of, sentence)
+        some, most = (document.translate(WORDS["page"][key]) for key in ("undecided", "open"))
+        found = front.decided(found, prose_of, some, most)
     found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
     count = 0
     for origin, tags, shown in found:

@@ -43,27 +43,34 @@ def report_order(
 
 
 def decided(
-    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree], sentence: str
+    found: Sequence[tuple[Origin, list[str], Shown]],
+    trees: dict[int, Tree],
+    some: str,
+    most: str,
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show without findings that are not decided, but with how many these are.
 
-    `sentence` says so, with {open} and {count}; it stands behind the last list of findings.
+    `some` says so, with {open} and {count}, behind the last list of findings. Where more than half
+    of them are open, none is told: what is left would stand for the study; `most` says that.
     """
-    opened, count = 0, 0
-    last: int | None = None
+    lists = list[tuple[int, list[Tree], int]]()
     for place, (_, tags, shown) in enumerate(found):
         tree = trees.get(id(shown), [])
         if stands(tags) and isinstance(shown, Unread) and tree and tree[0]["t"] == "OrderedList":
-            items = tree[0]["c"][1]
-            opened, count, last = opened + shown.open_items, count + len(items), place
-            del items[len(items) - shown.open_items :]
-            if not items:
-                tree.pop(0)
-    if last is None or not opened:
+            lists.append((place, tree[0]["c"][1], shown.open_items))
+    opened = sum(each for _, _, each in lists)
+    count = sum(len(items) for _, items, _ in lists)
+    if not opened:
         return [*found]
-    text = sentence.replace("{open}", str(opened)).replace("{count}", str(count))
-    line = Unread("", text, {})
-    trees[id(line)] = [{"t": "Para", "c": [{"t": "Str", "c": text}]}]
+    mostly_open = 2 * opened > count
+    for place, items, open_here in lists:
+        del items[0 if mostly_open else len(items) - open_here :]
+        if not items:
+            trees[id(found[place][2])].pop(0)
+    text = (most if mostly_open else some).replace("{open}", str(opened))
+    line = Unread("", text.replace("{count}", str(count)), {})
+    trees[id(line)] = [{"t": "Para", "c": [{"t": "Str", "c": line.source}]}]
+    last = lists[-1][0]
     origin, tags, _ = found[last]
     return [*found[: last + 1], (origin, tags, line), *found[last + 1 :]]
 

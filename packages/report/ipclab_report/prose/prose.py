@@ -118,13 +118,15 @@ def asked(source: str, teller: "Teller") -> str:
         if WHY in more:
             why = edged(more[WHY], lambda msgid: _said(teller, msgid))
             text = _in_last_cell(text, why) if question.is_row else text + why
+        if decides and not question.bound:
+            return text  # that a value was measured decides nothing
         return (_DECIDED if decides else _OPEN) + text
 
     return with_answers(source, answer)
 
 
 def is_open(answers: str) -> bool:
-    """Tell whether questions were asked and none was decided."""
+    """Tell whether a judge was asked, or a value was missing, and nothing was decided."""
     return _OPEN in answers and _DECIDED not in answers
 
 

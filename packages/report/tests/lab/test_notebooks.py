@@ -75,6 +75,21 @@ def test_narrative_and_calls_only(path: Path) -> None:
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
+def test_a_caption_says_what_was_found() -> None:
+    """A finding of the front refers to each figure of a study, or a caption stands below it."""
+    without = []
+    for path in [*STUDIES.values(), ROOT / "notebooks" / "10_spin.ipynb"]:
+        cells = nbformat.read(path, as_version=4).cells
+        front = [cell for cell in cells if {"front", "finding"} & {*cell.metadata.get("tags", [])}]
+        said = "".join(cell.source for cell in front if cell.source.startswith(MAGIC))
+        for place, cell in enumerate(cells):
+            name = re.search(r'lab\.figure\(\s*"([^"]+)"', cell.source)
+            below = "".join(map(str, (each.metadata for each in cells[place + 1 : place + 3])))
+            if name and f"(#{name[1]})" not in said and "'caption'" not in below:
+                without.append(name[1])
+    assert without == []
+
+
 @pytest.mark.parametrize(
     "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
 )

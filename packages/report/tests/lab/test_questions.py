@@ -267,6 +267,8 @@ def test_findings_that_decide_something_stand_first() -> None:
         "End.",
     ]
     assert prose.open_items(prose.asked(both, Judging())) == 1
+    measured = f"1. {one}\n   ? {judge.ABOVE}\n   > It takes 5."
+    assert prose.open_items(prose.asked(measured, Judging())) == 1  # to be measured decides nothing
 
 
 @pytest.mark.parametrize(
