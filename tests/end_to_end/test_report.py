@@ -19,9 +19,10 @@ from ipclab.paths import Paths, checkout
 from ipclab.store.bundle import opened
 from ipclab_report.appendix import signing
 from ipclab_report.notebooks import quotes
+from ipclab_report.pages.fitting import STUDY_PAGES
 from ipclab_report.pages.outputs import HTML, MARKDOWN, SVG
 from ipclab_report.pages.report import held_by, notebooks_of
-from tests.support import founded, reading
+from tests.support import founded, paged, reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened
 
@@ -31,7 +32,7 @@ REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
 PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
 NAMES = [path.stem for path in PAGES]
 PICTURE = "payload-then-now"
-MOST_PAGES = 12
+LONGER, MOST_PAGES = ("00_appendix", "claims"), 12  # signed, or of all texts
 SHOWN = {HTML, SVG, MARKDOWN, quotes.MIME, signing.MIME}  # the last two are nothing to look at
 # One that quotes another, one with many figures, one that judges: made once more.
 AGAIN = ("00_appendix", "01_payload", "claims")
@@ -200,12 +201,14 @@ def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("name", ["00_appendix", "claims"])
-def test_what_is_signed_and_passed_on_is_short(made: Path, name: str, lang: str) -> None:
-    pages = re.findall(
-        rb"/Type ?/Pages\b.*?/Count (\d+)", (made / lang / f"{name}.pdf").read_bytes(), re.DOTALL
-    )
-    assert max(map(int, pages)) <= MOST_PAGES
+def test_what_is_passed_on_is_short_and_nothing_stands_alone_on_a_page(
+    made: Path, lang: str
+) -> None:
+    found = {}
+    for name in NAMES:
+        most = MOST_PAGES if name in LONGER else STUDY_PAGES
+        found[name] = paged.faults(made / lang / f"{name}.pdf", most)
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -11,7 +11,9 @@ from ipclab.tables.table import Table
 LINE = 104  # narrow characters that a line of a table holds, in its larger type
 BETWEEN = 2.5  # of them between two columns
 _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
-_PIECE = re.compile(rf"\[[^\[\]]*\]|[{_HAN}]|\(?[^\s\[({_HAN}]+")
+_INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
+_PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+SHORT = 12  # a cell no longer than that has one line
 
 
 def shares(table: Table) -> list[float]:
@@ -26,7 +28,7 @@ def shares(table: Table) -> list[float]:
     if fits or any(column.align != "left" for column in table.columns):
         return []
     widths = [[*map(width, row)] for row in rows]
-    shared = [max(_longest(cells), 1) for cells in by_column]
+    shared = [max(_longest(cells), _shortest(cells), 1) for cells in by_column]
 
     while sum(shared) < room:
         saved = [0.0] * len(shared)  # of the heights of rows, by one more character
@@ -47,3 +49,8 @@ def _longest(texts: Iterable[str]) -> int:
     """Return the width of the longest part of texts that stays on one line."""
     pieces = chain.from_iterable(map(_PIECE.findall, texts))
     return max(map(width, pieces), default=0)
+
+
+def _shortest(cells: Iterable[str]) -> int:
+    """Return the width of the widest of cells that are short."""
+    return max((wide for wide in map(width, cells) if wide <= SHORT), default=0)
