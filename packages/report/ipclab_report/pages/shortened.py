@@ -9,7 +9,7 @@ from ipclab_report.pages.document import WORDS, Document
 from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.sheet import as_frame, csv
 
-ROWS = 10  # that print has of a table too long for it
+ROWS, UNCITED_ROWS = 10, 3  # that print has of a table too long for it; and where nothing cites it
 MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
 HALVED_ROWS, HALVED_WIDTH = 14, 72  # of two columns: from so many rows on, of so narrow cells
 _WIDE = 100  # narrow characters in a line of a table as wide as the page
@@ -50,27 +50,25 @@ def halves(table: Table) -> list[list[str]]:
 
 
 def table_shortened(table: Table, document: Document) -> Table:
-    """Return a table with the rows whose values the document's prose gives, in the table's order.
+    """Return a table with the rows whose values the document's prose gives, then the first ones.
 
-    Of one that the prose refers to, the first ones, too. A note says where all of them are, and is
-    all that is left of a table of which the prose says nothing.
+    They stay in the table's order, fewer of a table that the prose does not refer to. A note says
+    where all of them are.
     """
     prose = " ".join(map(text_of, document.prose)).replace("\u00a0", " ")
     places = range(len(table.rows))
-    kept = [place for place in places if _is_given(table, place, prose)][:ROWS]
-    if _is_cited(table, document):
-        first = [place for place in places if place not in kept]
-        kept += first[: ROWS - len(kept)]
-    note = document.translate(WORDS["numbered"]["shortened" if kept else "attached"])
+    given = [place for place in places if _is_given(table, place, prose)][:ROWS]
+    first = [place for place in places if place not in given]
+    most = ROWS if _is_cited(table, document) else UNCITED_ROWS
+    kept = sorted([*given, *first[: max(0, most - len(given))]])
+    note = document.translate(WORDS["numbered"]["shortened"])
     for name, value in (
         ("shown", len(kept)),
         ("rows", len(table.rows)),
         ("file", rows_file(table, document)),
     ):
         note = note.replace(f"{{{name}}}", str(value))
-    if not kept:
-        return replace(table, columns=[], rows=[], values=(), notes=[note])
-    rows = [table.rows[place] for place in sorted(kept)]
+    rows = [table.rows[place] for place in kept]
     return replace(table, rows=rows, values=(), notes=[note, *table.notes])
 
 
