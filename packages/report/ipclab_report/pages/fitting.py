@@ -17,7 +17,7 @@ LEAST_SCALE = 0.68  # of a figure on the first page, so that what to do stands t
 BODY_SCALE = 0.8  # of other figures
 STUDY_PAGES = 6  # that a study should need at most: one page more is set tighter, too
 # What else is tried so that the last page is full enough: air between lines, other figures, tables.
-LESS_AIR, MORE_AIR, LARGER = (0.92, 0.84), (1.12, 1.24), 0.88
+LESS_AIR, MORE_AIR, SMALLER, LARGER = (0.92, 0.84), (1.12, 1.24), 0.7, 0.88
 LEAST_FILL = 0.36  # of the last page: a third, and what stands below the last line
 
 
@@ -65,6 +65,7 @@ def fitted(places: Callable[[Fit], Places], document: Document) -> Fit:
         fit["contents"] = True
         found = places(fit)
     others: list[Fit] = [{**fit, "air": air} for air in LESS_AIR]
+    others += [{**others[-1], "body": SMALLER}]
     others += [{**fit, "body": LARGER}, {**fit, "halved": False}]
     others += [{**fit, "air": air} for air in MORE_AIR]
     least = _last(found)
