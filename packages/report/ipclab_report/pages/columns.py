@@ -8,11 +8,13 @@ from unicodedata import east_asian_width
 
 from ipclab.tables.table import Table
 
-LINE = 104  # narrow characters that a line of a table holds, in its larger type
+LINE, SMALL_LINE = 104, 126  # narrow characters that a line of a table holds, by its type
+FEW = 7  # columns of a table in the larger type at most
 BETWEEN = 2.5  # of them between two columns
 _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
 _INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
 _PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+FILE_NAME = 24  # letters of a name that the template breaks
 SHORT = 12  # a cell no longer than that has one line
 
 
@@ -23,13 +25,13 @@ def column_shares(table: Table) -> list[float]:
     """
     rows = [[column.label for column in table.columns], *table.rows]
     by_column = [*zip(*rows, strict=True)]
-    room = int(LINE - BETWEEN * len(table.columns))
-    fits = sum(max(map(width, cells)) for cells in by_column) <= room
+    line = LINE if len(table.columns) <= FEW else SMALL_LINE
+    room = int(line - BETWEEN * len(table.columns))
+    widths = [[*map(width, row)] for row in rows]
+    fits = sum(map(max, zip(*widths, strict=True))) <= room
     if fits or any(column.align != "left" for column in table.columns):
         return []
-    widths = [[*map(width, row)] for row in rows]
     shared = [max(_longest(cells), _shortest(cells), 1) for cells in by_column]
-
     while sum(shared) < room:
         saved = [0.0] * len(shared)  # of the heights of rows, by one more character
         for row in widths:
@@ -48,7 +50,12 @@ def width(text: str) -> int:
 def _longest(texts: Iterable[str]) -> int:
     """Return the width of the longest part of texts that stays on one line."""
     pieces = chain.from_iterable(map(_PIECE.findall, texts))
-    return max(map(width, pieces), default=0)
+    return max((width(part) for piece in pieces for part in _parts(piece)), default=0)
+
+
+def _parts(piece: str) -> list[str]:
+    """Return what stays on one line of a word: a file's name breaks at its hyphens."""
+    return piece.split("-") if len(piece) >= FILE_NAME else [piece]
 
 
 def _shortest(cells: Iterable[str]) -> int:

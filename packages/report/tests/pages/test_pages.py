@@ -97,7 +97,7 @@ def test_sentences_have_the_columns_with_which_rows_are_lowest() -> None:
         return columns.column_shares(Table("", [Column("A", align) for _ in row], [[*row]] * 3))
 
     short, long = "a b", "Messages are numbered. " * 8
-    assert shares(short, short) == shares(long, "[1.25–10.75]", align="right") == []
+    assert shares(short, short) == shares(*["1.5 [1.25–10.75]"] * 7, align="right") == []
     given = shares("x", long, long * 2, "[1.25–10.75]")
     assert given[0] == 2 + columns.BETWEEN and given[3] == 12 + columns.BETWEEN
     assert abs(given[2] - 2 * given[1]) < 5 and sum(given) == columns.LINE
