@@ -12,6 +12,7 @@ from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of
 from ipclab_report.appendix import states
@@ -185,7 +186,8 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
         "evidence": evidence,
         "second": lab.say(named, name=named_entrant(lab, row.second), text=ratio),
         "price": _price(lab, row),
-        "more": _launches(lab, row.more),
+        # of a guess that only its own slower state leaves open, none are missing
+        "more": DASH if row.strength == STATES and not row.more else _launches(lab, row.more),
     }
 
 

@@ -145,8 +145,8 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     """
     paired = N_(
         "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
-        " two parts of one launch it is the median of these. Where launches scatter it differs from"
-        " the quotient of the two medians."
+        " two parts of one launch it is the median of these, as a sum is of the launches' sums."
+        " Where launches scatter they differ from the quotient and from the sum of the two medians."
     )
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
