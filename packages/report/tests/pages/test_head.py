@@ -101,6 +101,7 @@ def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -
         ({"plain": (2, 200.0), "halved": (2, 400.0)}, {"halved": False}),
         ({"plain": (2, 200.0), "air": (1, 700.0), "halved": (2, 400.0)}, {"air": 0.92}),
         ({"plain": (7, 700.0), "body": (6, 500.0)}, {"body": 0.88}),
+        ({"plain": (7, 700.0), "air body": (6, 500.0)}, {"air": 0.84, "body": 0.7}),
         ({"plain": (7, 500.0), "air": (6, 200.0)}, {}),
         ({"plain": (8, 500.0), "air": (7, 500.0)}, {}),
     ],
@@ -109,8 +110,8 @@ def test_it_is_set_another_way_only_where_that_helps_the_last_page(
     pages: dict[str, tuple[int, float]], wanted: dict[str, Any]
 ) -> None:
     def places(fit: Fit) -> dict[str, PagePlace]:
-        (changed,) = [key for key, value in fit.items() if value != PLAIN[key]] or ["plain"]  # type: ignore[literal-required]
-        page, y = pages.get(changed, pages["plain"])
+        changed = [key for key, value in fit.items() if value != PLAIN[key]]  # type: ignore[literal-required]
+        page, y = pages.get(" ".join(changed), pages["plain"])
         return {"end": PagePlace(name="end", page=page, y=y)}
 
     read = document.read_document(notebook(lang="en", **ABOUT), Path())
