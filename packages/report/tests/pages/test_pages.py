@@ -4,6 +4,7 @@ long ones.
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pandas as pd
@@ -93,7 +94,7 @@ def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
 
 
 def test_sentences_have_the_columns_with_which_rows_are_lowest() -> None:
-    def shares(*row: str, align: str = "left") -> list[float]:
+    def shares(*row: str, align: Literal["left", "right"] = "left") -> list[float]:
         return columns.column_shares(Table("", [Column("A", align) for _ in row], [[*row]] * 3))
 
     short, long = "a b", "Messages are numbered. " * 8
