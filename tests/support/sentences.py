@@ -175,7 +175,7 @@ STREAM = f"min({_UPDATE.format(_SENT)}) / min({_UPDATE.format(_KEPT_THERE)})"
 SHARED_DICT = {
     # What names values, or says within which factor these are alike.
     "Of what was compared, take": PLAIN,
-    "Which shared state to take was not compared": PLAIN,
+    "Which shared state to take is not shown": PLAIN,
     "With {sent} entries and {sent_to} readers": PLAIN,
     "One message and one store": PLAIN,
     "The message ({one_message})": PLAIN,
