@@ -1,5 +1,7 @@
 """Legends: none is cut at the edges of its figure."""
 
+from typing import Any
+
 from matplotlib.figure import Figure
 
 from ipclab_report.pictures import _fit_legend
@@ -7,7 +9,7 @@ from ipclab_report.pictures import _fit_legend
 
 def test_a_legend_wider_than_its_figure_has_fewer_columns() -> None:
     for words, columns in (("name", 6), ("a rather long name", 4), ("a name " * 30, 1)):
-        canvas = Figure(figsize=(7, 4), layout="constrained")
+        canvas: Any = Figure(figsize=(7, 4), layout="constrained")
         ax = canvas.subplots()
         for line in range(6):
             ax.plot([0, 1], [line, line], label=f"{words} {line}")
