@@ -175,7 +175,7 @@ STREAM = f"min({_UPDATE.format(_SENT)}) / min({_UPDATE.format(_KEPT_THERE)})"
 SHARED_DICT = {
     # What names values, or says within which factor these are alike.
     "Of what was compared, take": PLAIN,
-    "Which shared state to take was not compared": PLAIN,
+    "Which shared state to take is not shown": PLAIN,
     "With {sent} entries and {sent_to} readers": PLAIN,
     "One message and one store": PLAIN,
     "The message ({one_message})": PLAIN,
@@ -198,9 +198,9 @@ SHARED_DICT = {
     "Through {read_by} a read takes longer": one_above(CROWD),
     "Through {read_by} a read takes less time": one_below(CROWD),
     "Whether more readers make a read through": not_all(CROWD),
-    "Through {reader}, one entry takes longer": one_above(ENTRY),
-    "Through {reader}, one entry takes less time": one_below(ENTRY),
-    "Through {reader}, one entry takes as long": PLAIN,
+    "Through {reader}, with {most} readers, one entry takes longer": one_above(ENTRY),
+    "Through {reader}, with {most} readers, one entry takes less time": one_below(ENTRY),
+    "Through {reader}, with {most} readers, one entry takes as long": PLAIN,
     "Whether one entry takes less time to read": not_all(ENTRY),
     # Which is the oldest goes by medians; that it is older is the judge's
     "Of {lot:int} entries, what a reader gets": PLAIN,

@@ -135,9 +135,22 @@ def _space(canvas: Any) -> None:
                 axis.set_ticklabels(labels)
 
 
+def _fit_legend(canvas: Any) -> None:
+    """Give a legend below the panels that is wider than its figure fewer columns."""
+    columns = len(canvas.legends and canvas.legends[0].get_texts())
+    while columns > 1 and canvas.legends[0].get_window_extent().width > canvas.bbox.width:
+        wide = canvas.legends[0]
+        columns = min(columns, wide._ncols) - 1
+        names = [text.get_text() for text in wide.get_texts()]
+        look = {"loc": "outside lower center", "ncols": columns, "prop": wide.prop}
+        wide.remove()
+        canvas.legend(wide.legend_handles, names, **look)
+
+
 def pictures(canvas: Any, sketch: Drawn) -> dict[str, bytes]:
     """Return the forms of a drawn canvas by suffix: svg, png and pdf."""
     if sketch.words.lang == "zh":
         _space(canvas)
+    _fit_legend(canvas)
     drawing = svg(canvas, _told_marks(sketch))
     return {"svg": drawing.encode(), "png": png(drawing), "pdf": pdf(drawing)}

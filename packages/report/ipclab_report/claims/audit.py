@@ -183,24 +183,25 @@ def claims_table(
 def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataFrame:
     """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
 
+    `stated` has a claim in the reader's language, with the text's words where these are in it.
     `of` names the claims that need one, all when None; what no claim states is always corrected.
     """
     text, run = lab._sources
     rows = []
     for file in texts(lab.paths).values():
-        stated = {claim.id: claim.text for claim in file.claims}
+        stated = {claim.id: _meaning(lab, file, claim) for claim in file.claims}
         short = file.title.partition(",")[0]
         for correction in file.corrections:
             ids = [id_ for id_ in correction.claims if of is None or id_ in of]
             if correction.claims and not ids:
                 continue
-            quotes = dict.fromkeys([*map(stated.__getitem__, ids), correction.quote])
-            quoted = " ".join(f"“{quote}”" for quote in quotes if quote)
+            quoted = [f"“{correction.quote}”"] if correction.quote else []
+            said = " ".join(dict.fromkeys([*map(stated.__getitem__, ids), *quoted]))
             place = lab.say(N_("{text}, {section}"), text=short, section=correction.source)
             source = lab.words.joined(ids) or place
             own = _corrected(lab, correction.own, correction.own_values, text)
             here = _corrected(lab, correction.here, correction.here_values, run)
-            rows.append((source, quoted, own, here))
+            rows.append((source, said, own, here))
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
 

@@ -36,6 +36,7 @@ NAMES = {
 EXACT_UNITS = ("count", "B")  # whole things and bytes are not rounded
 PERCENT = 0.01
 OTHER = "text"  # the op of numbers that are no operation's
+_END = re.compile(r" \((?:low|high)\)$")
 _KEY = re.compile(r"[a-z][\w-]*(?:\.[\w.+-]+)?")  # a label of ours, such as `serial.longest.5`
 
 
@@ -57,8 +58,11 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
 
 
 def called_in_text(label: str) -> str:
-    """Return what a text calls a number that it prints; "" where the label is a key of ours."""
-    return "" if _KEY.fullmatch(label) else label
+    """Return what a text calls a number that it prints; "" where the label is a key of ours.
+
+    Which end of a range a row of its table is, we have added.
+    """
+    return "" if _KEY.fullmatch(label) else _END.sub("", label)
 
 
 def texts(paths: Paths) -> dict[str, File]:
