@@ -18,7 +18,7 @@ FILE_NAME = 24  # letters of a name that the template breaks
 SHORT = 12  # a cell no longer than that has one line
 
 
-def shares(table: Table) -> list[float]:
+def column_shares(table: Table) -> list[float]:
     """Return the share of the line that each column has: the one with which rows are lowest.
 
     Nothing of a table that fits, or has numbers: its columns are as wide as their cells.

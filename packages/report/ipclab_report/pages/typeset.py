@@ -14,7 +14,7 @@ from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.tables.table import Table
 from ipclab_report.pages import outputs, pandoc, shortened, svg
-from ipclab_report.pages.columns import shares
+from ipclab_report.pages.columns import column_shares
 from ipclab_report.pages.document import WORDS, Block, Document
 from ipclab_report.pages.fitting import PLAIN, Fit, PagePlace, fitted
 from ipclab_report.pages.markup import Typesetting, quoted
@@ -171,7 +171,7 @@ class Sheet:
                     **parts,
                     "whole": shortened.most_lines(shown) <= _WHOLE_LINES,
                     "halves": shortened.halves(shown),
-                    "shares": shares(shown),
+                    "shares": column_shares(shown),
                 }
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT

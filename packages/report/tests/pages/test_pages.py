@@ -94,7 +94,7 @@ def test_a_long_table_of_two_columns_stands_in_two_halves_in_print() -> None:
 
 def test_sentences_have_the_columns_with_which_rows_are_lowest() -> None:
     def shares(*row: str, align: Literal["left", "right"] = "left") -> list[float]:
-        return columns.shares(Table("", [Column("A", align) for _ in row], [[*row]] * 3))
+        return columns.column_shares(Table("", [Column("A", align) for _ in row], [[*row]] * 3))
 
     short, long = "a b", "Messages are numbered. " * 8
     assert shares(short, short) == shares(*["1.5 [1.25–10.75]"] * 7, align="right") == []
