@@ -60,7 +60,8 @@ def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
     busy = [name for name, needs in zip(tied, needing, strict=True) if needs]
     if busy:
         why = lab.say(NEEDS_IDLE, why=why, names=_listed(lab, busy))
-    names = _names(lab, tied, list(slower), factor)
+    decided = not _beats_limit(equal)
+    names = _names(lab, tied, list(slower), factor) if decided else lab.say(N_("undecided"))
     choice = lab.say(N_("{names} ({why})"), names=names, why=why)
     shaken = int(equal.verdict.eq(states.UNSTEADY).sum())
     return str(first.fastest), tied, shaken, list(slower), factor, nearest, choice
@@ -114,8 +115,7 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
     if len(unsteady):
         first = equal.iloc[0]
         name = named_entrant(lab, first.fastest)
-        # slower than both states of the first, and yet not told apart from it
-        if (unsteady.value >= unsteady.slow).any():
+        if _beats_limit(equal):
             return lab.say(BEATS_LIMIT, name=name)
         fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
         return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)
@@ -126,6 +126,12 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
     fewest = min(int(count) for text in equal.launches for count in str(text).split("/"))
     why = lab.say(alike if _is_alike(factor) else apart, factor=factor, launches=fewest)
     return lab.say(BY_LEVEL, why=why) if equal.by_level.any() else why
+
+
+def _beats_limit(equal: pd.DataFrame) -> bool:
+    """Tell whether one is slower than both states of the first, and yet not told apart from it."""
+    unsteady = equal[equal.verdict == states.UNSTEADY]
+    return bool((unsteady.value >= unsteady.slow).any())
 
 
 def _is_alike(factor: Quantity) -> bool:
