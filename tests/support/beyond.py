@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import QuadMesh
+from matplotlib.patches import Polygon
 
 from ipclab.marks.drawn import sketch_of
 
@@ -58,7 +59,9 @@ def _marks(ax: Any) -> Iterator[tuple[str, Any]]:
         if line.get_transform() == ax.transData and len(line.get_xydata()):
             yield f"line {line.get_label()}", np.asarray(line.get_xydata(), float)
     for patch in ax.patches:
-        if patch.get_width() and patch.get_height():
+        if isinstance(patch, Polygon):
+            yield "area", np.asarray(patch.get_xy(), float)
+        elif patch.get_width() and patch.get_height():
             points = patch.get_bbox().get_points()
             for place, across in enumerate((ax.get_yaxis_transform(), ax.get_xaxis_transform())):
                 if patch.get_data_transform() == across:  # a span reaches across the whole axes
