@@ -9,7 +9,7 @@ from ipclab_report.pages.document import WORDS, Document
 from ipclab_report.pages.pandoc import text_of, tree_nodes
 from ipclab_report.sheet import as_frame, csv
 
-ROWS, UNCITED_ROWS = 10, 3  # that print has of a table too long for it; and where nothing cites it
+ROWS, UNCITED_ROWS = 10, 2  # that print has of a table too long for it; and where nothing cites it
 MOST_ROWS, MOST_LINES = 12, 20  # of a table that is printed whole
 HALVED_ROWS, HALVED_WIDTH = 14, 72  # of two columns: from so many rows on, of so narrow cells
 _WIDE = 100  # narrow characters in a line of a table as wide as the page

@@ -103,7 +103,8 @@ def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -
         ({"plain": (7, 700.0), "body": (6, 500.0)}, {"body": 0.88}),
         ({"plain": (7, 700.0), "air body": (6, 500.0)}, {"air": 0.84, "body": 0.7}),
         ({"plain": (7, 500.0), "air": (6, 200.0)}, {}),
-        ({"plain": (8, 500.0), "air": (7, 500.0)}, {}),
+        ({"plain": (8, 500.0), "air": (7, 500.0)}, {"air": 0.92}),
+        ({"plain": (9, 500.0), "air": (8, 500.0)}, {"contents": True}),
     ],
 )
 def test_it_is_set_another_way_only_where_that_helps_the_last_page(
