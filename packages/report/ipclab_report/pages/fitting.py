@@ -15,7 +15,8 @@ FIRST, SECOND = 1, 2
 MANY_PAGES = 8  # above which a document has contents
 LEAST_SCALE = 0.68  # of a figure on the first page, so that what to do stands there, too
 BODY_SCALE = 0.8  # of other figures
-STUDY_PAGES, TIGHTER_PAGES = 6, 8  # that a study should need at most; up to which more are set tighter
+# That a study should need at most, and up to which more are set tighter.
+STUDY_PAGES, TIGHTER_PAGES = 6, 8
 # What else is tried so that the last page is full enough: air between lines, other figures, tables.
 LESS_AIR, MORE_AIR, SMALLER, LARGER = (0.92, 0.84), (1.12, 1.24), 0.7, 0.88
 LEAST_FILL = 0.36  # of the last page: a third, and what stands below the last line

@@ -68,9 +68,7 @@ def test_of_what_is_shortened_every_row_is_attached_to_the_file() -> None:
     assert b"table-1.csv" in TypstPDFExporter().convert(document)
 
 
-@pytest.mark.parametrize(
-    ("text", "printed"), [("", ["m0", "m1"]), ("42.5\u00a0µs", ["m0", "m42"])]
-)
+@pytest.mark.parametrize(("text", "printed"), [("", ["m0", "m1"]), ("42.5\u00a0µs", ["m0", "m42"])])
 def test_of_a_long_table_that_nothing_refers_to_print_has_what_the_text_gives_and_few_more(
     text: str, printed: list[str]
 ) -> None:
