@@ -21,7 +21,7 @@ from ipclab.stats.paired import interval
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.sessions import LEAST as LEAST_OF_INTERVAL
 from ipclab.store.files import write_whole
-from ipclab_answers.ab.report import QUANTITIES, TrialReport, ratio
+from ipclab_answers.ab.report import QUANTITIES, TrialReport, ratio, with_ends
 from ipclab_answers.ab.trial import A, B
 from ipclab_report.textfile import file_text
 
@@ -80,10 +80,10 @@ class Combined:
         first = self.sessions[0]
         why = ": sessions" if self.verdict == UNDECIDED else ""
         over = f"{QUANTITIES[first.unit]} of {first.b} over {first.a}"
-        mean = self.between
-        ratios = f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f}); " if mean else ""
-        shown = "; ".join(session.shown() for session in self.sessions)
-        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {ratios}{shown}"
+        shown = [session.shown() for session in self.sessions]
+        if mean := self.between:
+            shown.insert(0, with_ends(mean.value, mean.low, mean.high))
+        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {'; '.join(shown)}"
 
 
 def save(report: TrialReport, file: Path) -> None:
