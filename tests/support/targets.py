@@ -118,11 +118,13 @@ class Lying(Numbered):
         if number not in (FAULTY, FAULTY + (self.planted == "swapped")):
             return memoryview(true)
         before = bytes(self.messages.at(number - 1))
+        half = self.size // 2
+        wrong = bytes([true[half] ^ 1])  # of random bytes one in 256 would be right by chance
         lies = {
             "stale": bytes(self.messages.at(number - 2)),
             "duplicate": before,
             "swapped": bytes(self.messages.at(2 * FAULTY + 1 - number)),
-            "torn": true[: self.size // 2] + before[self.size // 2 :],
+            "torn": true[:half] + wrong + before[half + 1 :],
             "short": true[:-4],
         }
         self.messages.at(number)
