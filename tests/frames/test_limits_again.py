@@ -15,6 +15,8 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured, decode
 from ipclab_measure.record import Record, create, encode
+from ipclab_measure.session.allowance import Allowance
+from ipclab_measure.session.goals import Judged
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.questions import doubtful
 from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
@@ -93,8 +95,10 @@ def again(run: Record, launch: Callable[[Point], Launch]) -> tuple[Counter[str],
         return launched
 
     heats = [[name] for name in states]
-    rounds = Rounds(states, heats, 1, noted, lambda: None, kept.store, lambda: 0.0, Progress())
-    rounds.measure(lambda states: [], doubtful)
+    rounds = Rounds(
+        states, heats, 1, noted, lambda: None, kept.store, Allowance(lambda: 0.0), Progress()
+    )
+    rounds.measure(lambda states: Judged(), doubtful)
     return asked, decode(run.path / run.file(PIPE)).launches
 
 

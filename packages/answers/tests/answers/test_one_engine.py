@@ -10,7 +10,7 @@ import pytest
 from pytest import approx
 
 from ipclab.frames import derived
-from ipclab.frames.contests import CONTEST
+from ipclab.frames.contests import CONTEST, contests
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab_answers.choose import asked
@@ -19,6 +19,7 @@ from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
 from ipclab_answers.choose.need import need_of
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
+from ipclab_measure.studies.asked import question
 from ipclab_report.appendix import advice, choices, states
 from ipclab_report.lab import ReportLab, lab_of
 from tests.support.told import reference
@@ -43,10 +44,8 @@ def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> 
     bound = lab().run.questions.same
     every = heeded(study)
     medians = derived.read_frame(lab().run, study, "launches")
-    pairs = {
-        pair.points: pair.need - pair.launches
-        for pair in open_pairs(study, medians[medians.metric == "p50"], bound)
-    }
+    compared = contests(question(study), medians[medians.metric == "p50"], bound)
+    pairs = {pair.points: pair.need - pair.launches for pair in open_pairs(compared, bound)}
     advised = advice.advised(every, bound).set_index(list(CONTEST))
     chosen = choices.alike_heeded(lab(), every).set_index(list(CONTEST))
     assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0

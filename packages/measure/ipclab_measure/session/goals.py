@@ -8,6 +8,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab_measure.session.state import State
@@ -28,6 +29,23 @@ class OpenPair:
     launches: int
     need: float
     tested: bool = True
+
+
+class Judged(NamedTuple):
+    """What a session's launches answer so far: the pairs that are not told apart (`open`).
+
+    Of `compared` comparisons so many are `unanswered`, without those by which a run calibrates
+    itself.
+    """
+
+    open: Sequence[OpenPair] = ()
+    compared: int = 0
+    unanswered: int = 0
+
+    @property
+    def share(self) -> float:
+        """Return the share of the comparisons that is open."""
+        return self.unanswered / max(1, self.compared)
 
 
 def left_out(

@@ -17,27 +17,33 @@ from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
 from ipclab.store.point import Point
 from ipclab_measure.bounds.floors import Floors, Key, limit_called
 from ipclab_measure.enough import launches_that_decide
-from ipclab_measure.session.goals import OpenPair
+from ipclab_measure.session.goals import Judged, OpenPair
 from ipclab_measure.session.state import State
 from ipclab_measure.studies.asked import question, questions
+from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 
 
-def still_open(states: Iterable[State], bound: float) -> list[OpenPair]:
-    """Return the pairs not told apart in a run in which `bound` (a share) counts as the same."""
+def judge(states: Iterable[State], bound: float) -> Judged:
+    """Return what `states` answer in a run in which `bound` (a share) counts as the same."""
     rows = defaultdict[str, list[dict[str, Any]]](list)
     for state in states:
         rows[state.point.study] += medians(state.point, state.taken)
     pairs: list[OpenPair] = []
+    compared = unanswered = 0
     for study in sorted(rows):
         if rows[study]:
-            pairs += open_pairs(study, pd.DataFrame(rows[study]), bound)
-    return pairs
+            table = contests(question(study), pd.DataFrame(rows[study]), bound)
+            still_open = [*open_pairs(table, bound)]
+            pairs += still_open
+            if study not in ALWAYS:
+                compared += int((table.verdict != "").sum())
+                unanswered += len(still_open)
+    return Judged(pairs, compared, unanswered)
 
 
-def open_pairs(study: str, frame: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
-    """Yield the pairs of a study's contests not told apart by the launches of `frame`."""
-    compared = contests(question(study), frame, bound)
+def open_pairs(compared: pd.DataFrame, bound: float) -> Iterator[OpenPair]:
+    """Yield the pairs of a study's contests, as `compared`, that are not told apart."""
     for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         known = comparison_of(row)
         need = launches_that_decide(known, bound)

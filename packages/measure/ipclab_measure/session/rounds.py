@@ -3,8 +3,9 @@
 Every heat is made as often as a test needs at least, while there is time; those on which nothing
 rests are made later where that would take more than a share of it. After that the points of open
 questions get more, to the next look, until all are answered or hopeless, the launches are used up or
-the time has gone. If time is left, heats that were disturbed are made again. In the end the limits are measured
-again that give reason to doubt. Launches are added to the files of their points now and then.
+the time has gone: the profile's, and more of it part by part while too many questions are open. If
+time is left, heats that were disturbed are made again. In the end the limits are measured again that
+give reason to doubt. Launches are added to the files of their points now and then.
 """
 
 import hashlib
@@ -17,7 +18,8 @@ from statistics import median_low
 
 from ipclab.errors import LabError
 from ipclab.store.launch import Launch
-from ipclab_measure.session.goals import OpenPair, kinds, left_out, next_goals
+from ipclab_measure.session.allowance import Allowance
+from ipclab_measure.session.goals import Judged, kinds, left_out, next_goals
 from ipclab_measure.session.progress import Progress
 from ipclab_measure.session.state import (
     BUDGET,
@@ -42,7 +44,7 @@ class Rounds:
     """The rounds of one session over `heats`, the names of points that are measured side by side.
 
     `launch` runs one heat of the named points in a round and returns what became of each. `begin`
-    is called before each round, `store` after it, `left` says how many seconds are left.
+    is called before each round, `store` after it; `time` says how many seconds are left.
     """
 
     states: Mapping[str, State]
@@ -51,20 +53,20 @@ class Rounds:
     launch: Callable[[Sequence[str], int], Launched]
     begin: Callable[[], None]
     store: Callable[[bool], None]
-    left: Callable[[], float]
+    time: Allowance
     progress: Progress
     number: int = 0
     left_out: Collection[str] = ()  # points that shall go on later, if at all
 
     def measure(
         self,
-        still_open: Callable[[Iterable[State]], Sequence[OpenPair]],
+        judge: Callable[[Iterable[State]], Judged],
         doubtful: Callable[[Iterable[State]], Sequence[str]],
     ) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
-        Of the points so far, `still_open` returns the pairs that are not told apart and `doubtful`
-        the names of the limits that are in doubt.
+        Of the points so far, `judge` returns the pairs that are not told apart and `doubtful` the
+        names of the limits that are in doubt.
         More than two failures end a point, as one does that proves wrong data, never the run. A
         `SessionError` ends the measuring. What was launched is stored whatever happens.
         """
@@ -72,21 +74,21 @@ class Rounds:
         self.number = max((taken.round for state in every for taken in state.taken), default=0)
         try:
             self._first()
-            pairs = still_open(every)
-            while goals := next_goals(self.states, pairs, self.left()):
+            judged = judge(every)
+            while goals := self._goals(judged):
                 for name in goals:
                     self.states[name].stop = DECIDED
                 self._stage(
                     lambda heat: self._towards(goals, heat),
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
-                pairs = still_open(every)
-            if self.left() > 0 and any(state.lacks() for state in every):
+                judged = judge(every)
+            if self.time.left() > 0 and any(state.lacks() for state in every):
                 self._least(0)
-                pairs = still_open(every)
+                judged = judge(every)
             self._stage(self._disturbed, State.lacks_undisturbed)
             lacking = [state.point.id for state in every if state.lacks()]
-            for name in chain(lacking, *(pair.points for pair in pairs)):
+            for name in chain(lacking, *(pair.points for pair in judged.open)):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
                 if not (again := doubtful(every)):
@@ -97,9 +99,9 @@ class Rounds:
 
     def _first(self) -> None:
         """Make each heat as often as a test needs at least, if there is time for all."""
-        rest = (1 - FIRST_SHARE) * self.left()
+        rest = (1 - FIRST_SHARE) * self.time.left()
         self._warm_up()
-        if self.left() <= 0:  # the profile has no time of its own, or it is used up: they are made
+        if self.time.left() <= 0:  # a profile without time, or what is left of a killed run
             self._stage(self._lacking, State.lacks)
             return
         self._least(rest)
@@ -107,17 +109,26 @@ class Rounds:
             self.progress.say(LEFT_OUT + ", ".join(kinds(lacking)))
 
     def _least(self, rest: float) -> None:
-        """Make heats as often as a test needs, the most important first, while there is time.
+        """Make heats as often as a test needs, the most important first, while there is any time.
 
-        Those on which nothing rests are made while `rest` seconds are left.
+        Those on which nothing rests are made while `rest` seconds of the profile's are left.
         """
 
         def leave_out() -> None:
-            seconds = self.left()
-            self.left_out = left_out(self.states, self.heats, seconds, seconds - rest)
+            most, usual = self.time.most_left(), self.time.left()
+            self.left_out = left_out(self.states, self.heats, most, usual - rest)
 
         self._stage(self._lacking, State.lacks, leave_out)
         self.left_out = ()
+
+    def _goals(self, judged: Judged) -> dict[str, int]:
+        """Return how many launches points go on to: in the profile's time, else in a part more."""
+        if goals := next_goals(self.states, judged.open, self.time.left()):
+            return goals
+        more = next_goals(self.states, judged.open, self.time.part_more(judged))
+        if more:
+            self.progress.say(self.time.told(judged))
+        return more
 
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat` to reach the least number: all that can go on, or none.
@@ -132,7 +143,7 @@ class Rounds:
     def _disturbed(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat`, if most of it was disturbed and there is time."""
         states = self._compared(heat)
-        if not states or self.left() <= 0:
+        if not states or self.time.left() <= 0:
             return ()
         lacking = median_low([state.lacks_undisturbed() for state in states])
         return self._going(heat) if lacking else ()
@@ -214,10 +225,10 @@ class Rounds:
 
     def _warm_up(self) -> None:
         """Run heats that are not recorded until the session is warm, if there is time for more."""
-        room = min(WARM_SECONDS, self.left() / 20)
-        until = self.left() - room
+        room = min(WARM_SECONDS, self.time.left() / 20)
+        until = self.time.left() - room
         for heat in shuffled([heat for heat in self.heats if self._lacking(heat)], self.seed, 0):
-            if self.left() <= until or room <= 0:
+            if self.time.left() <= until or room <= 0:
                 return
             self.launch(heat, 0)
 

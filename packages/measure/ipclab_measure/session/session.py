@@ -27,10 +27,11 @@ from ipclab_measure.machine import (
 )
 from ipclab_measure.machine.placement import cross_missing, placements
 from ipclab_measure.record import Record, check_measured, reopened
+from ipclab_measure.session.allowance import Allowance
 from ipclab_measure.session.asked_run import continued, new_run, nothing_empty
 from ipclab_measure.session.heats import groups_with_limits, heats, names_compared
 from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful, still_open
+from ipclab_measure.session.questions import doubtful, judge
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.room import check_shared_memory
 from ipclab_measure.session.rounds import Launched, Rounds
@@ -219,8 +220,9 @@ class _Measuring:
         groups = groups_with_limits(heats(others), *bounding(points))
         begin, store = launcher.renew_old, point_states.store
         seed = self.seed + self.first_heat
-        rounds = Rounds(states, groups, seed, launch, begin, store, left, self.progress)
-        rounds.measure(partial(still_open, bound=chosen.same), doubtful)
+        allowance = Allowance(left, chosen.more_seconds, chosen.open)
+        rounds = Rounds(states, groups, seed, launch, begin, store, allowance, self.progress)
+        rounds.measure(partial(judge, bound=chosen.same), doubtful)
 
     def _round(self, number: int) -> int:
         """Return the number of a round in the run: a new session begins to count anew."""

@@ -29,9 +29,10 @@ from ipclab.store.point import Point
 from ipclab.store.samples import decode
 from ipclab_measure import record
 from ipclab_measure.record import create
-from ipclab_measure.session.goals import OpenPair
+from ipclab_measure.session.allowance import Allowance
+from ipclab_measure.session.goals import Judged, OpenPair
 from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful, still_open
+from ipclab_measure.session.questions import doubtful, judge
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Launched, Rounds, shuffled
 from ipclab_measure.session.session import measure_run
@@ -106,8 +107,17 @@ def in_time() -> float:
     return 1e9
 
 
-def never(states: Iterable[State]) -> list[Any]:
+def never(states: Iterable[State]) -> list[str]:
     return []
+
+
+def nothing(states: Iterable[State]) -> Judged:
+    return Judged()
+
+
+def asks(*pairs: OpenPair) -> Judged:
+    """Return the answers of a session of which just `pairs` are open."""
+    return Judged(pairs, len(pairs), len(pairs))
 
 
 @dataclass
@@ -121,6 +131,8 @@ class Session:
     make: Make
     heats: list[list[str]] = field(default_factory=list)
     left: Callable[[], float] = lambda: 0.0
+    more: float = 0.0
+    content: float = 1.0
     seed: int = 1
     order: list[tuple[int, str]] = field(default_factory=list)
     stored: list[bool] = field(default_factory=list)
@@ -142,11 +154,12 @@ class Session:
 
     def measure(
         self,
-        asked: Callable[[Iterable[State]], list[OpenPair]],
+        asked: Callable[[Iterable[State]], Judged],
         doubted: Callable[[Iterable[State]], list[str]],
     ) -> None:
         heats = self.heats or [[name] for name in self.states]
-        told = self.begin, self.stored.append, self.left, self.told
+        time = Allowance(self.left, self.more, self.content)
+        told = self.begin, self.stored.append, time, self.told
         Rounds(self.states, heats, self.seed, self.launch, *told).measure(asked, doubted)
 
     def stops(self) -> dict[str, str]:
@@ -164,7 +177,7 @@ def measured(
     found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any
 ) -> Session:
     done = session(found, make, effort, **more)
-    done.measure(never, never)
+    done.measure(nothing, never)
     return done
 
 
@@ -193,11 +206,11 @@ def test_a_session_is_warmed_up_by_heats_that_are_not_recorded() -> None:
     found = points("a", each=2)
     done = session(found)
     done.left = lambda: 100.0 - len(done.order)  # a launch takes a second, three are the warm-up
-    done.measure(never, never)
+    done.measure(nothing, never)
     assert [number for number, _ in done.order] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert done.launches() == {"b0": 3, "b1": 3}
     hurried = session(found, left=lambda: 0.0)
-    hurried.measure(never, never)
+    hurried.measure(nothing, never)
     assert [number for number, _ in hurried.order] == [1, 1, 2, 2, 3, 3]
 
 
@@ -256,7 +269,7 @@ def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
 
 def test_open_questions_come_before_what_was_disturbed() -> None:
     found = points("a", each=3)
-    asked = [[OpenPair((found[0].id, found[1].id), 3, 20.0)], [], []]
+    asked = [asks(OpenPair((found[0].id, found[1].id), 3, 20.0)), Judged(), Judged()]
     done = session(found, disturbed(range(3, 99)), replace(QUICK, most_launches=5), left=in_time)
     done.measure(lambda states: asked.pop(0), never)
     late = [name for number, name in done.order if number > 5]
@@ -267,7 +280,7 @@ def test_open_questions_come_before_what_was_disturbed() -> None:
 def test_open_questions_go_on_together_to_the_next_look() -> None:
     found = points("a", each=3)
     effort = replace(QUICK, least_launches=6)
-    asked = [[OpenPair((found[0].id, found[2].id), 6, 20.0)], [], []]
+    asked = [asks(OpenPair((found[0].id, found[2].id), 6, 20.0)), Judged(), Judged()]
     done = session(found, effort=effort, left=lambda: 1e9)
     done.measure(lambda states: asked.pop(0), never)
     assert done.launches() == {"b0": 8, "b1": 6, "b2": 8}
@@ -282,7 +295,7 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     done = session(found, effort=replace(QUICK, least_launches=6))
     # a launch takes a second; 24 are the least, 3 the warm-up, 16 what a pair gets to its next look
     done.left = lambda: 45.0 - len(done.order)
-    done.measure(lambda states: [OpenPair(*dear), OpenPair(*cheap)], never)
+    done.measure(lambda states: asks(OpenPair(*dear), OpenPair(*cheap)), never)
     assert done.launches() == {"b0": 14, "b1": 14, "b2": 6, "b3": 6}
     assert {*done.stops().values()} == {BUDGET}
 
@@ -292,13 +305,13 @@ def test_what_nothing_is_known_of_comes_first() -> None:
     cheap, unknown = ((found[0].id, found[1].id), 12, 20.0), ((found[2].id, found[3].id), 12, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=6))
     done.left = lambda: 45.0 - len(done.order)
-    done.measure(lambda states: [OpenPair(*cheap), OpenPair(*unknown, tested=False)], never)
+    done.measure(lambda states: asks(OpenPair(*cheap), OpenPair(*unknown, tested=False)), never)
     assert done.launches() == {"b0": 6, "b1": 6, "b2": 14, "b3": 14}
     done = session(found, effort=replace(QUICK, least_launches=6))
     done.left = lambda: 45.0 - len(done.order)
     for name in unknown[0]:  # but where nothing rests on it
         done.states[name].precedence = LATER
-    done.measure(lambda states: [OpenPair(*cheap), OpenPair(*unknown, tested=False)], never)
+    done.measure(lambda states: asks(OpenPair(*cheap), OpenPair(*unknown, tested=False)), never)
     assert done.launches() == {"b0": 14, "b1": 14, "b2": 6, "b3": 6}
 
 
@@ -308,7 +321,7 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
         found, effort=replace(QUICK, least_launches=8, most_launches=22), left=lambda: 1e9
     )
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), 36.0)], never)
+    done.measure(lambda states: asks(OpenPair((found[0].id, found[1].id), at(), 36.0)), never)
     assert done.launches() == {"b0": 20, "b1": 20}  # the last look below the most
 
 
@@ -316,7 +329,7 @@ def test_a_question_that_no_look_would_answer_stops_once_its_scatter_is_known() 
     found = points("a", each=2)
     done = session(found, effort=QUICK, left=lambda: 1e9)
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(lambda states: [OpenPair((found[0].id, found[1].id), at(), math.inf)], never)
+    done.measure(lambda states: asks(OpenPair((found[0].id, found[1].id), at(), math.inf)), never)
     assert done.launches() == {"b0": 5, "b1": 5}
     assert {*done.stops().values()} == {BUDGET}
 
@@ -357,9 +370,9 @@ def test_what_nothing_rests_on_waits_until_it_fits_its_share_of_the_time() -> No
         done.states[name].precedence = LATER
     seen = list[tuple[int, list[int]]]()
 
-    def asked(states: Iterable[State]) -> list[OpenPair]:
+    def asked(states: Iterable[State]) -> Judged:
         seen.append((len(done.order), [len(state.taken) for state in states]))
-        return []
+        return Judged()
 
     done.measure(asked, never)
     spent, taken = seen[0]
@@ -374,25 +387,70 @@ def test_what_nothing_rests_on_is_made_at_once_where_time_is_plenty_or_nothing_e
     done = in_heats(4, 300.0)
     for name in [*done.states][2:4]:
         done.states[name].precedence = LATER
-    done.measure(never, never)
+    done.measure(nothing, never)
     assert {*done.launches().values()} == {3}
     assert not done.told.lines
     alone = in_heats(2, 30.0)
     for state in alone.states.values():
         state.precedence = LATER
-    alone.measure(never, never)
+    alone.measure(nothing, never)
     assert {*alone.launches().values()} == {3}
 
 
 def test_on_the_slowest_host_everything_is_launched_once() -> None:
     done = in_heats(20, 30.0)
-    done.measure(never, never)
+    done.measure(nothing, never)
     assert {*done.launches().values()} == {1}
     assert {*done.stops().values()} == {BUDGET}
     asked_for = session(points("a", each=40))
     asked_for.left = lambda: 30.0 - len(asked_for.order)
-    asked_for.measure(never, never)
+    asked_for.measure(nothing, never)
     assert {*asked_for.launches().values()} == {3}  # a number that was asked for is made
+
+
+def test_first_heats_have_more_than_the_profiles_time_where_that_is_too_short() -> None:
+    done = in_heats(20, 30.0)
+    late = [*done.states][:2]
+    for name in late:
+        done.states[name].precedence = LATER
+    done.more = 100.0
+    done.measure(nothing, never)
+    taken = {name: len(state.taken) for name, state in done.states.items()}
+    assert {taken.pop(name) for name in late} == {0}  # but for that on which nothing rests
+    assert {*taken.values()} == {3}
+    assert 30 < len(done.order) < 130
+
+
+@pytest.mark.parametrize(("content", "pairs_decided"), [(0.5, 0), (0.4, 1), (0.3, 2), (0.0, 4)])
+def test_a_session_goes_on_while_too_much_is_open(content: float, pairs_decided: int) -> None:
+    done = in_heats(4, 26.0)  # what the first heats and the warm-up take
+    done.more, done.content = 32.0, content  # each part has time for a pair
+    heats = [[*done.states][place : place + 2] for place in range(0, 8, 2)]
+
+    def judged(states: Iterable[State]) -> Judged:
+        """Every pair is told apart by its fifth heat, and two that are not asked here before."""
+        taken = [min(len(done.states[name].taken) for name in heat) for heat in heats]
+        pairs = [
+            OpenPair((first, second), count, 5.0)
+            for (first, second), count in zip(heats, taken, strict=True)
+            if count < 5
+        ]
+        return Judged(pairs, 8, len(pairs))
+
+    done.measure(judged, never)
+    assert [*done.launches().values()].count(5) == 2 * pairs_decided
+    assert len(done.told.lines) == pairs_decided
+    assert all("of 8 comparisons are open" in line for line in done.told.lines)
+
+
+def test_what_stays_open_goes_on_to_the_looks_that_a_part_of_the_time_has_room_for() -> None:
+    done = in_heats(1, 7.0)
+    done.more, done.content = 64.0, 0.0  # parts of eight seconds
+    first, second = done.states
+    at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
+    done.measure(lambda states: asks(OpenPair((first, second), at(), 60.0)), never)
+    assert done.launches() == {"b0": 12, "b1": 12}  # four heats more of two; the next look is at 20
+    assert {*done.stops().values()} == {BUDGET}
 
 
 def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[list[Point], Make]:
@@ -419,11 +477,11 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     )
     effort = replace(QUICK, least_launches=6)
     done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
-    done.measure(partial(still_open, bound=0.1), doubtful)
+    done.measure(partial(judge, bound=0.1), doubtful)
     launches = done.launches()
     assert launches["zmq-ipc"] == 6
     assert launches["tcp"] == launches["unix"] > 12
-    assert not any(pair.need <= 0 for pair in still_open(done.states.values(), 0.1))
+    assert not any(pair.need <= 0 for pair in judge(done.states.values(), 0.1).open)
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
@@ -447,14 +505,14 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
             return dict.fromkeys(names, made)
 
         heats = [[point.id] for point in found]
-        told = lambda: None, kept.store, lambda: 0.0, Told()
+        told = lambda: None, kept.store, Allowance(lambda: 0.0), Told()
         return kept, Rounds(kept.states(found), heats, 1, launch, *told)
 
     with pytest.raises(SessionError):
-        begin(3)[1].measure(never, never)
+        begin(3)[1].measure(nothing, never)
     assert sum(len(decode(file).launches) for file in run.point_files()) == 3
     kept, again = begin(3)
-    again.measure(never, never)
+    again.measure(nothing, never)
     held = [decode(file) for file in run.point_files()]
     assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [
         [1, 2, 3],
@@ -499,7 +557,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
 
     done = session(points("a"), broken)
     with pytest.raises(ZeroDivisionError):
-        done.measure(never, never)
+        done.measure(nothing, never)
     assert done.told.ended == 1 and done.stored == [True]
 
 
