@@ -24,7 +24,7 @@ wanted="$(digest) $(pwd)"
 wanted_native=$(native_digest)
 install_lock() {
     say "installing the packages of $1"
-    "$env_dir/bin/uv" pip install --quiet --compile-bytecode --python "$env_dir/bin/python" --require-hashes -r "$1" ||
+    "$env_dir/bin/uv" pip install --quiet --python "$env_dir/bin/python" --require-hashes -r "$1" ||
         die "packages could not be installed: is a package registry reachable?"
 }
 add_tools() {
@@ -75,6 +75,16 @@ fi
 "$uv" pip install --quiet --python "$python" "${ours[@]}" ||
     die "ipclab itself could not be installed"
 
+# Both beside the native package, whose linker uses one CPU.
+compile_packages() { "$python" -m compileall -q -x '/tests?/' "$env_dir"/lib/python3*/site-packages >/dev/null 2>&1 || true; }
+compile_multiplexer() {
+    say "compiling the stream multiplexer"
+    "$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
+        say "the multiplexer is not testable here"
+}
+compile_packages &
+compile_multiplexer &
+
 if [ "$wanted_native" = "no cargo" ]; then
     say "no cargo: hardware limits and what else needs native code are not testable here (fix: install Rust, then make setup)"
 else
@@ -89,8 +99,6 @@ else
         wanted_native="build failed"
     fi
 fi
-say "compiling the stream multiplexer"
-"$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
-    say "the multiplexer is not testable here"
+wait
 printf '%s\n%s\n' "$wanted" "$wanted_native" >"$stamp"
 add_tools
