@@ -1,56 +1,86 @@
 """Whether a session's intervals hold what other sessions found: python benchmarks/sessions.py RUN
-RUN [RUN ...].
+[RUN ...].
 
-For each run, the share of its medians' 95 % intervals that hold the median of the other runs'
-launches, by study.
+Prints by study how many intervals of a session hold what another one found, for each two sessions:
+those of medians, and of ratios that a contest tells. Sessions are runs, or those of one run.
 """
 
 import sys
+from collections.abc import Iterator
+from itertools import chain, permutations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.frames.contests import contests, side_of
+from ipclab.frames.metrics import HEAT
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
+from ipclab.stats.compare import FASTER, SAME, SLOWER
+from ipclab.stats.intervals import statistic_estimate
+from ipclab.stats.paired import log_ratios
+from ipclab.stats.sessions import HEATS
+from ipclab.store.questions import Question
+from ipclab_measure.studies.asked import question
 
-KEY = ["study", "point", "op"]
-LEAST = 2
+OWN = ("limits", "calibration")
+WHAT = ["op", "point"]
+TOLD = (FASTER, SAME, SLOWER)
 
 
 def held(folders: list[str]) -> pd.DataFrame:
-    """Return by study and run the share of intervals that hold the others' pooled median, and how
-    many there are.
-    """
+    """Return by study how many intervals there were, and the share that held."""
     runs = [choose(checkout(), folder) for folder in folders]
-    points, launches = ([_all(run, kind) for run in runs] for kind in ("points", "launches"))
-    found = []
-    for number, mine in enumerate(points):
-        others = pd.concat([each for place, each in enumerate(launches) if place != number])
-        pooled = others.groupby(KEY).value.median().rename("pooled")
-        both = mine.merge(pooled, left_on=KEY, right_index=True)
-        holds = both.assign(
-            run=runs[number].id, holds=(both.low <= both.pooled) & (both.pooled <= both.high)
-        )
-        found.append(holds)
-    every = pd.concat(found)
-    every = pd.concat([every, every.assign(study="all")])
+    bound = runs[0].questions.same
+    studies = [name for name in derived.studies_measured(runs[0]) if name not in OWN]
+    rows = [
+        row
+        for name in studies
+        for own, other in permutations(chain(*(sessions(run, name) for run in runs)), 2)
+        for row in [*medians(name, own, other), *ratios(question(name), own, other, bound)]
+    ]
+    found = pd.DataFrame(rows, columns=["study", "of", "holds"])
+    every = pd.concat([found, found.assign(study="all")])
     return every.pivot_table(
-        index="study", columns="run", values="holds", aggfunc=["mean", "size"]
+        index="study", columns="of", values="holds", aggfunc=["size", "mean"]
     ).round(3)
 
 
-def _all(run: object, kind: str) -> pd.DataFrame:
-    frames = [derived.read_frame(run, name, kind) for name in derived.studies_measured(run)]  # type: ignore[arg-type]
-    rows = pd.concat([frame[frame.metric == "p50"] for frame in frames])
-    return rows[~rows.op.str.contains(".", regex=False) & (rows.unit == "ns")]
+def sessions(run: object, study: str) -> list[pd.DataFrame]:
+    """Return the medians of launches of each session of a run."""
+    frame = derived.read_frame(run, study, "launches")  # type: ignore[arg-type]
+    frame = frame[(frame.metric == "p50") & (frame.unit == "ns")]
+    return [part for _, part in frame.groupby(frame[HEAT] // HEATS)]
+
+
+def medians(study: str, own: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, str, bool]]:
+    """Yield whether the interval of each median holds the other session's."""
+    theirs = other.groupby(WHAT).value.median()
+    for what, values in own.groupby(WHAT).value:
+        estimate = statistic_estimate(list(values), 0).for_sessions()
+        if what in theirs.index and np.isfinite(estimate.high):
+            yield study, "medians", bool(estimate.low <= theirs[what] <= estimate.high)
+
+
+def ratios(
+    asked: Question, own: pd.DataFrame, other: pd.DataFrame, bound: float
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield whether the interval of each ratio that is told holds the other session's."""
+    sides = {what: side_of(rows).heats for what, rows in other.groupby(WHAT)}
+    table = contests(asked, own, bound)
+    for row in table[table.verdict.isin(TOLD)].to_dict("records"):
+        first, second = (sides.get((row["op"], row[name]), {}) for name in ("point", "other_point"))
+        if len(both := log_ratios(first, second)):
+            yield asked.name, "ratios", row["low"] <= np.exp(both.mean()) <= row["high"]
 
 
 if __name__ == "__main__":
     try:
-        if len(sys.argv) <= LEAST:
-            sys.exit(f"{Path(sys.argv[0]).name} needs the folders of two runs or more")
+        if len(sys.argv) == 1:
+            sys.exit(f"{Path(sys.argv[0]).name} needs the folder of a run of several, or several")
         print(held(sys.argv[1:]).to_string())
     except LabError as error:
         sys.exit(str(error))
