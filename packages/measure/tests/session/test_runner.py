@@ -443,13 +443,13 @@ def test_a_session_goes_on_while_too_much_is_open(content: float, pairs_decided:
     assert all("of 8 comparisons are open" in line for line in done.told.lines)
 
 
-def test_what_stays_open_goes_on_to_the_looks_that_a_part_of_the_time_has_room_for() -> None:
+def test_a_session_ends_when_a_part_of_the_time_told_nothing_apart() -> None:
     done = in_heats(1, 7.0)
-    done.more, done.content = 64.0, 0.0  # parts of eight seconds
+    done.more, done.content = 400.0, 0.0  # each part has time for the next look, and for no more
     first, second = done.states
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
     done.measure(lambda states: asks(OpenPair((first, second), at(), 60.0)), never)
-    assert done.launches() == {"b0": 12, "b1": 12}  # four heats more of two; the next look is at 20
+    assert done.launches() == {"b0": 5, "b1": 5}
     assert {*done.stops().values()} == {BUDGET}
 
 
