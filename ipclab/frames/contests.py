@@ -52,8 +52,11 @@ def side_of(rows: pd.DataFrame) -> Side:
         if several(rows[HEAT]):
             by_launch = dict(zip(rows[HEAT], rows.value, strict=True))
             medians, rounds = [*by_session(by_launch).values()], []
-        by_heat = zip(rows[HEAT], rows[TURNS], strict=True)
-        heats = {int(heat): list(turns) for heat, turns in by_heat if heat != NO_HEAT}
+        heats = {
+            int(heat): list(turns)
+            for heat, turns in zip(rows[HEAT], rows[TURNS], strict=True)
+            if heat != NO_HEAT
+        }
     return Side(medians, rounds=[int(number) for number in rounds], heats=heats)
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -103,12 +103,11 @@ def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
     table = file.read(list(columns) or None, use_threads=False)
     frame: pd.DataFrame = table.to_pandas(use_threads=False)
     for name in frame.columns.intersection(LISTS):
-        frame[name] = [_cells(cell) for cell in frame[name].to_numpy()]
+        frame[name] = [
+            tuple(cell.tolist()) if isinstance(cell, np.ndarray) else ()
+            for cell in frame[name].to_numpy()
+        ]
     return frame
-
-
-def _cells(cell: Any) -> tuple[Any, ...]:
-    return tuple(cell.tolist()) if isinstance(cell, np.ndarray) else ()
 
 
 def studies_measured(run: RunFolder) -> list[str]:

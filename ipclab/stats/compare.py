@@ -15,13 +15,12 @@ import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
 from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import exp, growth, says_nothing
+from ipclab.stats.intervals import exp, says_nothing
 from ipclab.stats.sessions import several
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
 EQUIVALENCE = 0.05
-LEAST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
 
@@ -84,7 +83,7 @@ def compare(
     even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
     by its launches.
     """
-    if first.heats.keys() & second.heats.keys():
+    if paired.shared(first.heats, second.heats):
         by_heats = _by_heats(first, second, mechanisms, equivalence, scatter, alpha)
         return replace(by_heats, paired=True, mechanisms=mechanisms)
     a = _compared(first, second)
@@ -102,16 +101,15 @@ def _by_heats(
     scatter: paired.Scatter,
     alpha: float,
 ) -> Comparison:
-    """Return what the heats show that both sides took part in."""
-    heats = sorted(first.heats.keys() & second.heats.keys())
-    a = [paired.median_of(first.heats[heat]) for heat in heats]
-    b = [paired.median_of(second.heats[heat]) for heat in heats]
+    """Return what the heats, or sessions, show that both sides took part in."""
+    heats = paired.shared(first.heats, second.heats)
+    a, b = ([*map(paired.median_of, side)] for side in zip(*heats.values(), strict=True))
     if why := _unusable(first, second, a, b):
         return why
     ratios = paired.log_ratios(first.heats, second.heats)
     count = len(ratios), len(ratios)
     ratio = exp(float(ratios.mean()))
-    if len(ratios) < LEAST_HEATS:
+    if len(ratios) < paired.FEWEST_HEATS:
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
@@ -131,8 +129,11 @@ def _compared(side: Side, other: Side) -> Medians:
     """Return the medians of a side to compare: those of rounds that both have, or all."""
     if not (len(side.rounds) and len(other.rounds)):
         return side.medians
-    by_round = zip(side.medians, side.rounds, strict=True)
-    return [median for median, number in by_round if number in other.rounds]
+    return [
+        median
+        for median, number in zip(side.medians, side.rounds, strict=True)
+        if number in other.rounds
+    ]
 
 
 def refusal(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
@@ -167,15 +168,15 @@ def _ratio(a: Medians, b: Medians) -> float:
     return exp(float(np.median(differences)))
 
 
-def power_step(low: float, high: float, level: float) -> float | None:
-    """Return the log ratio found with 95 % power at `level`, or None; from an interval.
+def power_step(low: float, high: float, level: float) -> float:
+    """Return the log ratio found with 95 % power at `level`; from an interval.
 
     The width of a rank interval over twice the normal quantile estimates the standard error of the
     estimate (Lehmann, Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level
-    and power together is then found.
+    and power together is then found. Infinite for an interval without ends.
     """
     if not 0 < low <= high < math.inf:
-        return None
+        return math.inf
     normal = NormalDist()
     tested = normal.inv_cdf(1 - level / 2)
     return (tested + normal.inv_cdf(paired.POWER)) * math.log(high / low) / (2 * tested)
@@ -185,14 +186,13 @@ def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Co
     """Return what launches that share rounds show at `level`."""
     low, high = map(exp, ranktest.shift_interval(np.log(a), np.log(b), level))
     comparison = judge_ratio(_ratio(a, b), low, high, equivalence)
-    log_step = power_step(low, high, level)
-    step = None if log_step is None else _found(log_step, equivalence)
+    step = _found(power_step(low, high, level), equivalence)
     return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
 
 
 def _found(log_step: float, equivalence: float) -> float | None:
     """Return the slow-down (a share) of a log ratio that is found; None where it has no end."""
-    step = max(equivalence, growth(log_step))
+    step = max(equivalence, exp(log_step) - 1)
     return step if math.isfinite(step) else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from math import comb, inf, isfinite, sqrt
+from math import ceil, comb, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -62,11 +62,6 @@ def exp(x: float) -> float:
         return inf
 
 
-def growth(x: float) -> float:
-    """Return e to the power of `x`, less one: the share by which so large a log ratio grows."""
-    return exp(x) - 1 if x > 1 else math.expm1(x)
-
-
 def says_nothing(low: float, high: float) -> bool:
     """Tell whether an interval shows only that there were too few launches.
 
@@ -81,7 +76,7 @@ def rank(count: int, q: float) -> int:
 
     It is the inverse of the empirical distribution.
     """
-    return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
+    return min(count - 1, max(0, ceil(q * count) - 1))
 
 
 def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:

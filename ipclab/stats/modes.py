@@ -46,9 +46,7 @@ def _cuts(logs: Floats) -> list[float]:
     cuts: list[int] = []
     first = 0
     for place, last in pairwise([*valleys, bins]):
-        before = counts[first:place].sum()
-        after = counts[place:last].sum()
-        if min(before, after) >= LEAST_SHARE * len(logs):
+        if min(counts[first:place].sum(), counts[place:last].sum()) >= LEAST_SHARE * len(logs):
             cuts.append(place)
             first = place
     return [float(edges[cut]) for cut in cuts]

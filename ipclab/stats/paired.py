@@ -16,10 +16,10 @@ from scipy.special import digamma, polygamma, stdtrit
 from ipclab.stats.intervals import Floats, exp
 from ipclab.stats.sessions import by_session
 
-# by the heat's number: the medians (ns) of a contestant's turns in it
-Heats = Mapping[int, Sequence[float]]
+Turns = Sequence[float]  # the medians (ns) of a contestant in one heat
+Heats = Mapping[int, Turns]  # by its number
 POWER = 0.95
-FEWEST_HEATS = 3  # of a pair, so that its variance says something of the others
+FEWEST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
 # A contest whose scatters look alike is trusted like so many more heats, no further
 MOST_FREEDOM = 20.0
@@ -39,22 +39,33 @@ class Scatter(NamedTuple):
 UNKNOWN = Scatter()
 
 
+def shared(first: Heats, second: Heats) -> dict[int, tuple[Turns, Turns]]:
+    """Return the heats that both have; where there is none, their medians in several sessions."""
+    if not first.keys() & second.keys():
+        first, second = map(_sessions, (first, second))
+    return {heat: (first[heat], second[heat]) for heat in sorted(first.keys() & second.keys())}
+
+
+def _sessions(heats: Heats) -> Heats:
+    medians = {heat: median_of(turns) for heat, turns in heats.items()}
+    return {session: [value] for session, value in by_session(medians).items()}
+
+
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the log of `second` over `first` for each heat, or session, of both, in their order.
+    """Return the log of `second` over `first` for each heat, or session, that they have `shared`.
 
     It is the median over the turns of the log ratio of the turns of one round; where the two took
     another number of turns, or none, the ratio of their launches' medians.
     """
     ratios = {}
-    for heat in sorted(first.keys() & second.keys()):
-        one = np.log(first[heat])
-        other = np.log(second[heat])
+    for heat, turns in shared(first, second).items():
+        one, other = map(np.log, turns)
         is_paired = len(one) == len(other)
         ratios[heat] = median_of(other - one) if is_paired else median_of(other) - median_of(one)
     return np.array([*by_session(ratios).values()], np.float64)
 
 
-def median_of(values: Floats | Sequence[float]) -> float:
+def median_of(values: Floats | Turns) -> float:
     """Return what `np.median` does, which takes several times as long for a few turns."""
     listed = list(map(float, values))
     return math.nan if any(map(math.isnan, listed)) else median(listed)
@@ -67,18 +78,16 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     whose two parameters their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol.
     Biol. 3, 2004, article 3, equation 6): where pairs scatter alike the freedom is large, where
     each has a scatter of its own it is small. It is m - 1 at most for m contestants, whom the pairs
-    share. `UNKNOWN` for fewer than six pairs, those of four contestants.
+    share. `UNKNOWN` for fewer than `FEWEST_PAIRS`.
     """
-    logs = []
-    freedoms = []
-    for ratios in pairs:
-        if len(ratios) >= FEWEST_HEATS and ratios.min() < ratios.max():
-            logs.append(math.log(ratios.var(ddof=1)))
-            freedoms.append(len(ratios) - 1)
-    if len(logs) < FEWEST_PAIRS:
+    varied = [
+        ratios for ratios in pairs if len(ratios) >= FEWEST_HEATS and ratios.min() < ratios.max()
+    ]
+    if len(varied) < FEWEST_PAIRS:
         return UNKNOWN
-    halves = np.array(freedoms) / 2
-    centred = np.array(logs) - digamma(halves) + np.log(halves)
+    halves = np.array([len(ratios) - 1 for ratios in varied]) / 2
+    logs = np.log([ratios.var(ddof=1) for ratios in varied])
+    centred = logs - digamma(halves) + np.log(halves)
     excess = float(centred.var(ddof=1) - polygamma(1, halves).mean())
     freedom = 2 * _inverse_trigamma(excess)
     shift = float(digamma(freedom / 2) - math.log(freedom / 2))
@@ -116,12 +125,9 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     """Return the two-sided interval of the mean of log ratios at `level` (a probability of error).
 
     Student's t (Biometrika 6, 1908, 1-25), exact for normal differences; with the `common` scatter
-    of the contest its moderated form (Smyth 2004). Infinite for fewer than two heats.
+    of the contest its moderated form (Smyth 2004). There are two heats or more.
     """
-    count = len(ratios)
-    if count < 2:  # noqa: PLR2004
-        return -math.inf, math.inf
-    half = half_width(steadied(ratios, common), count, level)
+    half = half_width(steadied(ratios, common), len(ratios), level)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
@@ -134,6 +140,5 @@ def half_width(spread: Scatter, heats: int, level: float) -> float:
 def detectable(ratios: Floats, level: float, common: Scatter) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
     spread = steadied(ratios, common)
-    tested = float(stdtrit(spread.freedom, 1 - level / 2))
-    missed = float(stdtrit(spread.freedom, POWER))
-    return (tested + missed) * math.sqrt(spread.variance / len(ratios))
+    quantiles = stdtrit(spread.freedom, [1 - level / 2, POWER])
+    return float(quantiles.sum()) * math.sqrt(spread.variance / len(ratios))

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from ipclab.stats import paired
+from ipclab.stats.compare import SLOWER, Side, compare
+from ipclab.stats.sessions import HEATS
 from tests.support.commands import ROOT
 
 PAIRED = runpy.run_path(str(ROOT / "benchmarks/paired.py"))
@@ -67,3 +69,19 @@ def test_few_heats_are_steadied_by_four_times_their_own_freedom_at_most() -> Non
     for heats, freedom in ((3, 2 + 8), (5, 4 + 16), (6, 5 + 20), (12, 11 + 20)):
         assert paired.steadied(np.linspace(0, 1, heats), common).freedom == freedom
     assert paired.steadied(np.linspace(0, 1, 3), paired.UNKNOWN).freedom == 2
+
+
+def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> None:
+    """Three medians of each would never show a difference by ranks, however large."""
+    one = {session * HEATS + heat: [100.0 + session] for session in range(3) for heat in (1, 3)}
+    other = {session * HEATS + 2: [2 * (100.0 + session)] for session in range(3)}
+    assert paired.log_ratios(one, other) == pytest.approx([math.log(2)] * 3)
+    assert [*paired.shared(one, other)] == [0, HEATS, 2 * HEATS]
+    of_two = {heat: turns for heat, turns in other.items() if heat < 2 * HEATS}
+    assert not paired.shared(one, of_two)  # two sessions say nothing
+    other[1] = [300.0]  # a heat of both is what they share
+    assert [*paired.shared(one, other)] == [1]
+    slower = {heat: [210.0 + heat % 5] for heat in (2, HEATS + 4, 2 * HEATS + 6)}
+    sides = [Side([turns[0] for turns in heats.values()], heats=heats) for heats in (one, slower)]
+    found = compare(*sides)
+    assert (found.verdict, found.paired, found.launches) == (SLOWER, True, (3, 3))

@@ -28,7 +28,7 @@ from ipclab.stats.compare import (
     judge_ratio,
     refusal,
 )
-from ipclab.stats.intervals import exp, growth
+from ipclab.stats.intervals import exp
 from ipclab.stats.paired import Scatter
 
 RUNS_ALPHA = 0.05  # of all points of two runs
@@ -58,7 +58,7 @@ class Difference(NamedTuple):
         missed = float(stdtrit(self.freedom, paired.POWER)) * self.error
         ends = exp(self.log_ratio - tested), exp(self.log_ratio + tested)
         comparison = judge_ratio(exp(self.log_ratio), *ends, EQUIVALENCE, apart=True)
-        found = growth(BOUND + tested + missed)
+        found = exp(BOUND + tested + missed) - 1
         return replace(comparison, detectable=found if math.isfinite(found) else None, level=level)
 
 

@@ -290,7 +290,7 @@ def test_more_mechanisms_raise_the_bar() -> None:
 
 
 def test_without_an_interval_nothing_is_detectable() -> None:
-    assert power_step(0, 2.0, 0.01) is None and power_step(0.5, math.inf, 0.01) is None
+    assert power_step(0, 2.0, 0.01) == power_step(0.5, math.inf, 0.01) == math.inf
     assert power_step(0.5, 2.0, 0.05) == pytest.approx(
         (1.96 + 1.645) * math.log(4) / (2 * 1.96), rel=1e-3
     )

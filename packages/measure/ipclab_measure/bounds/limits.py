@@ -10,7 +10,6 @@ import pandas as pd
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
-from ipclab.stats.compare import LEAST_HEATS
 from ipclab.stats.intervals import LEVEL, exp
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.sessions import by_session
@@ -59,7 +58,7 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
         own = {heat: [value] for heat, value in by_heat}  # of sessions, if there are several
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
-        if len(ratios) >= LEAST_HEATS:
+        if len(ratios) >= paired.FEWEST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
             value = exp(float(ratios.mean()))
             return Quantity(value, "1", exp(low), exp(high), sources=sources)
