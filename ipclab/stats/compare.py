@@ -83,7 +83,7 @@ def compare(
     even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
     by its launches.
     """
-    if paired.shared(first.heats, second.heats):
+    if paired.in_common(first.heats, second.heats):
         by_heats = _by_heats(first, second, mechanisms, equivalence, scatter, alpha)
         return replace(by_heats, paired=True, mechanisms=mechanisms)
     a = _compared(first, second)
@@ -102,7 +102,7 @@ def _by_heats(
     alpha: float,
 ) -> Comparison:
     """Return what the heats, or sessions, show that both sides took part in."""
-    heats = paired.shared(first.heats, second.heats)
+    heats = paired.in_common(first.heats, second.heats)
     a, b = ([*map(paired.median_of, side)] for side in zip(*heats.values(), strict=True))
     if why := _unusable(first, second, a, b):
         return why

@@ -16,8 +16,8 @@ from scipy.special import digamma, polygamma, stdtrit
 from ipclab.stats.intervals import Floats, exp
 from ipclab.stats.sessions import by_session
 
-Turns = Sequence[float]  # the medians (ns) of a contestant in one heat
-Heats = Mapping[int, Turns]  # by its number
+OfTurns = Sequence[float]  # medians (ns), of a contestant in one heat
+Heats = Mapping[int, OfTurns]  # by its number
 POWER = 0.95
 FEWEST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
@@ -39,7 +39,7 @@ class Scatter(NamedTuple):
 UNKNOWN = Scatter()
 
 
-def shared(first: Heats, second: Heats) -> dict[int, tuple[Turns, Turns]]:
+def in_common(first: Heats, second: Heats) -> dict[int, tuple[OfTurns, OfTurns]]:
     """Return the heats that both have; where there is none, their medians in several sessions."""
     if not first.keys() & second.keys():
         first, second = map(_sessions, (first, second))
@@ -52,20 +52,20 @@ def _sessions(heats: Heats) -> Heats:
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the log of `second` over `first` for each heat, or session, that they have `shared`.
+    """Return the log of `second` over `first` for each heat, or session, that they have `in_common`.
 
     It is the median over the turns of the log ratio of the turns of one round; where the two took
     another number of turns, or none, the ratio of their launches' medians.
     """
     ratios = {}
-    for heat, turns in shared(first, second).items():
+    for heat, turns in in_common(first, second).items():
         one, other = map(np.log, turns)
         is_paired = len(one) == len(other)
         ratios[heat] = median_of(other - one) if is_paired else median_of(other) - median_of(one)
     return np.array([*by_session(ratios).values()], np.float64)
 
 
-def median_of(values: Floats | Turns) -> float:
+def median_of(values: Floats | OfTurns) -> float:
     """Return what `np.median` does, which takes several times as long for a few turns."""
     listed = list(map(float, values))
     return math.nan if any(map(math.isnan, listed)) else median(listed)

@@ -76,11 +76,11 @@ def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> Non
     one = {session * HEATS + heat: [100.0 + session] for session in range(3) for heat in (1, 3)}
     other = {session * HEATS + 2: [2 * (100.0 + session)] for session in range(3)}
     assert paired.log_ratios(one, other) == pytest.approx([math.log(2)] * 3)
-    assert [*paired.shared(one, other)] == [0, HEATS, 2 * HEATS]
+    assert [*paired.in_common(one, other)] == [0, HEATS, 2 * HEATS]
     of_two = {heat: turns for heat, turns in other.items() if heat < 2 * HEATS}
-    assert not paired.shared(one, of_two)  # two sessions say nothing
+    assert not paired.in_common(one, of_two)  # two sessions say nothing
     other[1] = [300.0]  # a heat of both is what they share
-    assert [*paired.shared(one, other)] == [1]
+    assert [*paired.in_common(one, other)] == [1]
     slower = {heat: [210.0 + heat % 5] for heat in (2, HEATS + 4, 2 * HEATS + 6)}
     sides = [Side([turns[0] for turns in heats.values()], heats=heats) for heats in (one, slower)]
     found = compare(*sides)

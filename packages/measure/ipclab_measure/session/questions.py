@@ -24,7 +24,7 @@ from ipclab_measure.studies.installed import ALWAYS
 from ipclab_measure.studies.limits import LAUNCHES, LimitsStudy
 
 
-def judge(states: Iterable[State], bound: float) -> Judged:
+def judge_pairs(states: Iterable[State], bound: float) -> Judged:
     """Return what `states` answer in a run in which `bound` (a share) counts as the same."""
     rows = defaultdict[str, list[dict[str, Any]]](list)
     for state in states:

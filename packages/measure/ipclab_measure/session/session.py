@@ -31,7 +31,7 @@ from ipclab_measure.session.allowance import Allowance
 from ipclab_measure.session.asked_run import continued, new_run, nothing_empty
 from ipclab_measure.session.heats import groups_with_limits, heats, names_compared
 from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful, judge
+from ipclab_measure.session.questions import doubtful, judge_pairs
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.room import check_shared_memory
 from ipclab_measure.session.rounds import Launched, Rounds
@@ -222,7 +222,7 @@ class _Measuring:
         seed = self.seed + self.first_heat
         allowance = Allowance(left, chosen.more_seconds, chosen.open)
         rounds = Rounds(states, groups, seed, launch, begin, store, allowance, self.progress)
-        rounds.measure(partial(judge, bound=chosen.same), doubtful)
+        rounds.measure(partial(judge_pairs, bound=chosen.same), doubtful)
 
     def _round(self, number: int) -> int:
         """Return the number of a round in the run: a new session begins to count anew."""

@@ -32,7 +32,7 @@ from ipclab_measure.record import create
 from ipclab_measure.session.allowance import Allowance
 from ipclab_measure.session.goals import Judged, OpenPair
 from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful, judge
+from ipclab_measure.session.questions import doubtful, judge_pairs
 from ipclab_measure.session.request import Request
 from ipclab_measure.session.rounds import Launched, Rounds, shuffled
 from ipclab_measure.session.session import measure_run
@@ -477,11 +477,11 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     )
     effort = replace(QUICK, least_launches=6)
     done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
-    done.measure(partial(judge, bound=0.1), doubtful)
+    done.measure(partial(judge_pairs, bound=0.1), doubtful)
     launches = done.launches()
     assert launches["zmq-ipc"] == 6
     assert launches["tcp"] == launches["unix"] > 12
-    assert not any(pair.need <= 0 for pair in judge(done.states.values(), 0.1).open)
+    assert not any(pair.need <= 0 for pair in judge_pairs(done.states.values(), 0.1).open)
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
