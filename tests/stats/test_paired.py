@@ -82,6 +82,8 @@ def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> Non
     other[1] = [300.0]  # a heat of both is what they share
     assert [*paired.in_common(one, other)] == [1]
     slower = {heat: [210.0 + heat % 5] for heat in (2, HEATS + 4, 2 * HEATS + 6)}
-    sides = [Side([turns[0] for turns in heats.values()], heats=heats) for heats in (one, slower)]
-    found = compare(*sides)
+    first, second = (
+        Side([turns[0] for turns in heats.values()], heats=heats) for heats in (one, slower)
+    )
+    found = compare(first, second)
     assert (found.verdict, found.paired, found.launches) == (SLOWER, True, (3, 3))
