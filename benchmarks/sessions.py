@@ -1,8 +1,8 @@
 """Whether a session's intervals hold what other sessions found: python benchmarks/sessions.py RUN
 [RUN ...].
 
-Prints by study how many intervals of a session hold what another one found, for each two sessions:
-those of medians, and of ratios that a contest tells. Sessions are runs, or those of one run.
+Prints by study how many intervals there are of medians, and of ratios that a contest tells, and
+the share of them that holds what another session found. Sessions are runs, or those of one run.
 """
 
 import sys
@@ -24,24 +24,30 @@ from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.paired import log_ratios
 from ipclab.stats.sessions import HEATS
 from ipclab.store.questions import Question
-from ipclab_measure.studies.asked import question
+from ipclab.store.run import RunFolder
+from ipclab_measure.studies.installed import ALWAYS
 
-OWN = ("limits", "calibration")
 WHAT = ["op", "point"]
 TOLD = (FASTER, SAME, SLOWER)
 
 
 def held(folders: list[str]) -> pd.DataFrame:
-    """Return by study how many intervals there were, and the share that held."""
+    """Return by study how many intervals there were, and the share that held.
+
+    Raises `LabError` where there is one session alone.
+    """
     runs = [choose(checkout(), folder) for folder in folders]
-    bound = runs[0].questions.same
-    studies = [name for name in derived.studies_measured(runs[0]) if name not in OWN]
+    asked = runs[0].questions
+    measured = {*derived.studies_measured(runs[0])} - {*ALWAYS}
     rows = [
         row
-        for name in studies
-        for own, other in permutations(chain(*(sessions(run, name) for run in runs)), 2)
-        for row in [*medians(name, own, other), *ratios(question(name), own, other, bound)]
+        for question in asked.studies
+        if question.name in measured
+        for own, other in permutations(chain(*(sessions(run, question.name) for run in runs)), 2)
+        for row in [*medians(question.name, own, other), *ratios(question, own, other, asked.same)]
     ]
+    if not rows:
+        raise LabError("there is one session alone", "", "name a run of several, or several runs")
     found = pd.DataFrame(rows, columns=["study", "of", "holds"])
     every = pd.concat([found, found.assign(study="all")])
     return every.pivot_table(
@@ -49,9 +55,9 @@ def held(folders: list[str]) -> pd.DataFrame:
     ).round(3)
 
 
-def sessions(run: object, study: str) -> list[pd.DataFrame]:
+def sessions(run: RunFolder, study: str) -> list[pd.DataFrame]:
     """Return the medians of launches of each session of a run."""
-    frame = derived.read_frame(run, study, "launches")  # type: ignore[arg-type]
+    frame = derived.read_frame(run, study, "launches")
     frame = frame[(frame.metric == "p50") & (frame.unit == "ns")]
     return [part for _, part in frame.groupby(frame[HEAT] // HEATS)]
 
@@ -80,7 +86,7 @@ def ratios(
 if __name__ == "__main__":
     try:
         if len(sys.argv) == 1:
-            sys.exit(f"{Path(sys.argv[0]).name} needs the folder of a run of several, or several")
+            sys.exit(f"{Path(sys.argv[0]).name}: name a run of several sessions, or several runs")
         print(held(sys.argv[1:]).to_string())
     except LabError as error:
         sys.exit(str(error))

@@ -22,7 +22,7 @@ class Profile:
     # of a point that no contest compares: enough for a value with its interval
     least_values: int
     most_launches: int
-    seconds: float  # of measuring
+    seconds: float  # of measuring: see `more_seconds`
     # how much two mechanisms that count as the same may differ (a share): what the launches resolve
     same: float
     turns: int  # of a launch that are recorded
@@ -32,9 +32,9 @@ class Profile:
     budget_ns: int  # for how long about a launch samples that takes no turns
     warm_ns: int = 60_000_000  # until CPUs that sleep between turns are in the state that lasts
     placements: tuple[str, ...] = PLACEMENTS
-    # besides, for first launches and while more than the share `open` of all comparisons is open
+    # of measuring beyond `seconds`, for first launches, and for others while too much is open
     more_seconds: float = 0.0
-    open: float = 1.0
+    open: float = 1.0  # how much is not too much: a share of all comparisons
     launch_seconds: float = 30.0  # the deadline of one launch
     short: bool = False  # with fewer levels
     # without what studies leave out of it for the sake of all else, unless levels are asked for
