@@ -64,10 +64,10 @@ def sessions(run: RunFolder, study: str) -> list[pd.DataFrame]:
 
 def medians(study: str, own: pd.DataFrame, other: pd.DataFrame) -> Iterator[tuple[str, str, bool]]:
     """Yield whether the interval of each median holds the other session's."""
-    theirs = other.groupby(WHAT).value.median()
+    theirs = other.groupby(WHAT).value.median().to_dict()
     for what, values in own.groupby(WHAT).value:
         estimate = statistic_estimate(list(values), 0).for_sessions()
-        if what in theirs.index and np.isfinite(estimate.high):
+        if what in theirs and np.isfinite(estimate.high):
             yield study, "medians", bool(estimate.low <= theirs[what] <= estimate.high)
 
 
