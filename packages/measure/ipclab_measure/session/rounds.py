@@ -83,8 +83,8 @@ class Rounds:
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
                 judged = judge(every)
-            if self.time.left() > 0 and any(state.lacks() for state in every):
-                self._least(0)
+            if self.time.most_left() > 0 and any(state.lacks() for state in every):
+                self._least(self.time.most_left)
                 judged = judge(every)
             self._stage(self._disturbed, State.lacks_undisturbed)
             lacking = [state.point.id for state in every if state.lacks()]
@@ -104,19 +104,19 @@ class Rounds:
         if self.time.left() <= 0:  # a profile without time, or what is left of a killed run
             self._stage(self._lacking, State.lacks)
             return
-        self._least(rest)
+        self._least(lambda: self.time.left() - rest)
         if lacking := [state for state in self.states.values() if state.lacks()]:
             self.progress.say(LEFT_OUT + ", ".join(kinds(lacking)))
 
-    def _least(self, rest: float) -> None:
+    def _least(self, later_seconds: Callable[[], float]) -> None:
         """Make heats as often as a test needs, the most important first, while there is any time.
 
-        Those on which nothing rests are made while `rest` seconds of the profile's are left.
+        Those on which nothing rests are made while they fit `later_seconds`.
         """
 
         def leave_out() -> None:
-            most, usual = self.time.most_left(), self.time.left()
-            self.left_out = left_out(self.states, self.heats, most, usual - rest)
+            most = self.time.most_left()
+            self.left_out = left_out(self.states, self.heats, most, later_seconds())
 
         self._stage(self._lacking, State.lacks, leave_out)
         self.left_out = ()
