@@ -21,6 +21,7 @@ from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
 LEGEND_COLUMNS = 6
+LINE = 0.3  # inches: as high as a figure is that only says that nothing was measured
 
 
 @contextmanager
@@ -40,10 +41,11 @@ def blank(lab: Data, size: tuple[float, float], names: drawn.Names = ()) -> Iter
 def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
     """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids."""
     sketch = drawn.sketch_of(canvas)
+    if nothing := sketch.empty and not sketch.rows:
+        canvas.set_figheight(LINE)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         contents = complete(canvas)
-    nothing = sketch.empty and not sketch.rows
     alt_text = lab.say(ABSENT if nothing else alt)
     if alt_text == DASH:
         alt_text = lab.say(title)

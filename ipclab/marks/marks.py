@@ -29,15 +29,7 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     if frame.empty:
         sketch.empty = True
         ax.set_axis_off()
-        ax.text(
-            0.5,
-            0.5,
-            sketch.say(ABSENT),
-            wrap=True,
-            ha="center",
-            va="center",
-            transform=ax.transAxes,
-        )
+        ax.text(0.5, 0.5, sketch.say(ABSENT), ha="center", va="center", transform=ax.transAxes)
         return False
     keys = list(filter(None, factors))
     check_columns(frame, *keys)
