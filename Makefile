@@ -104,7 +104,7 @@ lock: tools ## pin the newest packages that the pyproject.toml files allow
 	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
-	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 80
+	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 12
 	@$(RUN_PYTHON) scripts/pictures.py
 
 pictures: setup ## render the committed run for the pictures of the READMEs

@@ -72,7 +72,7 @@ def _contradictions(chance: random.Random) -> dict[str, Forgery]:
         f"begun {early}": told(begun=early),
         f"finished {late}": told(finished=late),
         f"session begun {below}": session(below, "2026-11-20T10:00:30+00:00"),
-        f"thinned to {second + 1}": told(thinned=second + 1),
+        f"thinned to {1 + second % 29}": told(thinned=1 + second % 29),
         "one point's samples in another": _another,
         "launch 0 in place of another": _repeated(chance),
     }

@@ -90,7 +90,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "all of one order": (launches(lambda each: setattr(each, "order", 0)), "has the order 0 of another"),
     "longer than the run": (launches(lambda each: setattr(each, "elapsed_ns", 40 * 10**9)), "longer than the run"),
     "whole, not thinned": (launches(lambda each: each.whole.update({OP: FULL})), "not thinned"),
-    "thinned, not whole": (told(thinned=80), "as no run does that is thinned to 80"),
+    "thinned, not whole": (told(thinned=29), "as no run does that is thinned to 29"),
     "more launches than the profile": (many, "has 91 launches, of 90 at most"),
     "quick called standard": (parameters(profile="standard"), "it is called standard"),
     "facts of another machine": (other_facts, "its machine's facts have the digest"),

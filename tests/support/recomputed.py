@@ -58,7 +58,7 @@ class Raw:
         """
         launches = self.launches(study, point)
         if metric in SHARES:
-            thinned = any(launch.get("whole") for launch in launches)
+            thinned = any(op in launch.get("whole", {}) for launch in launches)
             return (
                 None
                 if thinned

@@ -42,7 +42,7 @@ def of_point(measured: Measured, op: str, quantile: float) -> Estimate | None:
     """
     if (name := metric(quantile)) in TAILS:
         return quantiles(measured, op)[name]
-    if measured.launches[0].whole:
+    if op in measured.launches[0].whole:
         raise _not_kept(name)
     return pooled([launch.times(op) for launch in measured.launches], quantile)
 

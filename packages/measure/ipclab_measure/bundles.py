@@ -14,7 +14,7 @@ from tarfile import BLOCKSIZE
 from typing import IO, Any
 
 import msgspec
-import pyarrow as pa
+import zstandard
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
@@ -37,6 +37,7 @@ from ipclab.store.run import INDEX, RunFolder
 from ipclab_measure.calibrated.known import calibration_file, known
 from ipclab_measure.record import sealed
 
+FAST, SMALL = 3, 19  # levels of zstd: its usual one, and the last for which readers need no more memory
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
     "cpu_model",
@@ -49,10 +50,10 @@ SHOWN_IN_CRATE = (
 )
 
 
-def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
+def pack(run: RunFolder, file: Path, replace: bool = False, level: int = FAST) -> Contents:
     """Write `run` as one compressed file, whole or not at all; return what it holds.
 
-    Equal runs give equal bytes.
+    Equal runs give equal bytes, at the same `level` of zstd.
 
     Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there,
     and `LabError` when a file of the run is not what was measured or the bundle cannot be written.
@@ -73,7 +74,8 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     contents = Contents(run=run.id, machine=run.machine, files=entries)
     members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
     with whole(file) as part, part.open("wb") as out:
-        write_archive(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
+        named = [(f"{run.id}/{name}", content) for name, content in members.items()]
+        write_archive(out, named, level)
     return contents
 
 
@@ -160,12 +162,14 @@ def clean_placed(paths: Paths) -> list[str]:
     return removed
 
 
-def write_archive(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
+def write_archive(
+    file: IO[bytes], members: Iterable[tuple[str, bytes | Path]], level: int = FAST
+) -> None:
     """Write `members` (name and content, or the file that holds it) compressed into `file`.
 
     Raises `LabError` for a name that is too long for the format.
     """
-    with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as out:
+    with zstandard.ZstdCompressor(level=level).stream_writer(file, closefd=False) as out:
         for name, content in members:
             about = tarfile.TarInfo(name)
             about.size = size = (

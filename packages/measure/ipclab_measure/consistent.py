@@ -160,7 +160,7 @@ class _Launches:
                 yield f"took {launch.elapsed_ns / 1e6:,.1f} ms, and one {op} {longest / 1e6:,.1f} ms"
             if total > LONGEST_SUM * launch.elapsed_ns:
                 yield f"took {launch.elapsed_ns / 1e6:,.1f} ms, and all {op} {total / 1e6:,.1f} ms"
-            if bool(told) != bool(thinned) or (thinned and len(samples) > thinned):
+            if (told and not thinned) or (thinned and len(samples) > thinned):
                 yield f"keeps {len(samples)} samples of {op}, as no run does that is " + (
                     f"thinned to {thinned}" if thinned else "not thinned"
                 )

@@ -31,7 +31,7 @@ def bundle(
     RUN is a folder, a bundle, an id or part of one, or 'newest'.
     """
     from ipclab.store.files import part_of
-    from ipclab_measure.bundles import pack
+    from ipclab_measure.bundles import SMALL, pack
     from ipclab_measure.named import run_named
     from ipclab_measure.signature import sign
     from ipclab_measure.spawn.ledger import private
@@ -48,7 +48,10 @@ def bundle(
             "measure again, or leave --strict out",
         )
     with private(checkout().ledger, part_of(file.absolute())) as folder:
-        packed = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
+        if samples:
+            packed = pack(thinned(chosen, samples, folder), file, replace, level=SMALL)
+        else:
+            packed = pack(chosen, file, replace)
     size = file.stat().st_size
     count = len(packed.files)
     say([f"{shown_path(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])

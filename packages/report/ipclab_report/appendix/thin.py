@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
-from ipclab.store.launch import Samples
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 from ipclab_measure.calibrated.known import calibration_file
@@ -19,7 +19,8 @@ THINNED = "thinned"  # in `run.json`: how many samples were kept of a launch at 
 def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     """Make `run` in folder `top` with at most `most` samples of each launch.
 
-    Each launch keeps the `summary` of all of its samples to `DIGITS` digits.
+    Where one loses samples, each launch of that point and op keeps the `summary` of all to
+    `DIGITS` digits.
 
     Raises `LabError` when a file of the run is not what was measured.
     """
@@ -36,15 +37,24 @@ def _thin(name: str, path: Path, most: int) -> bytes:
     if not name.startswith("points/"):
         return path.read_bytes()
     measured = decode(path)
-    tails = {op: kept_quantiles(measured, op) for op in measured.op_names()}
-    for number, launch in enumerate(measured.launches):
-        for op in launch.samples:
-            kept = {**summary(launch, op)}
-            if number == 0:
-                kept |= tails[op]
-            launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
-        launch.samples = {op: spread_thin(values, most) for op, values in launch.samples.items()}
+    for op in measured.op_names():
+        if any(loses(launch, op, most) for launch in measured.launches):
+            _thin_op(measured, op, most)
     return encode(measured)
+
+
+def loses(launch: Launch, op: str, most: int) -> bool:
+    """Tell whether a launch keeps other samples of `op` than it took, where it keeps `most`."""
+    return op in launch.whole or len(launch.samples[op]) > most
+
+
+def _thin_op(measured: Measured, op: str, most: int) -> None:
+    tails = kept_quantiles(measured, op)
+    for launch in measured.launches:
+        kept = {**summary(launch, op), **tails}
+        launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
+        launch.samples[op] = spread_thin(launch.samples[op], most)
+        tails = {}  # the first launch keeps them for all
 
 
 def spread_thin(values: Samples, most: int) -> Samples:
