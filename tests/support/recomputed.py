@@ -5,7 +5,7 @@ ipclab is used.
 import json
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 LEAST_BEYOND = 10  # samples beyond a quantile
+SESSION, SEVERAL = 1_000_000, 3  # heats that a session has; sessions of which only medians count
 SHARES = {"p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 SUMMED_UP = ("min", "max", "mean", "sd")
 
@@ -67,13 +68,11 @@ class Raw:
                 )
             )
         if metric == "bandwidth":
-            return (
-                self.size(study, point)
-                * 1e9
-                / statistics.median(self.by_launch(study, point, op, "p50"))
-            )
-        values = self.by_launch(study, point, op, metric)
-        return {"min": min, "max": max}.get(metric, statistics.median)(values)
+            times = self.keyed(study, point, op, "p50").values()
+            return self.size(study, point) * 1e9 / statistics.median(times)
+        if metric in ("min", "max"):
+            return {"min": min, "max": max}[metric](self.by_launch(study, point, op, metric))
+        return statistics.median(self.keyed(study, point, op, metric).values())
 
     def turns(self, study: str, point: str, op: str) -> dict[int, list[float]]:
         """Return by heat the medians of the turns of an op, or of the whole launch where it takes
@@ -87,11 +86,15 @@ class Raw:
 
     def shift(self, over: Sequence[str], under: Sequence[str]) -> float:
         """Return the ratio of two points by the median of all log ratios of their launches in
-        rounds of both.
+        rounds of both, or of the sessions of one with what the other has.
         """
         one_side, other_side = self.rounds(*over), self.rounds(*under)
         shared = one_side.keys() & other_side.keys()
-        logs = [math.log(one_side[a]) - math.log(other_side[b]) for a in shared for b in shared]
+        ones, others = ([side[key] for key in shared] for side in (one_side, other_side))
+        keyed = [self.keyed(*each, "p50") for each in (over, under)]
+        if any(in_sessions(self.turns(*each)) for each in (over, under)):
+            ones, others = ([*side.values()] for side in keyed)
+        logs = [math.log(one) - math.log(other) for one in ones for other in others]
         return math.exp(statistics.median(logs))
 
     def rounds(self, study: str, point: str, op: str) -> dict[int, float]:
@@ -103,25 +106,56 @@ class Raw:
         }
 
     def keyed(self, study: str, point: str, op: str, metric: str) -> dict[int, float]:
-        """Return a metric by the heat of each launch, or by the launch's place in the run."""
+        """Return a metric by the heat of each launch, or by the launch's place in the run; of
+        several sessions the median of each.
+        """
         launches = self.launches(study, point)
         keys = [
             launch["facts"].get("heat") or launch["order"] or number
             for number, launch in enumerate(launches)
         ]
         values = [one(launch, op, metric) for launch in launches]
-        return dict(zip(keys, values, strict=True))
+        return by_session(dict(zip(keys, values, strict=True)))
 
     def ratio(self, over: Sequence[str], under: Sequence[str]) -> float | None:
-        """Return the ratio of two points (study, point, op) over the heats that both took part in;
-        None without one.
+        """Return the ratio of two points (study, point, op) over the heats that both took part in,
+        or the sessions; None without one.
         """
         one_side, other_side = self.turns(*over), self.turns(*under)
-        logs = [
-            log_ratio(one_side[heat], other_side[heat])
-            for heat in one_side.keys() & other_side.keys()
-        ]
-        return math.exp(statistics.fmean(logs)) if logs else None
+        if not one_side.keys() & other_side.keys():
+            one_side, other_side = map(sessions_of, (one_side, other_side))
+        logs = by_session(
+            {
+                heat: log_ratio(one_side[heat], other_side[heat])
+                for heat in one_side.keys() & other_side.keys()
+            }
+        )
+        return math.exp(statistics.fmean(logs.values())) if logs else None
+
+
+def in_sessions(heats: Iterable[int]) -> bool:
+    """Tell whether heats are of so many sessions that these are compared."""
+    return len({heat // SESSION for heat in heats}) >= SEVERAL
+
+
+def sessions_of(turns: dict[int, list[float]]) -> dict[int, list[float]]:
+    """Return the median of each session of what has turns by heat; nothing of fewer sessions."""
+    medians = {heat: statistics.median(values) for heat, values in turns.items()}
+    found = by_session(medians) if in_sessions(turns) else {}
+    return {number: [value] for number, value in found.items()}
+
+
+def by_session(by_heat: dict[int, float]) -> dict[int, float]:
+    """Return the median of each session by its number where there are several."""
+    if not in_sessions(by_heat):
+        return by_heat
+    numbers = {heat // SESSION for heat in by_heat}
+    return {
+        number: statistics.median(
+            value for heat, value in by_heat.items() if heat // SESSION == number
+        )
+        for number in numbers
+    }
 
 
 def one(launch: Mapping[str, Any], op: str, metric: str) -> float:
