@@ -365,6 +365,7 @@ ROUND_TRIP = {
     "One in a hundred round trips": PLAIN,
     "Of {pairs_tried} pairs of CPUs": PLAIN,
     "Whether an idle gap of": PLAIN,
+    "All {numbered:int} messages of the round trips": PLAIN,
     "A limit is what native code takes": PLAIN,
     "The limits of the hardware were not measured": PLAIN,
     "Of {compared} pairs of mechanisms": PLAIN,
