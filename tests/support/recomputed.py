@@ -91,7 +91,7 @@ class Raw:
         one_side, other_side = self.rounds(*over), self.rounds(*under)
         shared = one_side.keys() & other_side.keys()
         ones, others = ([side[key] for key in shared] for side in (one_side, other_side))
-        keyed = [self.keyed(*each, "p50") for each in (over, under)]
+        keyed = [self.keyed(each[0], each[1], each[2], "p50") for each in (over, under)]
         if any(in_sessions(self.turns(*each)) for each in (over, under)):
             ones, others = ([*side.values()] for side in keyed)
         logs = [math.log(one) - math.log(other) for one in ones for other in others]
