@@ -107,10 +107,10 @@ def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, pa
         with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
             summary(few.launches[0], "round-trip")
     assert spread_thin(np.array([3, 1, 2]), 3).tolist() == [1, 2, 3]
-    every = thinned(run, 30, tmp_path / "all")
+    unchanged = thinned(run, 30, tmp_path / "all")
     # nothing is lost: they are kept in the order taken
-    for before, after in zip(run.point_files(), every.point_files(), strict=True):
-        assert after.read_bytes() == before.read_bytes()
+    for taken, again in zip(run.point_files(), unchanged.point_files(), strict=True):
+        assert again.read_bytes() == taken.read_bytes()
     pack(run, file, replace=True)
     with pytest.raises(LabError, match="has its name and is not it"):
         unpack(paths, file)
