@@ -54,8 +54,8 @@ def made_by(chance: random.Random) -> tuple[str, Forgery]:
 
 
 def _contradictions(chance: random.Random) -> dict[str, Forgery]:
-    second = chance.randint(0, 59)
-    below = f"2026-11-20T0{chance.randint(0, 9)}:{second:02}:00+00:00"
+    below = f"2026-11-20T0{chance.randint(0, 9)}:{chance.randint(0, 59):02}:00+00:00"
+    kept = chance.randint(1, 29)  # of 30 samples
     factor = 10 ** chance.uniform(5.5, 9)
     span = chance.randint(121 * 10**9, 1 << 62)
     lasting = chance.randint(11 * 10**9, 1 << 61)
@@ -72,7 +72,7 @@ def _contradictions(chance: random.Random) -> dict[str, Forgery]:
         f"begun {early}": told(begun=early),
         f"finished {late}": told(finished=late),
         f"session begun {below}": session(below, "2026-11-20T10:00:30+00:00"),
-        f"thinned to {1 + second % 29}": told(thinned=1 + second % 29),
+        f"thinned to {kept}": told(thinned=kept),
         "one point's samples in another": _another,
         "launch 0 in place of another": _repeated(chance),
     }

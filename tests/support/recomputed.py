@@ -88,13 +88,15 @@ class Raw:
         """Return the ratio of two points by the median of all log ratios of their launches in
         rounds of both, or of the sessions of one with what the other has.
         """
-        one_side, other_side = self.rounds(*over), self.rounds(*under)
-        shared = one_side.keys() & other_side.keys()
-        ones, others = ([side[key] for key in shared] for side in (one_side, other_side))
-        keyed = [self.keyed(each[0], each[1], each[2], "p50") for each in (over, under)]
         if any(in_sessions(self.turns(*each)) for each in (over, under)):
-            ones, others = ([*side.values()] for side in keyed)
-        logs = [math.log(one) - math.log(other) for one in ones for other in others]
+            ones, others = (
+                self.keyed(study, point, op, "p50") for study, point, op in (over, under)
+            )
+            keys, other_keys = {*ones}, {*others}
+        else:
+            ones, others = self.rounds(*over), self.rounds(*under)
+            keys = other_keys = {*ones} & {*others}
+        logs = [math.log(ones[a]) - math.log(others[b]) for a in keys for b in other_keys]
         return math.exp(statistics.median(logs))
 
     def rounds(self, study: str, point: str, op: str) -> dict[int, float]:

@@ -37,10 +37,8 @@ from ipclab.store.run import INDEX, RunFolder
 from ipclab_measure.calibrated.known import calibration_file, known
 from ipclab_measure.record import sealed
 
-FAST, SMALL = (
-    3,
-    19,
-)  # levels of zstd: its usual one, and the last for which readers need no more memory
+FAST = 3  # zstd's usual level
+SMALL = 19  # its last level for which readers need no more memory
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
     "cpu_model",
