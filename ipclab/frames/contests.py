@@ -57,7 +57,7 @@ def side_of(rows: pd.DataFrame) -> Side:
             for heat, turns in zip(rows[HEAT], rows[TURNS], strict=True)
             if heat != NO_HEAT
         }
-    return Side(medians, rounds=[int(number) for number in rounds], heats=heats)
+    return Side(medians, rounds=[*map(int, rounds)], heats=heats)
 
 
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:
@@ -73,7 +73,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
         return
     named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
-    wanted = wanted.assign(entrant=[" ".join(names) for names in named])
+    wanted = wanted.assign(entrant=[*map(" ".join, named)])
     for key, entrants in wanted.groupby(keys, sort=True, dropna=False):
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
@@ -113,14 +113,14 @@ def _sides(entrants: pd.DataFrame) -> Sides:
 
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
     contest = judged(sides, bound)
-    (best, *others), (median, *medians) = contest.medians, contest.medians.values()
-    head |= {"fastest": best[0], "best": median, "point": best[1], "other_point": ""}
+    medians = contest.medians
+    best, *others = medians
+    head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
-    for other, value in zip(others, medians, strict=True):
-        name, point = other
-        compared = {"other": name, "value": value, "other_point": point}
+    for other in others:
+        compared = {"other": other[0], "value": medians[other], "other_point": other[1]}
         yield head | compared | known_of(contest.over_fastest[other])
 
 

@@ -79,8 +79,8 @@ class Ratios:
         if contest.fastest in points:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
-        below, above = sides[under.point], sides[over.point]
-        return compare(below, above, mechanisms, self.run.questions.same, contest.scatter)
+        same = self.run.questions.same
+        return compare(sides[under.point], sides[over.point], mechanisms, same, contest.scatter)
 
     def _in_heats(self, over: Row, under: Row) -> Comparison | None:
         """Return what the heats show that both points took part in; None where there is none."""

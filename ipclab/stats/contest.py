@@ -20,7 +20,7 @@ APART = FASTER, SLOWER
 
 
 class Contest(NamedTuple, Generic[Name]):
-    """What is known of the `sides` of a contest: their medians (the least first), the others.
+    """What is known of the `sides` of a contest: their medians (the fastest first), the others.
 
     `over_fastest` is by name how each other side compares with the fastest, `scatter` what the
     heats of all say of any two.
@@ -33,7 +33,7 @@ class Contest(NamedTuple, Generic[Name]):
 
     @property
     def fastest(self) -> Name:
-        """Return the side of the least median; of equal ones the first."""
+        """Return the side of the least median, or the one that was shown to be faster than it."""
         return next(iter(self.medians))
 
 
@@ -44,10 +44,14 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     counts as the same.
     """
     medians = {name: median(side.medians) for name, side in sides.items()}
-    ranked = sorted(medians.items(), key=lambda named: named[1])
+    ranked = sorted(medians, key=medians.__getitem__)
     scatter = common_scatter(sides.values())
-    over_fastest = against_fastest(sides, ranked[0][0], bound, scatter)
-    return Contest(sides, dict(ranked), over_fastest, scatter)
+    over = against_fastest(sides, ranked[0], bound, scatter)
+    quicker = [name for name, known in over.items() if known.verdict == FASTER]
+    if quicker:  # by the heats, whose ratio is not that of the medians
+        ranked = quicker + ranked
+        over = against_fastest(sides, ranked[0], bound, scatter)
+    return Contest(sides, {name: medians[name] for name in ranked}, over, scatter)
 
 
 def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
@@ -68,13 +72,10 @@ def against_fastest(
     in_question = [name for name in sides if name != fastest]
     while in_question:
         mechanisms = len(in_question) + 1
-        left = []
         for name in in_question:
-            comparison = compare(sides[fastest], sides[name], mechanisms, bound, scatter)
-            comparisons[name] = comparison
-            if comparison.verdict not in APART:
-                left.append(name)
-        if len(left) == len(in_question):
+            comparisons[name] = compare(sides[fastest], sides[name], mechanisms, bound, scatter)
+        left = [name for name in in_question if comparisons[name].verdict not in APART]
+        if left == in_question:
             break
         in_question = left
     return comparisons

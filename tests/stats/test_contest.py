@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ipclab.stats.compare import SLOWER, Side, compare
-from ipclab.stats.contest import against_fastest, common_scatter
+from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.family import ALPHA, heat_level
 from ipclab_report.pairs import of_all_pairs
 
@@ -54,3 +54,14 @@ def test_a_pair_is_judged_among_all_that_may_be_as_fast_as_both() -> None:
         level = of_two if together else heat_level(4, HEATS, BOUND)
         assert (comparison.verdict == SLOWER) != together
         assert comparison.level == pytest.approx(level)
+
+
+def test_who_is_shown_to_be_faster_than_the_least_median_is_the_fastest() -> None:
+    """The median of one is that of a good heat; in each heat that both share the other is faster."""
+    host = (100.0, 200.0, 300.0, 400.0, 500.0)
+    heats = {heat: [time] for heat, time in enumerate(host)}
+    quick = {heat: [0.8 * time * (1 + heat / 1000)] for heat, time in enumerate(host)}
+    sides = {"least": Side([100.0, 110.0, 120.0], heats=heats), "quick": Side([240.0], heats=quick)}
+    contest = judged(sides, BOUND)
+    assert contest.fastest == "quick" and list(contest.medians) == ["quick", "least"]
+    assert contest.over_fastest["least"].verdict == SLOWER

@@ -16,6 +16,7 @@ from ipclab.stats.compare import FASTER, SLOWER, Comparison
 from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.form import Ends
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.sessions import LEAST, several
 from ipclab_answers.choose.candidates import (
     BEST,
     MEASURED_DEMANDS,
@@ -42,7 +43,8 @@ class Answer:
     `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
     `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
     each point that the run lacks. `launches` and `seconds` are what deciding would take, infinite
-    where no number of launches is known to.
+    where no number of launches is known to; of a run of several sessions `sessions` is, in place of
+    both.
     """
 
     need: Need
@@ -53,6 +55,7 @@ class Answer:
     missing: pd.DataFrame
     launches: float = 0.0
     seconds: float = 0.0
+    sessions: float = 0.0
 
     @property
     def best(self) -> list[str]:
@@ -71,14 +74,16 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
     lacking = _lacking(fitting, launches_needed(count))
-    launches = 0.0
+    launches = sessions = 0.0
     state = ANSWERED if best else NOTHING
     settled = all(candidate.settled for candidate in best)
     if len(measured) < len(fitting) or not settled:
         state = UNDECIDED
-        launches = float(lacking.launches.sum())
-        for candidate in best:
-            launches += _launches_more(candidate, frames.bound)
+        more = [_launches_more(candidate, frames.bound) for candidate in best]
+        if _between_sessions(measured):  # each is of all mechanisms
+            sessions = max(*more, LEAST if len(lacking) else 0.0)
+        else:
+            launches = float(lacking.launches.sum()) + sum(more)
     seconds = frames.seconds() if launches or len(lacking) else 0.0
     able = []
     for candidate in candidates:
@@ -95,11 +100,17 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         lacking.assign(seconds=lacking.launches * seconds),
         launches,
         launches * seconds,
+        sessions,
     )
 
 
-def _judge(measured: Sequence[Candidate], bound: float) -> None:
-    """Note how each candidate compares with the fastest, which is the first.
+def _between_sessions(measured: Sequence[Candidate]) -> bool:
+    """Tell whether these are compared by the sessions of their run."""
+    return any(several(candidate.side.heats) for candidate in measured if candidate.side)
+
+
+def _judge(measured: list[Candidate], bound: float) -> None:
+    """Note how each candidate compares with the fastest, which becomes the first.
 
     What is slower than its faster state alone is not worse.
     """
@@ -107,6 +118,7 @@ def _judge(measured: Sequence[Candidate], bound: float) -> None:
         return
     sides = {candidate.backend: candidate.side for candidate in measured if candidate.side}
     contest = judged(sides, bound)
+    measured.sort(key=lambda candidate: [*contest.medians].index(candidate.backend))
     first = measured[0]
     for candidate in measured:
         candidate.launches = len(sides[candidate.backend].medians)
