@@ -8,6 +8,7 @@ import pytest
 
 from ipclab.paths import checkout
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
+from ipclab.stats.sessions import HEATS
 from ipclab.store.bundle import opened
 from ipclab_measure.studies.asked import questions
 from ipclab_report.appendix import states
@@ -68,6 +69,17 @@ def test_launches_in_two_groups_are_two_states(
     ((fast, slow, why),) = found(row(middle, launches))
     assert (fast, slow) == (ends or (middle, middle))
     assert why == (states.LAUNCHES if ends else "")
+
+
+def test_launches_of_several_sessions_are_looked_at_one_by_one() -> None:
+    """The medians of three sessions are alike where each has launches of both states."""
+    of_session = (26, 27, 44, 26, 45)
+    heats = [session * HEATS for session in range(3)]
+    medians = pd.DataFrame([row(27, (27, 27, 27)) | {"heats": heats}])
+    launches = pd.DataFrame({"point": "{}", "op": "trip", "metric": "p50", "value": of_session * 3})
+    stated = states.states_joined(medians, launches, pd.DataFrame(), questions())
+    assert list(stated.why) == [states.LAUNCHES]
+    assert (stated.fast[0], stated.slow[0]) == (26, 44.5)
 
 
 def test_what_beats_its_limit_is_as_slow_as_that() -> None:

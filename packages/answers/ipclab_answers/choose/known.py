@@ -83,7 +83,7 @@ class KnownRows:
             self._bounds = first.to_dict()
         alike = {need.size_column: list(need.size), "placement": need.placement}
         medians = _with_levels(need, timed(need, frames.points), alike)
-        stated = states.states_joined(medians, frames.limits, frames.questions)
+        stated = states.states_joined(medians, frames.launches, frames.limits, frames.questions)
         self._slow: dict[str, float] = dict(zip(stated.point, stated.slow, strict=True))
 
     def values(self, backend: str, op: str, metric: str, closed: bool = False) -> list[Quantity]:

@@ -30,13 +30,20 @@ WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
+def _what_decides(answer: Answer) -> str:
+    """Return the key of the sentence that says what would decide what is open."""
+    if not isfinite(answer.launches + answer.sessions):
+        return "never"
+    return "sessions" if answer.sessions else "more"
+
+
 def verdict(lab: ReportLab, answer: Answer) -> str:
     """Return the answer in a sentence or two."""
     worse = answer.rows[answer.rows.status == WORSE]
     slower = dict(zip(worse.backend, worse.ratio, strict=True))
     if answer.state == UNDECIDED:
         sentences = ["best" if answer.best else "unmeasured"]
-        sentences.append("more" if isfinite(answer.launches) else "never")
+        sentences.append(_what_decides(answer))
     elif answer.state == NOTHING:
         sentences = [NOTHING]
     elif UNSTEADY in set(answer.rows.verdict):
@@ -50,6 +57,7 @@ def verdict(lab: ReportLab, answer: Answer) -> str:
         "first": lab.level("backend", answer.best[0]) if answer.best else "",
         "next": following(lab, slower) if slower else "",
         "launches": lab.words.numbers.number(answer.launches, 0),
+        "sessions": lab.words.numbers.number(answer.sessions, 0),
         "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }
     said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]

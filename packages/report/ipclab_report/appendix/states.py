@@ -21,6 +21,7 @@ from ipclab.frames.points import VALUES
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
+from ipclab.stats.sessions import several
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder, read_run
 from ipclab_measure.bounds import limits
@@ -104,21 +105,32 @@ def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
-    return states_joined(medians, derived.read_frame(run, LIMITS, "launches"), run.questions)
+    launches, bounds = (derived.read_frame(run, name, "launches") for name in (study, LIMITS))
+    return states_joined(medians, launches, bounds, run.questions)
 
 
 def states_joined(
-    medians: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
+    medians: pd.DataFrame, launches: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
 ) -> pd.DataFrame:
     """Return p50 rows of a study's point frame, of times, with their `states`.
 
-    `bounds` is the launch frame of the limits, if they were measured.
+    `launches` is the study's launch frame, `bounds` that of the limits, if they were measured.
     """
     below = dict[Hashable, float]()
     if len(bounds):
         below = limits.below_limit(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
     again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
-    return medians.join(states(medians, again, below))
+    return medians.join(states(_of_each_launch(medians, launches), again, below))
+
+
+def _of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose values by heat are the launches', where they were those of sessions."""
+    if not medians.heats.map(several).any():
+        return medians
+    named = medians.set_index(["point", "op"]).index
+    times = launches[(launches.metric == "p50") & launches.point.isin(medians.point)]
+    by_name = times.groupby(["point", "op"], observed=True)["value"].agg(tuple)
+    return medians.assign(by_heat=by_name.reindex(named).to_numpy())
 
 
 def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
