@@ -13,6 +13,7 @@ from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
 from ipclab_measure.calibrated.twins import EXCHANGES, STUDY
 from ipclab_report.appendix.about import spent
 
@@ -21,15 +22,18 @@ NORMAL = 1.96  # standard deviations in half of a 95 % interval
 
 
 class Evaluated(NamedTuple):
-    """How a source is evaluated: from repeated observation (A) or from what else is known (B)."""
+    """How a source is evaluated: from repeated observation (A) or from what else is known (B).
+
+    A dash as divisor: it is that of the launches, or sessions, which each value has its own of.
+    """
 
     type: str
     distribution: str
-    divisor: float
+    divisor: float | str
 
 
 TYPES = {
-    "launches": Evaluated("A", N_("normal"), NORMAL),
+    "launches": Evaluated("A", N_("Student's t"), DASH),
     "session": Evaluated("B", N_("normal"), NORMAL),
     "clock": Evaluated("B", N_("rectangle"), sqrt(3)),
     "quantisation": Evaluated("B", N_("rectangle"), sqrt(12)),
@@ -79,7 +83,7 @@ def budget(
         "forked": len(_of_identical(lab)),
     }
     freedom = _freedom(shares, known) if combined else None
-    factor = None if freedom is None else float(stdtrit(freedom, (1 + COVERAGE) / 2))
+    factor = None if freedom is None else _factor(freedom)
     more = {
         "combined": Quantity(combined, "share"),
         "freedom": Quantity(freedom, "count"),
@@ -90,6 +94,11 @@ def budget(
     return {name: Quantity(share, "share") for name, share in shares.items()} | more
 
 
+def _factor(freedom: float) -> float:
+    """Return the factor of Student's t for `COVERAGE`."""
+    return float(stdtrit(freedom, (1 + COVERAGE) / 2))
+
+
 def _freedom(shares: Mapping[str, float | None], known: Mapping[str, int]) -> float:
     """Return effective degrees of freedom; what is no observation has endlessly many."""
     combined = hypot(*(share for share in shares.values() if share))
@@ -98,14 +107,18 @@ def _freedom(shares: Mapping[str, float | None], known: Mapping[str, int]) -> fl
 
 
 def _between_launches(parts: Sequence[Quantity]) -> float | None:
-    """Return the standard uncertainty of medians over launches, before what sessions add."""
+    """Return the standard uncertainty of medians over launches, before what sessions add.
+
+    It is half of their interval over the factor of Student's t for so many, by which few are
+    widened: the expanded uncertainty would widen them a second time.
+    """
     widths = []
     for part in parts:
         launches = np.asarray([*part.launches.values()], dtype=np.float64)
         if len(launches) < 2 or not part.value:  # noqa: PLR2004  of one nothing is known
             return None
         low, high = median_interval(launches)
-        widths.append(float((high - low) / 2 / NORMAL / part.value))
+        widths.append(float((high - low) / 2 / _factor(len(launches) - 1) / part.value))
     return hypot(*widths) if np.isfinite(widths).all() else None
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat import v4
 from scipy.special import stdtrit
 
 from ipclab.paths import Paths, checkout
-from ipclab.stats.intervals import SESSION
+from ipclab.stats.intervals import SESSION, median_interval
 from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
@@ -157,6 +158,10 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     # of several sessions it is in what they differ by
     between = measured(time, {k * HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
     assert budget(lab, between, between)["session"].value == 0.0
+    # so few are widened once: alone they give the interval that is printed
+    low, high = median_interval(np.array([*between.launches.values()]))
+    of_sessions = budget(lab, between, between)["launches"].value
+    assert of_sessions * stdtrit(2, 0.975) == pytest.approx((high - low) / 2 / 1e6)
     assert not any(budget(lab, Quantity(None, "ns")).values())
 
 
