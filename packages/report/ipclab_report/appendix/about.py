@@ -5,14 +5,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pandas as pd
+import pyarrow.parquet as pq
 
 from ipclab.frames import derived
-from ipclab.frames.points import BY_HEAT
+from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.stats.sessions import LEAST
 from ipclab.store.run import RunFolder, read_run
+from ipclab.store.samples import METADATA
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 from ipclab_measure.session.whole import last_session
@@ -183,10 +186,27 @@ def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
 
     They are those of all launches. Runs that were measured before messages had numbers lack both.
     """
-    rows = lab.points(study)  # runs of before have no such metrics, which to ask for is an error
-    rows = rows[rows.op == "launch"]
-    counts = []
+    totals = _proved(lab.run.path, study, stamp(lab.run, study))
+    return tuple(missing("count") if total is None else of(total) for total in totals)
+
+
+class _Facts(msgspec.Struct):
+    facts: dict[str, Any]
+
+
+class _Launches(msgspec.Struct):
+    launches: list[_Facts]
+
+
+# Frames have what a launch, or session, has in the middle; so the launches are asked.
+@lru_cache(maxsize=16)
+def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
+    launches = list[_Facts]()
+    for file in read_run(folder).point_files(study):
+        told = pq.read_metadata(file).metadata[METADATA]
+        launches += msgspec.json.decode(told, type=_Launches).launches
+    totals = list[int | None]()
     for name in PROVED:
-        launches = rows.loc[rows.metric == name, BY_HEAT]
-        counts.append(of(int(sum(map(sum, launches)))) if len(launches) else missing("count"))
-    return tuple(counts)
+        counts = [launch.facts[name] for launch in launches if name in launch.facts]
+        totals.append(sum(counts) if counts else None)
+    return totals

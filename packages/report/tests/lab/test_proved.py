@@ -2,38 +2,40 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity, missing, of
-from ipclab.store.bundle import opened
+from ipclab.store.samples import decode
 from ipclab_report.appendix.about import proved
 from ipclab_report.lab import lab_of
 from ipclab_report.prose import prose
 from ipclab_report.prose.teller import Teller
+from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 from tests.support.questions import NOTEBOOKS, cells
+from tests.support.told import reference
 
 
-def test_runs_tell_how_many_messages_were_numbered_and_compared_and_earlier_ones_do_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
-    assert not any(map(bool, proved(lab, "round_trip")))
-    rows = [
-        {"op": "launch", "metric": metric, "by_heat": counts}
-        for metric, counts in (
-            ("numbered", (100.0, 200.0)),
-            ("compared", (10.0, 20.0)),
-            ("numbered", (7.0,)),
-            ("compared", (3.0,)),
-        )
+def test_runs_tell_how_many_messages_were_numbered_and_compared() -> None:
+    lab = lab_of(reference(), checkout(), "en")
+    told = [count.value for count in proved(lab, "round_trip")]
+    launches = [
+        launch.facts
+        for file in lab.run.point_files("round_trip")
+        for launch in decode(file).launches
     ]
-    monkeypatch.setattr(Lab, "points", lambda self, study: pd.DataFrame(rows))
-    assert [count.value for count in proved(lab, "stream")] == [307, 33]
+    assert told == [
+        sum(int(str(facts.get(name, 0))) for facts in launches) for name in ("numbered", "compared")
+    ]
+    assert told[0] > told[1] > 0
+
+
+def test_runs_of_before_messages_had_numbers_tell_of_none(tmp_path: Path) -> None:
+    lab = lab_of(make_run(tmp_path), checkout(), "en")
+    assert not any(map(bool, proved(lab, "round_trip")))
 
 
 PROVED = [
@@ -49,7 +51,7 @@ PROVED = [
 def test_of_a_run_without_numbers_nothing_is_told_of_proof(
     numbered: Quantity, says: bool, lang: str
 ) -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), lang)
+    lab = lab_of(reference(), checkout(), lang)
     teller = Teller(replace(lab, _names=lambda: {"numbered": numbered, "compared": numbered}))
     assert len(PROVED) == 2
     assert ["307" in prose.render(text, teller) for text in PROVED] == [says, says]
