@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ipclab.stats import sessions
 from ipclab.store.origin import processor
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import N_
 from ipclab.words.labels import LEVELS
 from ipclab.words.numbers import Formatter
+from ipclab_measure.session.whole import last_session
 
+BETWEEN_LAUNCHES, BETWEEN_SESSIONS = "brackets", "between"  # words about a document's intervals
 LEAST = "standard"  # the profile from which on values are not preliminary
 PROFILE = N_("profile: {profile}")
 PRELIMINARY = N_("PRELIMINARY (profile: {profile}): neither to sign nor to cite")
@@ -18,18 +21,21 @@ PRELIMINARY = N_("PRELIMINARY (profile: {profile}): neither to sign nor to cite"
 def about(*runs: RunFolder) -> dict[str, str]:
     """Return what the pages of a document on `runs` say of them, in no language.
 
-    `date` is the newest run's, `profile` the briefest, `machine` those of all, once each.
+    `date` is the newest run's, `profile` the briefest, `machine` those of all, once each, and
+    `intervals` what these lie between: sessions only where each run has enough of them.
     """
     machines = {}
     for run in runs:
         if "machine" in run.about:
             machines[run.machine] = f"{processor(run)} ({run.machine})"
+    fewest = min(last_session(run) for run in runs)
     known = [run.profile for run in runs if run.profile in PROFILES]
     return {
         "date": max(run.about["begun"] for run in runs),
         "run": " ".join(run.id for run in runs),
         "machine": " / ".join(machines.values()),
         "profile": min(known, key=PROFILES.index, default=runs[0].profile),
+        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST else BETWEEN_LAUNCHES,
     }
 
 

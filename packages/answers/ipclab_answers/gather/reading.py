@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ipclab.errors import LabError
-from ipclab.frames.metrics import summary
-from ipclab.stats.intervals import statistic_estimate
+from ipclab.frames.metrics import HEAT, summary
+from ipclab.frames.points import NO_HEAT
+from ipclab.stats.intervals import Estimate, statistic_estimate
+from ipclab.stats.sessions import by_session, several
 from ipclab.store.archive import (
     Contents,
     HostileError,
@@ -139,7 +141,8 @@ class _Op(NamedTuple):
     key: Row  # all levels of its point
     point: str
     op: str
-    medians: list[float]  # of its launches, ns
+    time: Estimate  # ns
+    launches: int
 
 
 class _Decoded(NamedTuple):
@@ -211,7 +214,8 @@ class _Points:
             key = point.key()
             for op in ops:
                 if "." not in op:
-                    self.ops.append(_Op(key, name, op, _medians(measured, op)))
+                    time = _time(measured, op)
+                    self.ops.append(_Op(key, name, op, time, len(measured.launches)))
         elif point.backend == COPYING and "copy" in ops:
             fastest = [_least(launch, "copy") for launch in measured.launches]
             self.copies[point.size_bytes] = min(fastest)
@@ -228,8 +232,7 @@ class _Points:
         self._look()
         floors = Floors(self.limits, self.questions)
         rows: list[Row] = []
-        for key, point, op, medians in self.ops:
-            time = statistic_estimate(medians, 0).for_sessions()
+        for key, point, op, time, launches in self.ops:
             self._check(key, op, time.value)
             floor = floors.under(self.study, op, key)
             row = op_row(self.study, point, op, key)
@@ -239,7 +242,7 @@ class _Points:
                 "low": time.low,
                 "high": time.high,
                 "over_limit": time.value / floor.ns if floor else None,
-                "launches": len(medians),
+                "launches": launches,
                 "plain": _is_plain(key),
             }
             rows.append(row)
@@ -268,6 +271,16 @@ def _is_plain(key: Row) -> bool:
 
 def _medians(measured: Measured, op: str) -> list[float]:
     return [launch.median(op) for launch in measured.launches]
+
+
+def _time(measured: Measured, op: str) -> Estimate:
+    """Return the time of `op` as the run's frames have it: of launches, or of its sessions."""
+    heats = [int(str(launch.facts.get(HEAT, NO_HEAT))) for launch in measured.launches]
+    medians = _medians(measured, op)
+    if several(heats):
+        by_heat = dict(zip(heats, medians, strict=True))
+        return statistic_estimate([*by_session(by_heat).values()], 0)
+    return statistic_estimate(medians, 0).for_sessions()
 
 
 def _least(launch: Launch, op: str) -> float:

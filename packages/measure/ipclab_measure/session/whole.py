@@ -11,7 +11,7 @@ MOST = 100  # of one run
 
 def last_session(run: "RunFolder") -> int:
     """Return the number of the session that is going on, or was the last; 1 where none began."""
-    return max((session.get(NUMBER, 1) for session in run.about["sessions"]), default=1)
+    return max((session.get(NUMBER, 1) for session in run.about.get("sessions", ())), default=1)
 
 
 def told_session(session: int) -> str:

@@ -16,6 +16,7 @@ from ipclab.words.words import DASH
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of
 from ipclab_report.appendix import states
+from ipclab_report.appendix.about import sessions
 from ipclab_report.prose.questions import MOST_WITHIN
 
 STRENGTHS, ROLES = labels.WORDS["strengths"], labels.WORDS["roles"]
@@ -208,7 +209,15 @@ def _price(lab: Data, row: Any) -> str:
 
 
 def _launches(lab: Data, more: float) -> str:
-    """Return an estimated number of launches, to two digits."""
+    """Return an estimated number of launches, or of sessions where these are compared."""
+    _, between = sessions(lab)
+    if between and more:
+        return lab.say(N_("{count} sessions"), count=_estimated(lab, more))
+    return _estimated(lab, more)
+
+
+def _estimated(lab: Data, more: float) -> str:
+    """Return an estimated number, to two digits."""
     few = int(min(more, MANY))
     rounded = round(few, 2 - len(str(few)))
     number = lab.words.numbers.number(rounded, 0)

@@ -13,7 +13,7 @@ from ipclab.paths import table_beside
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 from ipclab_report.appendix.signing import Marks
-from ipclab_report.head import Head
+from ipclab_report.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab_report.hints import HINT
 from ipclab_report.notebooks.parameters import KEEP_IN_LAB
 from ipclab_report.pages import captions, front, narrative, outputs, pandoc
@@ -53,8 +53,9 @@ class Document:
     The first `front` blocks (findings, and of cells tagged `front`) stand before the contents; `labels` are those
     of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
     it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
-    sign, `head` on that of any. Of tables at the places `long` of the blocks print may have the rows that matter, and
-    attach all. `lost` says what no report can show, and in which cell; `notebook` leads to the notebook.
+    sign, `head` on that of any; `brackets` says what intervals lie between. Of tables at the places
+    `long` of the blocks print may have the rows that matter, and attach all. `lost` says what no
+    report can show, and in which cell; `notebook` leads to the notebook.
     """
 
     lang: str
@@ -73,6 +74,7 @@ class Document:
     headings: list[tuple[int, str, str]] = field(default_factory=list)
     marks: Marks | None = None
     head: Head = field(default_factory=Head)
+    brackets: str = ""
     long: set[int] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
 
@@ -123,6 +125,10 @@ def read_document(
     called, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
     document = Document(lang, called, date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
+    if run:
+        between_sessions = facts.get("intervals") == BETWEEN_SESSIONS
+        word = BETWEEN_SESSIONS if between_sessions else BETWEEN_LAUNCHES
+        document.brackets = translate(WORDS["page"][word])
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
     document.links = [dict(row) for row in facts.get("links", ())]

@@ -134,7 +134,7 @@ class Sheet:
             "head": list(document.head.parts),
             "mark": document.head.mark,
             "run": document.run,
-            "brackets": document.translate(WORDS["page"]["brackets"]) if document.run else "",
+            "brackets": document.brackets,
             "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
             "fronted": document.front > 0,
             "marks": document.marks and {"named": number, **asdict(document.marks)},

@@ -67,7 +67,7 @@ def test_what_is_no_longer_preliminary_bears_no_mark() -> None:
 def test_of_several_runs_the_briefest_profile_and_all_machines_are_told() -> None:
     told = head.about(of_profile("full"), of_profile("quick"), of_profile("full", "b" * 12))
     assert told["profile"] == "quick"
-    assert re.findall(r"\((\w+)\)", told["machine"]) == ["a" * 12, "b" * 12]
+    assert re.findall(r"\((\w{12})\)", told["machine"]) == ["a" * 12, "b" * 12]
     many = head.about(RunFolder(Path(), {"begun": "2026", "parameters": {"profile": "full"}}))
     assert many["machine"] == ""
 
