@@ -204,6 +204,6 @@ def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) ->
 def test_the_explorer_reacts(lab: tuple[Any, str]) -> None:
     page, address = lab
     ran_whole(run_all(page, address, "explore.ipynb"))
-    page.locator(".jp-OutputArea svg").first.wait_for()
+    page.locator(".jp-RenderedSVG img").first.wait_for()
     page.locator(".widget-dropdown", has_text="metric").first.locator("select").select_option("p99")
     page.locator("strong", has_text=re.compile(" p99$")).first.wait_for()

@@ -165,7 +165,7 @@ def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
             if math.isnan(row["ratio"]):
                 continue
             over, under = (study, row["other_point"], row["op"]), (study, row["point"], row["op"])
-            ratio = raw.ratio(over, under) or raw.shift(over, under)
+            ratio = raw.rival_ratio(over, under)
             count += 1
             if not close(ratio, row["ratio"]):
                 wrong.append((*over, row["point"], ratio, row["ratio"]))
@@ -222,7 +222,7 @@ def quotient(
     if medians and (ratio := raw.ratio(over[:3], under[:3])):
         return ratio
     if medians and frozenset((tuple(over[:3]), tuple(under[:3]))) in contests:
-        return raw.shift(over[:3], under[:3])
+        return raw.rival_ratio(over[:3], under[:3])
     if not {"bandwidth", "min", "max", *SHARES} & {over[3], under[3]}:
         one, other = raw.keyed(*over), raw.keyed(*under)
         shared = one.keys() & other.keys()

@@ -1,7 +1,7 @@
 """The numbers that findings tell, looked up in the tables and the data of their document."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from itertools import permutations
 from pathlib import Path
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ipclab.words import labels
 from ipclab_report.prose.sentences import sentences
 from tests.support.reading import outputs, paragraphs, tables
 
@@ -55,20 +56,36 @@ def unfounded(executed: Path, data: Path) -> tuple[int, list[str]]:
             places = (_of_tables(executed, unit), _of_data(data, unit))
             if not any(_holds(place, value, half) for place in places):
                 missing.append(f"{printed}: {finding[:80]}")
-        missing += contradicted(finding)
+        missing += contradicted(finding, _settings(data))
     return count, missing
 
 
-def contradicted(finding: str) -> list[str]:
-    """Return the sentences whose ratio is not that of two of their values, within its interval."""
+def contradicted(finding: str, settings: Set[tuple[str, float]] = frozenset()) -> list[str]:
+    """Return the sentences whose ratio is not that of two of their values, within its interval.
+
+    `settings` (unit, value) are what a point was told, such as a gap: no values.
+    """
     found = []
     for sentence in sentences(finding.replace("\\", "")):
         ends = [[float(end.replace(",", "")) for end in pair] for pair in RATIO.findall(sentence)]
-        values = [(unit, value, half) for _, unit, value, half in numbers(sentence)]
+        told = [(unit, value, half) for _, unit, value, half in numbers(sentence)]
+        values = [each for each in told if each[:2] not in settings]
         pairs = [(a, b) for a, b in permutations(values, 2) if a[0] == b[0]]
         if len(ends) == 1 and pairs and not any(_within(*pair, *ends[0]) for pair in pairs):
             found.append(sentence)
     return found
+
+
+@cache
+def _settings(data: Path) -> frozenset[tuple[str, float]]:
+    """Return the levels of factors that are times."""
+    found = set[tuple[str, float]]()
+    for file in sorted(data.glob("*.csv")):
+        frame = pd.read_csv(file, low_memory=False)
+        for name in frame.columns.intersection([*labels.UNITS]):
+            if labels.UNITS[name] == "ns":
+                found |= {("ns", float(level)) for level in frame[name].dropna().unique()}
+    return frozenset(found)
 
 
 def _within(over: Value, under: Value, low: float, high: float) -> bool:

@@ -120,19 +120,28 @@ class Raw:
         return by_session(dict(zip(keys, values, strict=True)))
 
     def ratio(self, over: Sequence[str], under: Sequence[str]) -> float | None:
-        """Return the ratio of two points (study, point, op) over the heats that both took part in,
-        or the sessions; None without one.
+        """Return the ratio of two points (study, point, op) over the heats that both took part in;
+        None without one.
         """
-        one_side, other_side = self.turns(*over), self.turns(*under)
-        if not one_side.keys() & other_side.keys():
-            one_side, other_side = map(sessions_of, (one_side, other_side))
-        logs = by_session(
-            {
-                heat: log_ratio(one_side[heat], other_side[heat])
-                for heat in one_side.keys() & other_side.keys()
-            }
-        )
-        return math.exp(statistics.fmean(logs.values())) if logs else None
+        return ratio_of(self.turns(*over), self.turns(*under))
+
+    def between_sessions(self, over: Sequence[str], under: Sequence[str]) -> float | None:
+        """Return the ratio of two points over the sessions that both have; None without one."""
+        return ratio_of(sessions_of(self.turns(*over)), sessions_of(self.turns(*under)))
+
+    def rival_ratio(self, over: Sequence[str], under: Sequence[str]) -> float:
+        """Return the ratio of two points that stand in one contest."""
+        shared = self.ratio(over, under) or self.between_sessions(over, under)
+        return shared or self.shift(over, under)
+
+
+def ratio_of(
+    one_side: Mapping[int, Sequence[float]], other_side: Mapping[int, Sequence[float]]
+) -> float | None:
+    """Return the ratio of two points' turns over the heats (or sessions) that both have."""
+    shared = one_side.keys() & other_side.keys()
+    logs = by_session({heat: log_ratio(one_side[heat], other_side[heat]) for heat in shared})
+    return math.exp(statistics.fmean(logs.values())) if logs else None
 
 
 def in_sessions(heats: Iterable[int]) -> bool:

@@ -403,7 +403,7 @@ BASE, BIG = (
 )
 GROWING = f"({BIG}) / ({BASE})"
 HALF = f"{_roles('{cpus}RnC+{cpus}C')} / {_roles('{2*cpus}RnC')}"
-_CALL = "file_io.file.submit[arm=call,backend=overlapped,set=size-33554432,buffer={}]"
+_CALL = "file_io.file.submit[arm=call,backend=overlapped,size_bytes=max,buffer={}]"
 MADE = f"{_CALL.format('fresh')} / {_CALL.format('prefaulted')}"
 
 
