@@ -13,7 +13,7 @@ notebook (`ipclab.about_run` of ipclab-report) is here, too, once they are insta
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.7.1"
+__version__ = "0.7.2"
 GROUP = "ipclab.notebook"  # of the entry points that add a name
 MODULES = {
     "errors": ("LabError", "UsageError"),

@@ -141,6 +141,7 @@ def test_a_contest_heeds_the_states_of_its_fastest_and_what_beats_its_limit_head
             "placement": "same",
             "low": slow,
             "high": slow,
+            "fast": slow,
             "slow": slow,
             "why": why,
         }

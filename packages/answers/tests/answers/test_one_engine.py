@@ -17,6 +17,7 @@ from ipclab_answers.choose import asked
 from ipclab_answers.choose.answer import _judge, _launches_more
 from ipclab_answers.choose.candidates import BEST, WORSE, Candidate
 from ipclab_answers.choose.need import need_of
+from ipclab_answers.choose.shown import verdict
 from ipclab_measure.enough import launches_more
 from ipclab_measure.session.questions import comparison_of, open_pairs
 from ipclab_measure.studies.asked import question
@@ -133,3 +134,16 @@ def test_what_is_slower_than_the_faster_state_of_the_fastest_alone_may_be_taken(
     assert [each.status for each in measured] == [BEST, BEST, WORSE]
     assert [each.verdict for each in measured] == ["", states.UNSTEADY, SLOWER]
     assert measured[1].settled and _launches_more(measured[1], 0.05) == 0
+
+
+def test_of_several_sessions_what_would_decide_is_told_in_sessions() -> None:
+    need = need_of({"way": "state", "size": 10_000, "placement": "free"})
+    answer = asked.tell(checkout(), reference(), need)
+    compared = [each for each in answer.rows.compared if each is not None]
+    bound = lab().run.questions.same
+    assert answer.launches == 0
+    assert answer.sessions == max(launches_more(known, bound) for known in compared) > 0
+    assert f"About {answer.sessions:.0f} whole sessions more" in verdict(lab(), answer)
+    more = advice.guesses(lab(), "file_io").more
+    assert more.str.endswith(" sessions").any()
+    assert more[~more.str.endswith(" sessions")].isin(["0", "–"]).all()

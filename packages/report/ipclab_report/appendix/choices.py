@@ -117,7 +117,7 @@ def _likeness(lab: Data, equal: pd.DataFrame, factor: Quantity) -> str:
         name = named_entrant(lab, first.fastest)
         if _beats_limit(equal):
             return lab.say(BEATS_LIMIT, name=name)
-        fast, slow = Quantity(first.best, "ns"), Quantity(first.slow, "ns")
+        fast, slow = Quantity(first.fast, "ns"), Quantity(first.slow, "ns")
         return lab.say(SEVERAL_STATES, name=name, fast=fast, slow=slow)
     if not factor:
         return lab.say(N_("too few launches to tell"))

@@ -138,8 +138,8 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
 
     A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
     `UNSTEADY`, and so is each of one that beats its limit: how slow its other state is, if it did
-    the work at all, nobody knows. Columns beside the contest's: `slow` (ns), the slower state of
-    the fastest, `busy` and `other_busy`, whether both need a CPU that is otherwise idle, and
+    the work at all, nobody knows. Columns beside the contest's: `fast` and `slow` (ns), the states
+    of the fastest, `busy` and `other_busy`, whether both need a CPU that is otherwise idle, and
     `by_level`, whether they are undecided at the level of the contest though the intervals of
     their medians lie apart.
     """
@@ -149,13 +149,17 @@ def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
     of_point = dict(zip(keys, known.to_dict("records"), strict=True))
     best = [of_point[place] for place in zip(rivals.point, rivals.op, strict=True)]
     others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
-    slow = pd.Series([row["slow"] for row in best], rivals.index, dtype=float)
+    fast, slow = (
+        pd.Series([row[name] for row in best], rivals.index, dtype=float)
+        for name in ("fast", "slow")
+    )
     beats = pd.Series([_beats(row) for row in best], rivals.index, dtype=bool)
     shaken = (rivals.verdict == SLOWER) & (beats | (rivals.value < slow))
     pairs = zip(best, others, strict=True)
     lie_apart = [apart(of_row(one), of_row(other)) for one, other in pairs]
     return rivals.assign(
         verdict=rivals.verdict.mask(shaken, UNSTEADY),
+        fast=fast,
         slow=slow,
         busy=pd.Series([needs_idle_cpu(run, row) for row in best], rivals.index, dtype=bool),
         other_busy=pd.Series(
