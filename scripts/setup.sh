@@ -93,9 +93,9 @@ else
     if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./packages/measure/native/hardware 2>"$log"; then
         rm -f "$log"
     else
-        tail -n 3 "$log" >&2
+        grep -m 1 -A 3 -E '^[[:space:]]+error' "$log" >&2 || tail -n 3 "$log" >&2 # what cargo says, not what ran it
         rm -f "$log"
-        say "the native package could not be built: what needs it is not testable here (fix: update Rust, then make setup)"
+        say "the native package could not be built: what needs it is not testable here (fix: do what cargo says above, often update Rust, then make setup)"
         wanted_native="build failed"
     fi
 fi
