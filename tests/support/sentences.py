@@ -276,7 +276,7 @@ MULTIPLEXER = {
     "With both ends counted, Hybrid and Original allocate alike": Asserts(
         unless=(f"{HELD} above 1.1",)
     ),
-    "A pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
+    "At the writing end a pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
     "Two functions of identical code are alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
     "Over a pipe Hybrid gains more": below(GAIN),
     "Whether Hybrid gains as much over a pipe": undecided(GAIN),
@@ -295,9 +295,9 @@ MULTIPLEXER = {
     "A threshold that does not suit": PLAIN,
     "That any threshold makes": PLAIN,
     "Adaptive, which has none": PLAIN,
-    "A pool alone costs memory.": above(POOL),
-    "A pool alone saves memory.": below(POOL),
-    "A pool alone is not shown": undecided(POOL),
+    "At the writing end a pool alone costs memory.": above(POOL),
+    "At the writing end a pool alone saves memory.": below(POOL),
+    "At the writing end a pool alone is not shown": undecided(POOL),
     "A node counts as slower": PLAIN,
     "Adaptive is slower than the best of": Asserts(
         some=tuple(f"{each} above 1.05" for each in ADAPTIVE)

@@ -17,6 +17,7 @@ from ipclab_measure.bounds import suspects
 from ipclab_measure.bounds.cpu_pairs import NAME, cpu_pair_of
 from ipclab_measure.bounds.floors import COPIED, limit_called
 from ipclab_measure.bounds.limits import floors, with_limits
+from ipclab_report.appendix.about import sessions
 
 MOST_TOLD = 3  # results that a notice names
 NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
@@ -143,16 +144,22 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     With `study` only its results count, those that the page shows, and the page says what its
     ratios are.
     """
-    paired = N_(
+    of_launches = N_(
         "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
         " two parts of one launch it is the median of these, as a sum is of the launches' sums."
         " Where launches scatter they differ from the quotient and from the sum of the two medians."
     )
+    of_sessions = N_(
+        "A ratio of medians that took turns is the geometric mean of the sessions' ratios; any"
+        " other ratio, sum or difference is the median of those of the sessions. Where sessions"
+        " differ, it is not what the two medians give."
+    )
+    _, between = sessions(lab)
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
         " {which}. What was beaten is no limit; do not rely on “× limit” of these."
     )
-    sentences = [lab.say(paired)] if study else []
+    sentences = [lab.say(of_sessions if between else of_launches)] if study else []
     for run in runs or (lab.run,):
         faster = beaten(replace(lab, run=run), *filter(None, [study]))
         if len(faster):

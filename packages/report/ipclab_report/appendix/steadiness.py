@@ -17,7 +17,7 @@ WHY = labels.WORDS["states"]
 MOST_TOLD = 3  # that are named
 NAMING = ("backend", "size_bytes", "placement")  # what they are called by
 SAID = N_(
-    "{count} of {all} medians behind the first figure are one state of several, as shown by"
+    "{count} of {all} medians behind the first figure are of points with several states, as shown by"
     " {why}: {which}. None of them is called the fastest unless its slower state still is;"
     " what is faster than its limit never is."
 )

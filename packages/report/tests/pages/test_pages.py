@@ -100,7 +100,7 @@ def test_sentences_have_the_columns_with_which_rows_are_lowest() -> None:
     given = shares("x", long, long * 2, "[1.25–10.75]")
     assert given[0] == 2 + columns.BETWEEN and given[3] == 12 + columns.BETWEEN
     assert abs(given[2] - 2 * given[1]) < 5 and sum(given) == columns.LINE
-    words = shares(long, "[no interval: too few launches]", "holds: 3.08")
+    words = shares(long, "[no interval: too few or too scattered]", "holds: 3.08")
     assert words[1] < 20 and words[2] == 11 + columns.BETWEEN
     of_han = shares("可以断行的很长的句子" * 20, "word" * 9)
     assert of_han[1] == 36 + columns.BETWEEN  # a word stays whole, Chinese breaks anywhere
