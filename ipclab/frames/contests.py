@@ -120,7 +120,8 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     for other in others:
-        compared = {"other": other[0], "value": medians[other], "other_point": other[1]}
+        name, point = other
+        compared = {"other": name, "value": medians[other], "other_point": point}
         yield head | compared | known_of(contest.over_fastest[other])
 
 

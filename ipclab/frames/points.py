@@ -75,12 +75,9 @@ def head(point: Point) -> Row:
 def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
     about = head(measured.point)
-    numbered = enumerate(measured.launches)
-    heats = tuple(
-        int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered
-    )
+    heats = heats_of(measured.launches)
     for row in metrics(measured):
-        estimate, of_heats, by_heat = _between(row, heats)
+        estimate, of_heats, by_heat = between_heats(row, heats)
         yield about | {
             "op": row.op,
             "metric": row.metric,
@@ -93,7 +90,15 @@ def point_rows(measured: Measured) -> Iterator[Row]:
         }
 
 
-def _between(
+def heats_of(launches: Sequence[Launch]) -> tuple[int, ...]:
+    """Return the heat of each launch, or its place in the run where it has none."""
+    return tuple(
+        int(str(launch.facts.get(HEAT) or launch.order or number))
+        for number, launch in enumerate(launches)
+    )
+
+
+def between_heats(
     row: Metric, heats: tuple[int, ...]
 ) -> tuple[Estimate, tuple[int, ...], tuple[float, ...]]:
     """Return a metric's estimate between launches, or sessions where there are several.

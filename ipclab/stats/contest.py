@@ -47,7 +47,7 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     ranked = sorted(medians, key=medians.__getitem__)
     scatter = common_scatter(sides.values())
     over = against_fastest(sides, ranked[0], bound, scatter)
-    quicker = [name for name, known in over.items() if known.verdict == FASTER]
+    quicker = [name for name in ranked[1:] if over[name].verdict == FASTER]
     if quicker:  # by the heats, whose ratio is not that of the medians
         ranked = quicker + ranked
         over = against_fastest(sides, ranked[0], bound, scatter)

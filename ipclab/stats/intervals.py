@@ -127,11 +127,11 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
     logs = bool(ordered[0] > 0)
     values = np.log(ordered) if logs else ordered
     middle = float(np.median(values))
-    plain = exp if logs else float
-    return (
-        plain(middle - factor * (middle - values[0])),
-        plain(middle + factor * (values[-1] - middle)),
-    )
+    low = middle - factor * (middle - values[0])
+    high = middle + factor * (values[-1] - middle)
+    if logs:
+        return exp(low), exp(high)
+    return float(low), float(high)
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ipclab.errors import LabError
-from ipclab.frames.metrics import HEAT, summary
-from ipclab.frames.points import NO_HEAT
+from ipclab.frames.metrics import Metric, summary
+from ipclab.frames.points import between_heats, heats_of
 from ipclab.stats.intervals import Estimate, statistic_estimate
-from ipclab.stats.sessions import by_session, several
 from ipclab.store.archive import (
     Contents,
     HostileError,
@@ -275,12 +274,10 @@ def _medians(measured: Measured, op: str) -> list[float]:
 
 def _time(measured: Measured, op: str) -> Estimate:
     """Return the time of `op` as the run's frames have it: of launches, or of its sessions."""
-    heats = [int(str(launch.facts.get(HEAT, NO_HEAT))) for launch in measured.launches]
     medians = _medians(measured, op)
-    if several(heats):
-        by_heat = dict(zip(heats, medians, strict=True))
-        return statistic_estimate([*by_session(by_heat).values()], 0)
-    return statistic_estimate(medians, 0).for_sessions()
+    row = Metric(op, "p50", "ns", statistic_estimate(medians, 0), [], medians)
+    estimate, _, _ = between_heats(row, heats_of(measured.launches))
+    return estimate
 
 
 def _least(launch: Launch, op: str) -> float:

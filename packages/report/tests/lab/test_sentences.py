@@ -4,29 +4,21 @@ these are changed.
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from ipclab.frames import derived
-from ipclab.frames.contests import contests
-from ipclab.frames.points import BY_HEAT, TURNS
 from ipclab.paths import checkout
-from ipclab.store.run import RunFolder
-from ipclab_measure.studies.asked import question
 from ipclab_report.claims.claim import HOLDS, NOT_TESTABLE, decide
 from ipclab_report.claims.computed import values_of
 from ipclab_report.claims.rules import read_rule
 from ipclab_report.claims.values import ValueSource
 from ipclab_report.lab import lab_of
+from tests.support.changed import COUNTED, Places, Run
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference
-
-# the level of a factor -> by how much its values are multiplied
-Changes = Mapping[tuple[str, Any], float]
-Places = Mapping[str, Mapping[Any, Any]]  # a factor -> which level becomes which
 
 STUDIES = {
     "01_payload": "payload",
@@ -62,48 +54,11 @@ SWAPPED: dict[str, Places] = {
     },
 }
 ABSENT = "not measured in this run."
-COUNTED = ("minor_faults", "bytes_allocated", "receiver_bytes_allocated")
-UNTIMED = ("count", "share", "B", "1")
 # What compares or gives a cause is a finding, where it is no number of the run.
 FINDING = re.compile(
     r"\b(faster|slower|longer|shorter|fewer|less|more|most|beats?|because|since|so"
     r" that|therefore|costs?|saves?)\b"
 )
-
-
-class Run:
-    """The reference run with values of a study multiplied, or with levels of it that change places."""
-
-    def __init__(
-        self, study: str = "", changes: Changes | None = None, places: Places | None = None
-    ) -> None:
-        self.study, self.changes, self.places = study, changes or {}, places or {}
-        self.made: dict[str, pd.DataFrame] = {}
-
-    def __call__(self, _run: RunFolder, study: str, kind: str) -> pd.DataFrame:
-        if study != self.study:
-            return measured(study, kind)
-        if kind not in self.made:
-            if kind == "contests":
-                self.made[kind] = contests(question(study), self(_run, study, "launches"))
-            else:
-                self.made[kind] = self._changed(measured(study, kind)).replace(self.places)
-        return self.made[kind]
-
-    def _changed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        factor = pd.Series(1.0, frame.index)
-        counts, speeds = frame.metric.isin(COUNTED), frame.unit.eq("B/s")
-        changeable = counts | ~frame.unit.isin(UNTIMED)
-        for (name, level), times in self.changes.items():
-            hit = changeable & frame[name].eq(level).fillna(False).astype(bool)  # NA is no level
-            factor = factor.mask(hit & ~speeds, factor * times).mask(hit & speeds, factor / times)
-        columns = [name for name in ("value", "low", "high") if name in frame]
-        changed = {name: frame[name].astype(float) * factor for name in columns}
-        for name in (name for name in (TURNS, BY_HEAT) if name in frame):
-            pairs = zip(frame[name], factor, strict=True)
-            values = [tuple(value * times for value in values) for values, times in pairs]
-            changed[name] = pd.Series(values, frame.index, dtype=object)
-        return frame.assign(**changed)
 
 
 def holds(rule: str, source: ValueSource) -> bool:

@@ -5,14 +5,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.frames.contests import contests
-from ipclab.frames.points import BY_HEAT, TURNS
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
-from ipclab_measure.studies.asked import question
 from ipclab_report.appendix.steadiness import told, unsteady
 from ipclab_report.lab import lab_of
+from tests.support.changed import Run
 from tests.support.told import Told, forget_judged, measured, reference
 
 STEADY: dict[str, Any] = {
@@ -72,35 +70,10 @@ def only(*backends: str) -> Any:
     return read
 
 
-class Quickened:
-    """Frames of the reference run whose round trips of a mechanism take a tenth of their time, which
-    is less than the hardware allows.
-    """
-
-    def __init__(self, backend: str) -> None:
-        self.backend = backend
-        forget_judged()
-
-    def __call__(self, _run: RunFolder, study: str, kind: str) -> pd.DataFrame:
-        if study != "round_trip":
-            return measured(study, kind)
-        if kind == "contests":
-            return contests(question(study), self(_run, study, "launches"))
-        frame = measured(study, kind)
-        hit = frame.backend.eq(self.backend) & frame.unit.eq("ns")
-        share = hit.map({True: 0.1, False: 1.0})
-        numbers = [name for name in ("value", "low", "high") if name in frame]
-        made = {name: frame[name] * share for name in numbers}
-        for name in (name for name in (TURNS, BY_HEAT) if name in frame):
-            pairs = zip(frame[name], share, strict=True)
-            values = [tuple(value * times for value in values) for values, times in pairs]
-            made[name] = pd.Series(values, frame.index, dtype=object)
-        return frame.assign(**made)
-
-
 @pytest.mark.slow
 def test_the_least_median_across_cpus_is_no_fastest_where_it_is_a_state() -> None:
-    with Told("04_round_trip", Quickened("unix")) as notebook:
+    forget_judged()
+    with Told("04_round_trip", Run("round_trip", {("backend", "unix"): 0.1})) as notebook:
         values = notebook.values
         said = " ".join(notebook.shown)
     forget_judged()
