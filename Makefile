@@ -37,8 +37,7 @@ TOGETHER := --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 PYTEST := env -u PYTHONDONTWRITEBYTECODE -u MAKEFLAGS -u MAKELEVEL $(RUN_PYTHON) -m pytest
 # Our own packages are installed from here.
 COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
-	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-measure --no-emit-package ipclab-report \
-	--no-emit-package ipclab-more --no-emit-package ipclab-answers
+	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-more
 export IPCLAB_UNDER_MAKE := 1
 
 .PHONY: help setup tools report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
@@ -82,7 +81,7 @@ check-code: tools ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff format --check --quiet .
 	@$(RUN_PYTHON) -m mypy
 	@$(RUN_PYTHON) -m codespell_lib ipclab packages tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
-	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml packages/*/pyproject.toml
+	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml packages/more/pyproject.toml
 
 doctor: setup ## is this machine fit to measure?
 	@$(IPCLAB) doctor
@@ -91,7 +90,7 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
+	@$(RUN_PYTHON) -m ipclab.report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
 	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		--LabApp.app_settings_dir=$(call quoted,$(CURDIR)/scripts/jupyterlab) --ServerApp.answer_yes=True \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
@@ -100,7 +99,7 @@ clean: setup ## remove what a killed run left behind
 	@$(IPCLAB) clean
 
 lock: tools ## pin the newest packages that the pyproject.toml files allow
-	@$(COMPILE) --upgrade --extra published --extra queues --group setup pyproject.toml packages/*/pyproject.toml -o requirements.lock
+	@$(COMPILE) --upgrade --extra published --extra queues --extra more --group setup pyproject.toml -o requirements.lock
 	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
@@ -111,4 +110,4 @@ pictures: setup ## render the committed run for the pictures of the READMEs
 	@$(RUN_PYTHON) scripts/pictures.py
 
 words: setup ## bring the translation catalogues up to date
-	@$(RUN_PYTHON) -m ipclab_report.pages.words update
+	@$(RUN_PYTHON) -m ipclab.report.pages.words update

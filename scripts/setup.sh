@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets the environment up: the packages of requirements.lock, our five, and the native one where cargo is there; with `dev` the tools
+# Sets the environment up: the packages of requirements.lock, our two, and the native one where cargo is there; with `dev` the tools
 # of requirements-dev.lock, too. Does nothing when all of it is as the files here say. Called by make.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,11 +12,11 @@ with=${2:-}
 stamp=$env_dir/ipclab-setup
 base=${PYTHON:-python3}
 
-digest() { cat requirements.lock pyproject.toml packages/*/pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
+digest() { cat requirements.lock pyproject.toml packages/more/pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
 dev_digest() { sha256sum requirements-dev.lock | cut -c1-32; }
 native_digest() {
     command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
-    find packages/measure/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+    find ipclab/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
         cat - <(cargo --version) | sha256sum | cut -c1-32
 }
 
@@ -66,7 +66,7 @@ fi
 
 # A conda environment has its own packages, to which what ours need besides is added.
 ours=(--no-build-isolation --editable .)
-for package in packages/*/; do ours+=(--editable "./$package"); done
+ours+=(--editable ./packages/more)
 if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
     "$uv" pip install --quiet --python "$python" --group setup || die "packages could not be installed: is a package registry reachable?"
 else
@@ -79,7 +79,7 @@ fi
 compile_packages() { "$python" -m compileall -q -x '/tests?/' "$env_dir"/lib/python3*/site-packages >/dev/null 2>&1 || true; }
 compile_multiplexer() {
     say "compiling the stream multiplexer"
-    "$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
+    "$python" -c 'import sys; from ipclab.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
         say "the multiplexer is not testable here"
 }
 compile_packages &
@@ -90,7 +90,7 @@ if [ "$wanted_native" = "no cargo" ]; then
 else
     say "building the native package"
     log=$(mktemp)
-    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./packages/measure/native/hardware 2>"$log"; then
+    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./ipclab/native/hardware 2>"$log"; then
         rm -f "$log"
     else
         grep -m 1 -A 3 -E '^[[:space:]]+error' "$log" >&2 || tail -n 3 "$log" >&2 # what cargo says, not what ran it

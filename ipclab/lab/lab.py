@@ -98,7 +98,7 @@ class Lab(Data):
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
-        `ipclab_measure.session.session.measure_run` raises.
+        `ipclab.session.session.measure_run` raises.
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)

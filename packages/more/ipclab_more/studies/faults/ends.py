@@ -7,9 +7,9 @@ from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.forked import (
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Worker
+from ipclab.studies.forked import (
     DONE,
     LATEST,
     OVER,
@@ -17,7 +17,7 @@ from ipclab_measure.studies.forked import (
     WRONG,
     Forked,
 )
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     ANEW,
     FIRST,

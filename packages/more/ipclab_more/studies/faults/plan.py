@@ -3,8 +3,8 @@
 import random
 from dataclasses import dataclass
 
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.forked import LATEST
+from ipclab.spawn.worker import Worker
+from ipclab.studies.forked import LATEST
 from ipclab_more.studies.stream.ways import (
     EACH,
     StreamWay,

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.answered import Proof
-from ipclab_measure.spawn.loops import (
+from ipclab.spawn.answered import Proof
+from ipclab.spawn.loops import (
     DISCARDED,
     fitting,
     keep,
     paced,
 )
-from ipclab_measure.spawn.proof import LOOKED
-from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_measure.studies.round_trip import ends
-from ipclab_measure.studies.round_trip.ends import (
+from ipclab.spawn.proof import LOOKED
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.round_trip import ends
+from ipclab.studies.round_trip.ends import (
     INTENDED,
     OP,
     Trips,

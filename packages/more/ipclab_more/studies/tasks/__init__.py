@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab_measure.studies.interface import (
+from ipclab.studies.interface import (
     Launch,
     Outcome,
     Placement,
