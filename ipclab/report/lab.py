@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ipclab.claims import address
 from ipclab.claims import published as texts
 from ipclab.claims.computed import kept_values
 from ipclab.claims.file import File
 from ipclab.claims.values import ValueSource
 from ipclab.errors import LabError
+from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.lab import Lab
