@@ -40,7 +40,7 @@ COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes
 	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-more
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup tools report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
+.PHONY: help setup tools report compare choose measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -57,9 +57,6 @@ report: setup ## measure this machine if needed, render the reports (RUN renders
 
 compare: setup ## compare two runs: make compare A=<run folder> B=<run folder>
 	@$(IPCLAB) compare $(if $(A),$(call quoted,$(A))) $(if $(B),$(call quoted,$(B))) --lang $(call quoted,$(REPORT_LANG))
-
-history: setup ## when did this machine change? all its runs, or RUNS="<run folder> ..."
-	@$(IPCLAB) history $(RUNS) --lang $(call quoted,$(REPORT_LANG))
 
 choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML file>
 	@$(IPCLAB) choose --need $(call quoted,$(NEED)) $(if $(RUN),--run $(call quoted,$(RUN))) --report --lang $(call quoted,$(REPORT_LANG))

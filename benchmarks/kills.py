@@ -44,7 +44,6 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float]] = {
     "ab": (("ab", "true", "true"), 15.0),
     "values": (("values", RUN, "--study", "payload"), 6.0),
     "choose": (("choose", "--size", "100", "--run", RUN), 12.0),
-    "history": (("history", RUN, RUN, "--table-only"), 12.0),
     "compare": (("compare", "--table-only"), 12.0),
     "report": (("report", "--run", RUN, "--lang", "en", "--format", "html"), 60.0),
     "bundle": (("bundle", RUN, "{folder}/x.ipclab", "--samples", "10"), 15.0),
@@ -91,7 +90,7 @@ def ipclab(words: tuple[str, ...], folder: Path) -> "subprocess.Popen[bytes]":
         "XDG_CACHE_HOME": str(folder / "cache"),
         "TMPDIR": str(folder / "tmp"),
     }
-    out = [] if words[0] not in ("report", "compare", "history") else ["--out", f"{folder}/out"]
+    out = [] if words[0] not in ("report", "compare") else ["--out", f"{folder}/out"]
     line = [sys.executable, "-m", "ipclab", *(word.format(folder=folder) for word in words), *out]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(line, cwd=ROOT, env=env, start_new_session=True, **quiet)  # type: ignore[call-overload,no-any-return]

@@ -1,15 +1,16 @@
-"""The command line's entry; its commands come with the packages around this one."""
+"""The command line's entry."""
 
 import sys
 
 from ipclab.errors import LabError
-from ipclab.plugins import part
 
 
 def main() -> None:
-    """Run the command line that ipclab-measure brings."""
+    """Run the command line; an error is one line."""
     try:
-        part("command_line")()
+        from ipclab.commands import cli
+
+        cli.main()
     except LabError as error:
         print(f"ipclab: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

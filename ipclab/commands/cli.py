@@ -15,10 +15,8 @@ from ipclab.installed import one
 from ipclab.plugins import names
 
 GROUP = "ipclab.commands"  # of the entry points that add a command
-PACKAGES = {  # which of ours brings a command
-    "ipclab-report": ("bundle", "check", "import", "report"),
-    "ipclab-answers": ("ab", "choose", "compare", "gather", "history", "runs", "values"),
-}
+PLUGIN = "ipclab-more"  # our own
+OF_PLUGIN = "ab", "choose", "gather", "runs", "values"
 OBJECTS = 100_000  # new ones before garbage is looked for: what modules make as they load is none
 FIRST = """Begin with 'ipclab measure --study round_trip --size 100', which takes some minutes and ends
 with its table. 'ipclab measure --help' names the studies and the levels of each."""
@@ -45,11 +43,10 @@ class Commands(click.Group):
                 return one(GROUP, "command", cmd_name, click.Command)
             except UsageError as error:
                 return _broken(cmd_name, error)
-        for package, brought in PACKAGES.items():
-            if cmd_name in brought:
-                why = f"it comes with {package}, which is not installed"
-                lacking = UsageError(f"no command {cmd_name!r}", why, f"pip install {package}")
-                return _broken(cmd_name, lacking)
+        if cmd_name in OF_PLUGIN:
+            why = f"it comes with {PLUGIN}, which is not installed"
+            lacking = UsageError(f"no command {cmd_name!r}", why, f"pip install {PLUGIN}")
+            return _broken(cmd_name, lacking)
         raise UsageError(f"No such command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
 
 

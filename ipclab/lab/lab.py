@@ -13,11 +13,12 @@ from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import choose
+from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
-from ipclab.plugins import offered, part
+from ipclab.plugins import offered
+from ipclab.session.swept import sweep
 from ipclab.stats.quantity import Quantity
-from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
@@ -101,7 +102,7 @@ class Lab(Data):
         `ipclab.session.session.measure_run` raises.
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
-        swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)
+        swept = sweep(studies, profile, sizes, backends, asked, seed, run)
         return kind().open(str(swept.path))
 
     @contextmanager

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from ipclab.marks import drawn
+from ipclab.marks.fonts import family
 from ipclab.paths import table_beside
-from ipclab.plugins import offered
 from ipclab.store.questions import Mechanism
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
@@ -47,7 +47,7 @@ def settings(lang: str) -> dict[str, Any]:
     ours: Any = mpl.rc_params_from_file(
         Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False
     )
-    return {**ours, **offered("fonts", lambda _lang: {})(lang), "axes.prop_cycle": cycle}
+    return {**ours, **family(lang), "axes.prop_cycle": cycle}
 
 
 def know(mechanisms: Mapping[str, Mechanism]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ipclab.machine.origin import processor
 from ipclab.session.whole import last_session
 from ipclab.stats import sessions
-from ipclab.store.origin import processor
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import N_

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ipclab.store.origin import elsewhere, processor
+from ipclab.machine.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from ipclab.paths import table_beside
-from ipclab.plugins import chosen, part
+from ipclab.plugins import chosen
+from ipclab.words.pofiles import words_of
 
 SOURCE = "en"
 LANGUAGES = table_beside(__file__, "languages.toml")
@@ -27,7 +28,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> Self:
-        """Return the words of `lang`, where they are not English read by ipclab-report.
+        """Return the words of `lang`; English needs no catalogue.
 
         Raises `UsageError` for an unknown language, `LabError` for catalogues that are absent or no
         .po files.
@@ -35,7 +36,7 @@ class Catalogue:
         if lang == SOURCE:
             return cls(lang)
         chosen("language", lang, LANGUAGES)
-        return cls(lang, part("catalogue")(lang, locale))
+        return cls(lang, words_of(lang, locale))
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none.

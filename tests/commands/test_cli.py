@@ -111,9 +111,6 @@ PLACES = (  # every argument that names a file or a folder
     ("compare", "--out"),
     ("gather",),
     ("gather", "bundles", "--out"),
-    ("history",),
-    ("history", "--bless"),
-    ("history", "--out"),
     ("ab", "pipe", "unix", "--output"),
 )
 

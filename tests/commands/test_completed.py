@@ -51,7 +51,6 @@ def test_names_are_offered(line: str, word: str, says: list[str]) -> None:
         "report --run",
         "measure --run",
         "compare",
-        "history newest",
         "runs label",
         "runs delete",
     ],

@@ -17,7 +17,6 @@ from ipclab.report.compare.held import BOUNDS, compared_run
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
-from ipclab_more.history.steps import History
 from tests.support.bundled import make_run
 
 Run = Callable[..., "CompletedProcess[str]"]
@@ -58,7 +57,6 @@ def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFo
     found = shared.shared_points(sides).set_index("backend")
     assert (found.verdict["tcp"], found.reason["tcp"]) == ("not tested", FEW_SAMPLES)
     assert found.verdict["unix"] == "slower"
-    assert History.of(sides).unjudged[FEW_SAMPLES] == 1
 
 
 def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[RunFolder]) -> None:

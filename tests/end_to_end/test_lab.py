@@ -140,11 +140,6 @@ def ran_whole(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return cells
 
 
-def test_a_history_without_two_runs_says_what_it_needs(lab: tuple[Any, str]) -> None:
-    (error,) = errors(run_all(*lab, "history.ipynb"))
-    assert error["evalue"].startswith("a history needs two runs of one machine")
-
-
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
     page = lab[0]
     before = figures(ran_whole(run_all(*lab, "01_payload.ipynb")))
@@ -196,14 +191,6 @@ def test_jupyterlab_asks_for_no_news(lab: tuple[Any, str]) -> None:
 
 
 def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) -> None:
-    (error,) = errors(run_all(*lab, "explore.ipynb", lang="klingon"))
+    (error,) = errors(run_all(*lab, "01_payload.ipynb", lang="klingon"))
     assert error["ename"] == "UsageError"
     assert "klingon" in error["evalue"]
-
-
-def test_the_explorer_reacts(lab: tuple[Any, str]) -> None:
-    page, address = lab
-    ran_whole(run_all(page, address, "explore.ipynb"))
-    page.locator(".jp-RenderedSVG img").first.wait_for()
-    page.locator(".widget-dropdown", has_text="metric").first.locator("select").select_option("p99")
-    page.locator("strong", has_text=re.compile(" p99$")).first.wait_for()

@@ -91,7 +91,6 @@ def test_the_first_report_of_the_tutorial_is_made(
         "08_objects.html",
         "09_tasks.html",
         "10_spin.html",
-        "neighbours.html",
     )
     assert not [
         name for name in absent if name in pages or any(name in page for page in pages.values())

@@ -19,7 +19,7 @@ from ipclab.stats.form import Ends
 from ipclab.stats.quantity import Quantity, measured
 from tests.support.told import reference
 
-STUDIES = "payload", "shared_dict", "round_trip", "stream", "neighbours", "objects"
+STUDIES = "payload", "shared_dict", "round_trip", "stream", "objects"
 REASONS = {
     "en": "level of the contest",
     "ko": "비교의 유의수준",

@@ -135,7 +135,6 @@ def test_what_is_compared_is_in_one_heat_and_every_point_in_some() -> None:
         "payload",
         "stream",
         "multiplexer",
-        "neighbours",
         "calibration",
         "shared_dict",
     ):

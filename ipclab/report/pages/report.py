@@ -34,7 +34,7 @@ from ipclab.words.ours import control_file
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
 DATA = "data"  # beside the reports: the frames as CSV
-SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask for
+SEVERAL = {"runs", "bundles"}  # what notebooks on several runs ask for
 NOTEBOOKS = "notebooks"  # beside the reports, too
 
 
@@ -117,7 +117,7 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
 
     Of a report on one run is each own notebook that asks for nothing else.
     """
-    tools = ("index", "measure", "explore", "choose")
+    tools = ("index", "measure", "choose")
     every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
     return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
 

@@ -1,6 +1,5 @@
 """The commands of the answers: they check what is asked, and then load what answers it."""
 
-import datetime as dt
 import json
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from ipclab.commands.options import profile_option
 from ipclab.console import PATH, say
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
-from ipclab.quantile import quantile_option
 from ipclab.report.rendering import Rendering, rendering
 
 if TYPE_CHECKING:
@@ -127,51 +125,3 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
         if value not in (None, ()):
             plain[name] = value
     return need.need_of(plain)
-
-
-@click.command()
-@click.argument("runs", nargs=-1, type=PATH, shell_complete=complete_run)
-@click.option(
-    "--bless",
-    "accepted",
-    metavar="RUN",
-    type=PATH,
-    help="Accept what steps at this run.",
-)
-@click.option("--reason", default="", help="Why it is accepted.")
-@quantile_option
-@rendering("history")
-def history(
-    runs: tuple[Path, ...],
-    accepted: Path | None,
-    reason: str,
-    quantile: float,
-    to: Rendering,
-) -> None:
-    """Say when this machine or a mechanism changed, and beside what.
-
-    Over all its runs or the RUNS given.
-    """
-    from ipclab.lab.named import run_named
-    from ipclab_more.history.runs import bless, blessed, runs_in_order
-
-    if accepted:
-        blessing = run_named(checkout(), str(accepted))
-        say([bless(blessing, reason, dt.datetime.now(dt.UTC))])
-        return
-    folders = runs_in_order(checkout(), [str(run) for run in runs])
-    to.check()
-    from ipclab.bounds import suspects
-    from ipclab.report import origins
-    from ipclab.report.compare.held import compared_run
-    from ipclab.report.pages.report import notebooks_of
-    from ipclab_more.history.steps import History, event_lines, events_listed
-
-    say(origins.origin_lines(folders))
-    beaten = [line for run in folders for line in suspects.checked(run)]
-    past = History.of([compared_run(run, quantile) for run in folders])
-    events = events_listed(past, blessed(folders))
-    parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
-    notebooks = notebooks_of(checkout(), "history")
-    files = to.render(folders, notebooks, parameters, ("steps.csv", events))
-    say([*beaten, *event_lines(past, events), *files])

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ipclab_more.ab.arms import Arm
 
 FORMATS = ("line", "markdown", "junit", "bmf")  # each a method of `Report`
-COMBINE = "combine"
 SECONDS = click.IntRange(1, 24 * 3600)
 
 
@@ -43,7 +42,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="A [B] | combine FILE ...")
+@click.argument("names", nargs=-1, required=True, metavar="A [B]")
 @click.option("--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone.")
 @click.option("--undo", help="The command that takes --before back, after each launch.")
 @click.option("--command", default="", help="What to run, with an interpreter or checkout for {}.")
@@ -81,34 +80,27 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]")
 @click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
-@click.option("--save", "saved", type=PATH, help="File of this session's answer, for combine.")
 def ab(
     names: Words,
     outputs: tuple[Path, ...],
     formats: Words,
-    saved: Path | None,
     **given: Any,
 ) -> None:
     """Compare two arms in interleaved launches.
 
-    Commands, interpreters, checkouts, mechanisms, or a setting. 'ab combine' says what the saved
-    answers of several sessions show together: slower only if each does.
+    Commands, interpreters, checkouts, mechanisms, or a setting.
 
     Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
     """
-    if names[0] == COMBINE:
-        _combine(names[1:])
     formats = formats or ("line",)
     _check_arms(names, given)
     _check_outputs(formats, outputs)
-    _check_writable([saved] if saved else [], "--save")
     from ipclab.session.alone import alone
     from ipclab.session.progress import Progress
     from ipclab.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
     from ipclab_more.ab.report import TrialReport
-    from ipclab_more.ab.sessions import save
     from ipclab_more.ab.side_by_side import tried
     from ipclab_more.ab.trial import (
         AGAIN,
@@ -134,8 +126,6 @@ def ab(
         for name, file in zip(formats, outputs, strict=False):
             text = getattr(report, name)()
             write_whole(file, f"{text}\n".encode())
-        if saved:
-            save(report, saved)
     except UsageError:
         raise
     except LabError as error:
@@ -144,16 +134,6 @@ def ab(
     shown = report.line if outputs else getattr(report, formats[0])
     say([shown()])
     sys.exit(EXIT[answer.verdict])
-
-
-def _combine(files: Sequence[str]) -> None:
-    """Say what saved answers show together, and end with their exit code."""
-    from ipclab_more.ab.sessions import combined
-    from ipclab_more.ab.trial import EXIT
-
-    together = combined([Path(file) for file in files])
-    say([together.line()])
-    sys.exit(EXIT[together.verdict])
 
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:

@@ -50,7 +50,6 @@ def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
         (("choose", "--help"), 0),
         (("compare", "--fail-on", "nope"), 2),
         (("compare", "--lang", "xx"), 2),
-        (("history", "--format", "docx"), 2),
         (("gather", "nowhere"), 2),
         (("report", "--profile", "quik"), 2),
         (("measure", "--study", "payloads"), 2),

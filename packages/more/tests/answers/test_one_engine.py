@@ -25,7 +25,7 @@ from ipclab_more.choose.need import need_of
 from ipclab_more.choose.shown import verdict
 from tests.support.told import reference
 
-STUDIES = "payload", "shared_dict", "round_trip", "file_io", "stream", "neighbours", "objects"
+STUDIES = "payload", "shared_dict", "round_trip", "file_io", "stream", "objects"
 OPEN = UNDECIDED, NOT_TESTED
 
 

@@ -46,7 +46,6 @@ STUDIES = (
     "round_trip",
     "file_io",
     "stream",
-    "neighbours",
     "objects",
 )
 SIDES = {

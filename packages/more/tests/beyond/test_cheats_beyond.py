@@ -41,7 +41,7 @@ def test_a_cheat_with_objects_is_refused_as_what_it_is(launcher: Launcher, cheat
 
 
 @pytest.mark.parametrize("cheat", ["RotSome", "Local", "OneProcess", "Repeated", "Zeros"])
-@pytest.mark.parametrize("study", ["neighbours", "spin"])
+@pytest.mark.parametrize("study", ["spin"])
 def test_a_cheat_in_another_studys_round_trips_is_refused_as_what_it_is(
     launcher: Launcher, study: str, cheat: str
 ) -> None:

@@ -4,6 +4,7 @@ CPU time and sleeps are of the waits and the work between a question and its ans
 end without its gaps, in which a program does something else; of the echo whole.
 """
 
+import ctypes
 import resource
 from dataclasses import dataclass
 from time import perf_counter_ns as clock
@@ -25,9 +26,9 @@ from ipclab.studies.round_trip.ends import (
     echo,
     warm_up,
 )
-from ipclab_more.studies.neighbours.ends import wake_in_time
 
 CPU, PERIOD = "cpu", "period"  # a trip's share of a turn: CPU time of both ends, and time
+PR_SET_TIMERSLACK = 29
 WAITS = 2  # of a round trip: for the question, and for the answer
 
 
@@ -114,3 +115,11 @@ def after_gaps(trips: Trips, gaps: list[int], used: Used) -> Samples:
         times[number] = ended - begun
         trips.check(number)
     return np.frombuffer(times, np.int64)
+
+
+def wake_in_time() -> None:
+    """Have timers of this process end when due: others have 50 us of slack, real-time none.
+
+    See prctl(2), PR_SET_TIMERSLACK.
+    """
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_TIMERSLACK, 1)
