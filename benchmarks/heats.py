@@ -38,12 +38,7 @@ from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import LEAST_LONG
 from ipclab.stats import paired
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Side,
-    compare,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.studies.calibration import OP, roles
 from ipclab.studies.installed import study as study_of

@@ -12,12 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ipclab.backends.codecs import (
-    CODECS,
-    encoded_bytes,
-    published_dictionary,
-    rotations,
-)
+from ipclab.backends.codecs import CODECS, encoded_bytes, published_dictionary, rotations
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Place
 from ipclab.machine.placement import Placement

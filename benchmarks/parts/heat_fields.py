@@ -19,13 +19,7 @@ from ipclab.session.session import SAME_CPU, WARM_TURNS
 from ipclab.spawn.heat import Bench, Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.studies.installed import study as study_of
-from ipclab.studies.interface import (
-    Point,
-    Profile,
-    Site,
-    Study,
-    Sweep,
-)
+from ipclab.studies.interface import Point, Profile, Site, Study, Sweep
 from ipclab.studies.profile import profile
 
 SEED, LEAST_ROUNDS, SECONDS = 1, 2, 300.0

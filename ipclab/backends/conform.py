@@ -11,12 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from time import monotonic_ns as clock
 
 from ipclab.backends.interface import Place, variant
-from ipclab.backends.peers import (
-    SENT,
-    SLACK_NS,
-    PeerChannel,
-    PeerError,
-)
+from ipclab.backends.peers import SENT, SLACK_NS, PeerChannel, PeerError
 from ipclab.backends.waiting import MS, Peer
 from ipclab.errors import LabError
 from ipclab.paths import checkout

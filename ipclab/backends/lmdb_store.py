@@ -5,12 +5,7 @@ import shutil
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import (
-    Backend,
-    Data,
-    Place,
-    Store,
-)
+from ipclab.backends.interface import Backend, Data, Place, Store
 from ipclab.backends.library import Library
 from ipclab.errors import LabError
 

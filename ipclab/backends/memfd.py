@@ -4,12 +4,7 @@ import fcntl
 import mmap
 import os
 
-from ipclab.backends.interface import (
-    VIEW,
-    Backend,
-    Data,
-    too_long,
-)
+from ipclab.backends.interface import VIEW, Backend, Data, too_long
 from ipclab.backends.sockets import NotesEnd
 
 NAME = "ipclab"  # what /proc calls it; nobody can open it by that

@@ -10,13 +10,7 @@ from typing import Any
 
 import posix_ipc
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
 from ipclab.backends.waiting import SLICE_NS, closed, until
 from ipclab.errors import LabError

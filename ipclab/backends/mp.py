@@ -17,23 +17,11 @@ from multiprocessing import process, resource_tracker, shared_memory
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
-from ipclab.backends.interface import (
-    Backend,
-    Data,
-    Place,
-    Segment,
-    too_long,
-    variant,
-)
+from ipclab.backends.interface import Backend, Data, Place, Segment, too_long, variant
 from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.sockets import UnixEnd
 from ipclab.backends.stream import PipesEnd
-from ipclab.backends.waiting import (
-    BLOCK,
-    Peer,
-    closed,
-    wait,
-)
+from ipclab.backends.waiting import BLOCK, Peer, closed, wait
 from ipclab.spawn import names
 
 KEY_BYTES = 16

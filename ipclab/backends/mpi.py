@@ -8,15 +8,7 @@ all ranks when one dies, which fails the launch.
 from functools import partial
 from typing import Any
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Channel,
-    Data,
-    Place,
-    Store,
-    too_long,
-)
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, Store, too_long
 from ipclab.backends.seqlock import START, SeqlockStore
 from ipclab.backends.waiting import SPIN, wait
 from ipclab.errors import LabError

@@ -6,14 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Channel,
-    Data,
-    Place,
-    variant,
-)
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, variant
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 from ipclab.paths import SHIPPED

@@ -6,20 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.sockets import TimedSocket, UnixEnd, socket_path
-from ipclab.backends.waiting import (
-    Peer,
-    closed,
-    there,
-    until,
-)
+from ipclab.backends.waiting import Peer, closed, there, until
 
 LIMIT = Path("/proc/sys/net/core/wmem_max")
 USUAL_LIMIT = 212_992  # bytes, net.core.wmem_max as Linux ships it

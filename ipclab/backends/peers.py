@@ -8,20 +8,8 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic_ns as clock
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-    variant,
-)
-from ipclab.backends.waiting import (
-    MS,
-    Peer,
-    closed,
-    in_ms,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.waiting import MS, Peer, closed, in_ms
 from ipclab.errors import LabError
 from ipclab.spawn.exits import die_with_parent
 

@@ -16,12 +16,7 @@ from ipclab.backends.interface import (
     variant,
 )
 from ipclab.backends.seqlock import START, SegmentStore
-from ipclab.backends.waiting import (
-    BLOCK,
-    SLICE_NS,
-    WAITS,
-    wait,
-)
+from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 

@@ -17,14 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Data,
-    Place,
-    too_long,
-    variant,
-)
+from ipclab.backends.interface import INTO, Backend, Data, Place, too_long, variant
 from ipclab.backends.sockets import NotesEnd
 from ipclab.backends.waiting import Peer, closed
 from ipclab.errors import LabError

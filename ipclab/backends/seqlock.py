@@ -13,13 +13,7 @@ from contextlib import suppress
 from time import monotonic_ns as clock
 from typing import ClassVar
 
-from ipclab.backends.interface import (
-    Data,
-    Place,
-    Segment,
-    Store,
-    too_long,
-)
+from ipclab.backends.interface import Data, Place, Segment, Store, too_long
 
 SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
 # Where the content begins. Not the next cache line: a large bytes object starts 48 bytes into its

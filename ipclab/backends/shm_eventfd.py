@@ -11,21 +11,9 @@ import os
 import selectors
 from collections.abc import Sequence
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import INTO, Backend, Data, Place, too_long
 from ipclab.backends.sockets import NotesEnd
-from ipclab.backends.waiting import (
-    BLOCK,
-    SPIN_THEN_BLOCK,
-    Peer,
-    closed,
-    wait,
-)
+from ipclab.backends.waiting import BLOCK, SPIN_THEN_BLOCK, Peer, closed, wait
 
 LENGTH = 8  # bytes of a message's length
 RING_BYTES, FEWEST, MOST = 1 << 20, 4, 64  # of a ring, and of its places

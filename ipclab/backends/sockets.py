@@ -13,21 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Channel,
-    Data,
-    Place,
-)
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
 from ipclab.backends.stream import StreamChannel
-from ipclab.backends.waiting import (
-    BLOCK,
-    WAITS,
-    Peer,
-    closed,
-    until,
-)
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, closed, until
 from ipclab.errors import LabError
 
 LONGEST_PATH = 107  # unix(7): sun_path without its terminator

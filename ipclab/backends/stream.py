@@ -10,23 +10,8 @@ from pathlib import Path
 from time import monotonic_ns as clock
 from typing import ClassVar
 
-from ipclab.backends.interface import (
-    INTO,
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-    variant,
-)
-from ipclab.backends.waiting import (
-    BLOCK,
-    WAITS,
-    Peer,
-    closed,
-    there,
-    wait,
-)
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, closed, there, wait
 from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")

@@ -6,13 +6,7 @@ import socket
 from struct import Struct
 from time import monotonic_ns as clock
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.sockets import HOST, TimedSocket, no_loopback
 from ipclab.backends.waiting import Peer, until
 

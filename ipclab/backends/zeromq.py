@@ -30,14 +30,7 @@ from ipclab.backends.interface import (
     variant,
 )
 from ipclab.backends.sockets import no_loopback, socket_path
-from ipclab.backends.waiting import (
-    BLOCK,
-    MS,
-    WAITS,
-    Peer,
-    in_ms,
-    wait,
-)
+from ipclab.backends.waiting import BLOCK, MS, WAITS, Peer, in_ms, wait
 
 ZAP = "inproc://zeromq.zap.01"
 NAME = b"ipclab"

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from ipclab.claims import verdicts
-from ipclab.claims.claim import (
-    OWN,
-    Claim,
-    Verdict,
-    judge_all,
-)
+from ipclab.claims.claim import OWN, Claim, Verdict, judge_all
 from ipclab.claims.computed import one_value, values_of
 from ipclab.claims.expression import Term
 from ipclab.claims.file import File

@@ -13,10 +13,7 @@ import pandas as pd
 from ipclab.claims.values import Operator, Values, ValueSource
 from ipclab.frames.address import Address, Axes, MissingError
 from ipclab.prose.language import RuleError
-from ipclab.prose.units import (
-    PLAIN,
-    UNITS,
-)
+from ipclab.prose.units import PLAIN, UNITS
 from ipclab.stats.quantity import Quantity, of
 
 DEEPEST = 100  # parts inside each other

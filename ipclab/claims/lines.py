@@ -16,12 +16,7 @@ from ipclab.claims.claim import AmountTable, Claim, decide
 from ipclab.claims.expression import Term
 from ipclab.claims.file import Control, File, _Names
 from ipclab.claims.requirement import Requirement
-from ipclab.claims.rules import (
-    Rule,
-    read_names,
-    read_rule,
-    read_sum,
-)
+from ipclab.claims.rules import Rule, read_names, read_rule, read_sum
 from ipclab.claims.values import MOST_WORK, ValueSource, Work
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address

@@ -13,14 +13,7 @@ import msgspec
 import numpy as np
 
 from ipclab.claims import tolerance
-from ipclab.claims.claim import (
-    FAILS,
-    HOLDS,
-    NOT_TESTABLE,
-    Amounts,
-    Text,
-    decide,
-)
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Amounts, Text, decide
 from ipclab.claims.expression import Term, looked_up
 from ipclab.claims.rules import Rule
 from ipclab.claims.tolerance import Coverage

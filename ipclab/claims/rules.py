@@ -16,26 +16,12 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 
-from ipclab.claims.expression import (
-    ALONG,
-    FUNCTIONS,
-    Term,
-    applied,
-    constant,
-    joined,
-    looked_up,
-)
+from ipclab.claims.expression import ALONG, FUNCTIONS, Term, applied, constant, joined, looked_up
 from ipclab.claims.values import ValueSource
 from ipclab.errors import hint
 from ipclab.frames.address import Address
 from ipclab.prose import language
-from ipclab.prose.language import (
-    Operator,
-    Reader,
-    RuleError,
-    amount_and_half,
-    names_in,
-)
+from ipclab.prose.language import Operator, Reader, RuleError, amount_and_half, names_in
 
 ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")

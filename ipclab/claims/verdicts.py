@@ -3,12 +3,7 @@
 from dataclasses import replace
 from math import inf, isfinite
 
-from ipclab.claims.claim import (
-    SLACK,
-    Claim,
-    Verdict,
-    run_constants,
-)
+from ipclab.claims.claim import SLACK, Claim, Verdict, run_constants
 from ipclab.claims.rules import Rule
 from ipclab.frames import derived
 from ipclab.frames.address import Address

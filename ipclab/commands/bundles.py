@@ -20,20 +20,9 @@ from ipclab.calibrated.known import calibration_file, known
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
-from ipclab.store.archive import (
-    CALIBRATION,
-    CHUNK,
-    CRATE,
-    INDEX_OF_BUNDLE,
-    Contents,
-    Entry,
-)
+from ipclab.store.archive import CALIBRATION, CHUNK, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle import held_folder, place, verify
-from ipclab.store.files import (
-    dump_json,
-    sha256,
-    whole,
-)
+from ipclab.store.files import dump_json, sha256, whole
 from ipclab.store.record import sealed
 from ipclab.store.run import INDEX, RunFolder
 

@@ -9,12 +9,7 @@ from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles
 from ipclab.quantile import MEDIAN
-from ipclab.stats.intervals import (
-    LEAST_BEYOND,
-    Estimate,
-    pooled,
-    rank,
-)
+from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode

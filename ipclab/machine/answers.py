@@ -9,14 +9,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from ipclab.machine.parse import (
-    KNOWN,
-    LARGEST,
-    choice,
-    cpu_list,
-    key_values,
-    size,
-)
+from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, key_values, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
 from ipclab.store.files import sha256

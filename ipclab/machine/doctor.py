@@ -10,22 +10,11 @@ from shutil import which
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.machine import (
-    AbsentError,
-    Conditions,
-    Source,
-    collect,
-    conditions,
-)
+from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
 from ipclab.machine.findings import examine
 from ipclab.machine.mounts import SHM
-from ipclab.machine.observed import (
-    FIT,
-    Finding,
-    Noise,
-    Observed,
-)
+from ipclab.machine.observed import FIT, Finding, Noise, Observed
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened

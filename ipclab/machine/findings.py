@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE
-from ipclab.machine.observed import (
-    NOTE,
-    Finding,
-    Observed,
-    finding_of,
-)
+from ipclab.machine.observed import NOTE, Finding, Observed, finding_of
 from ipclab.paths import typed
 
 MIB, GIB = 1 << 20, 1 << 30

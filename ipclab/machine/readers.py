@@ -10,12 +10,7 @@ from typing import Any
 
 from ipclab import __version__
 from ipclab.machine import answers, cgroup, mounts
-from ipclab.machine.answers import (
-    cache,
-    soft_limit,
-    tool,
-    topology,
-)
+from ipclab.machine.answers import cache, soft_limit, tool, topology
 from ipclab.machine.mounts import mount, space
 from ipclab.machine.parse import cpu_list
 from ipclab.machine.source import Source, present

@@ -9,13 +9,7 @@ import pandas as pd
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import note_ends, reach, scale
 from ipclab.marks.curves import lines
-from ipclab.marks.marks import (
-    NAMELESS,
-    check_columns,
-    drawable,
-    groups,
-    label_of,
-)
+from ipclab.marks.marks import NAMELESS, check_columns, drawable, groups, label_of
 from ipclab.marks.named_rows import dots, name_rows
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels

@@ -17,12 +17,7 @@ from ipclab.lab.runs import choose
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import chosen
 from ipclab.prose.prose import translated
-from ipclab.report.notebooks.parameters import (
-    KEEP_IN_LAB,
-    TAG,
-    fault,
-    read_notebook,
-)
+from ipclab.report.notebooks.parameters import KEEP_IN_LAB, TAG, fault, read_notebook
 from ipclab.report.notebooks.quotes import executed_notebook
 from ipclab.report.pages.report import render_run
 from ipclab.session.progress import Progress

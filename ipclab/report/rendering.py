@@ -118,12 +118,7 @@ class Rendering:
         fails.
         """
         from ipclab.report import head
-        from ipclab.report.pages.jobs import (
-            Job,
-            Target,
-            refuse,
-            run_jobs,
-        )
+        from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs
         from ipclab.report.pages.report import DATA
         from ipclab.report.pages.staleness import write_manifest
         from ipclab.session.progress import Progress

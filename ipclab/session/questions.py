@@ -9,10 +9,7 @@ import pandas as pd
 
 from ipclab.bounds.floors import Floors, Key, limit_called
 from ipclab.frames.contests import KNOWN, contests
-from ipclab.frames.metrics import (
-    HEAT,
-    ROUND,
-)
+from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, TURNS, LaunchMedians, Row, head
 from ipclab.session.goals import Judged, OpenPair
 from ipclab.session.state import State

@@ -20,12 +20,7 @@ from ipclab.errors import LabError
 from ipclab.session.allowance import Allowance
 from ipclab.session.goals import Judged, kinds, left_out, next_goals
 from ipclab.session.progress import Progress
-from ipclab.session.state import (
-    BUDGET,
-    DECIDED,
-    State,
-    besides_limits,
-)
+from ipclab.session.state import BUDGET, DECIDED, State, besides_limits
 from ipclab.store.launch import Launch
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 

@@ -12,15 +12,7 @@ from typing import NamedTuple
 from ipclab.calibrated.known import count_new_runs
 from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.machine import (
-    Machine,
-    Source,
-    Topology,
-    collect,
-    conditions,
-    disturbance,
-    referees,
-)
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance, referees
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.paths import Paths
 from ipclab.session.allowance import Allowance
@@ -43,12 +35,7 @@ from ipclab.store.point import Point
 from ipclab.store.record import Record, check_measured, reopened
 from ipclab.studies.asked import questions_plain, renewed
 from ipclab.studies.installed import ALWAYS
-from ipclab.studies.interface import (
-    Bench,
-    NotTestableError,
-    Site,
-    Study,
-)
+from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
 

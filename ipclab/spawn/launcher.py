@@ -15,13 +15,7 @@ import msgspec
 
 from ipclab.spawn.exits import ending, last_line
 from ipclab.spawn.failures import LaunchError, LostError, SessionError, failed, silent
-from ipclab.spawn.ledger import (
-    Session,
-    close_session,
-    ledger_file,
-    open_session,
-    remove_launch,
-)
+from ipclab.spawn.ledger import Session, close_session, ledger_file, open_session, remove_launch
 from ipclab.spawn.owned import own
 from ipclab.spawn.started import (
     END_SECONDS,

@@ -16,16 +16,7 @@ from typing import Any, TypeVar
 
 from ipclab.errors import LabError
 from ipclab.spawn.heat import BEGINNING, ENDING
-from ipclab.spawn.mpi_mail import (
-    MAKE,
-    MEET,
-    SIGNAL,
-    Answer,
-    Command,
-    Done,
-    Mail,
-    RankPart,
-)
+from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, RankPart
 from ipclab.spawn.started import Role
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import (

@@ -8,28 +8,10 @@ from functools import partial
 
 from ipclab.errors import LabError
 from ipclab.spawn.failures import failed
-from ipclab.spawn.heat import (
-    Contestant,
-    HeatOutcomes,
-    Schedule,
-    together_or_alone,
-)
+from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.mpi_mail import (
-    CANCEL,
-    MAIL_SECONDS,
-    Answer,
-    Command,
-    Done,
-    RankPart,
-)
-from ipclab.spawn.mpi_outer import (
-    GRACE_SECONDS,
-    Node,
-    NoMore,
-    World,
-    reachable,
-)
+from ipclab.spawn.mpi_mail import CANCEL, MAIL_SECONDS, Answer, Command, Done, RankPart
+from ipclab.spawn.mpi_outer import GRACE_SECONDS, Node, NoMore, World, reachable
 from ipclab.spawn.mpi_worker import run_roles
 from ipclab.spawn.rank_bench import names_of, outcomes_by_name
 from ipclab.spawn.worker import Failed

@@ -17,35 +17,13 @@ from pathlib import Path
 
 from ipclab.errors import LabError
 from ipclab.spawn.apart import network
-from ipclab.spawn.exits import (
-    SILENCE,
-    ending,
-    full_memory_words,
-    last_line,
-    tail,
-)
+from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line, tail
 from ipclab.spawn.failures import LaunchError, failed
-from ipclab.spawn.heat import (
-    Contestant,
-    HeatOutcomes,
-    Schedule,
-    together_or_alone,
-)
+from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
-from ipclab.spawn.mpi import (
-    SEGMENT_BYTES,
-    command,
-    mpi_missing,
-    mpiexec,
-    rank_environment,
-)
-from ipclab.spawn.mpi_mail import (
-    Answer,
-    Command,
-    Done,
-    RankPart,
-)
+from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpi_missing, mpiexec, rank_environment
+from ipclab.spawn.mpi_mail import Answer, Command, Done, RankPart
 from ipclab.spawn.names import exclusively, shared
 from ipclab.spawn.started import END_SECONDS, Role
 from ipclab.spawn.wire import LateError, Wire, hear

@@ -15,14 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
-from ipclab.store.files import (
-    PART,
-    dump_json,
-    locked,
-    sha256,
-    write_whole,
-    written,
-)
+from ipclab.store.files import PART, dump_json, locked, sha256, write_whole, written
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import INDEX, RunFolder, read_run

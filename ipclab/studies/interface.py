@@ -14,27 +14,14 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.spawn.heat import (
-    BEGINNING,
-    Bench,
-    Contestant,
-    Heat,
-    HeatOutcomes,
-    Schedule,
-)
+from ipclab.spawn.heat import BEGINNING, Bench, Contestant, Heat, HeatOutcomes, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
 from ipclab.store.questions import Bound, Limit
-from ipclab.studies.arms import (
-    FILE,
-    Levels,
-    expanded,
-    table,
-    under,
-)
+from ipclab.studies.arms import FILE, Levels, expanded, table, under
 from ipclab.studies.profile import Profile
 
 __all__ = [

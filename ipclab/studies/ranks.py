@@ -8,13 +8,7 @@ from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.outer_bench import OuterBench
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.store.point import Point
-from ipclab.studies.interface import (
-    Bench,
-    Contestant,
-    HeatOutcomes,
-    Schedule,
-    Site,
-)
+from ipclab.studies.interface import Bench, Contestant, HeatOutcomes, Schedule, Site
 
 
 def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Bench]:

@@ -13,12 +13,7 @@ import zmq
 
 from ipclab.backends import memfd
 from ipclab.backends.installed import backends, ready
-from ipclab.backends.interface import (
-    Address,
-    Backend,
-    Channel,
-    Place,
-)
+from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.session.request import Request

@@ -10,20 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.backends.codecs import (
-    CODECS,
-    encoded_bytes,
-    published_dictionary,
-    rotations,
-)
+from ipclab.backends.codecs import CODECS, encoded_bytes, published_dictionary, rotations
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend, Place
-from ipclab.backends.seqlock import (
-    LENGTH,
-    SEQUENCE,
-    START,
-    SeqlockStore,
-)
+from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockStore
 from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import digest

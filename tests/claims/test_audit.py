@@ -16,13 +16,7 @@ import pytest
 from ipclab.backends.codecs import CODECS, published_dictionary
 from ipclab.claims import computed
 from ipclab.claims.audit import claims, claims_table, corrections
-from ipclab.claims.claim import (
-    FAILS,
-    HOLDS,
-    NOT_TESTABLE,
-    Claim,
-    decide,
-)
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim, decide
 from ipclab.claims.computed import compute
 from ipclab.claims.published import (
     Recomputed,
@@ -35,14 +29,7 @@ from ipclab.claims.published import (
 )
 from ipclab.claims.rules import read_rule, read_sum
 from ipclab.claims.texts import shared_dict
-from ipclab.claims.told import (
-    above,
-    at,
-    between,
-    each,
-    exact,
-    log,
-)
+from ipclab.claims.told import above, at, between, each, exact, log
 from ipclab.claims.values import ValueSource
 from ipclab.claims.verdicts import NEEDS, with_interval
 from ipclab.frames.address import Address

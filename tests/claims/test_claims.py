@@ -9,14 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.claims.claim import (
-    FAILS,
-    HOLDS,
-    NOT_TESTABLE,
-    UNDECIDED,
-    decide,
-    judge_all,
-)
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
 from ipclab.claims.rules import read_names, read_rule, read_sum

@@ -13,12 +13,7 @@ import click
 import pytest
 
 from ipclab.console import PATH
-from ipclab.errors import (
-    MOST_NAMED,
-    LabError,
-    UsageError,
-    hint,
-)
+from ipclab.errors import MOST_NAMED, LabError, UsageError, hint
 from ipclab.paths import Paths
 from ipclab.report.pages.report import render_run
 from ipclab.session.progress import Progress

@@ -16,12 +16,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
-from ipclab.frames.points import (
-    VALUES,
-    Frame,
-    launch_rows,
-    point_rows,
-)
+from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.paths import Paths

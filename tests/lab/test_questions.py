@@ -13,13 +13,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.prose import prose
-from ipclab.prose.questions import (
-    ProseQuestion,
-    edged,
-    factor_within,
-    parts,
-    with_answers,
-)
+from ipclab.prose.questions import ProseQuestion, edged, factor_within, parts, with_answers
 from ipclab.prose.teller import FEW, Teller
 from ipclab.report.lab import lab_of
 from ipclab.stats import judge

@@ -32,13 +32,7 @@ from ipclab.report.appendix.signing import (
     page_marks,
     title_block,
 )
-from ipclab.report.appendix.uncertainty import (
-    COVERAGE,
-    LEAST,
-    NORMAL,
-    TYPES,
-    budget,
-)
+from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, NORMAL, TYPES, budget
 from ipclab.report.lab import ReportLab as Lab
 from ipclab.report.lab import lab_of
 from ipclab.report.pages import document

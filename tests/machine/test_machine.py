@@ -11,12 +11,7 @@ import pytest
 
 from ipclab.machine.answers import memory_sold
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import (
-    KINDS,
-    Machine,
-    collect,
-    take_fact,
-)
+from ipclab.machine.facts import KINDS, Machine, collect, take_fact
 from ipclab.machine.parse import cpu_list, cpu_set, size
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.machine.readers import READERS

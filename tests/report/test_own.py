@@ -9,13 +9,7 @@ from nbformat import v4
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
-from ipclab.report.pages.jobs import (
-    Job,
-    Target,
-    _together,
-    refuse,
-    run_jobs,
-)
+from ipclab.report.pages.jobs import Job, Target, _together, refuse, run_jobs
 from ipclab.report.pages.report import _readable, notebooks_of
 from ipclab.session.progress import Progress
 from tests.support.commands import ROOT

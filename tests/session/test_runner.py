@@ -28,13 +28,7 @@ from ipclab.session.questions import doubtful, judge_pairs
 from ipclab.session.request import Request
 from ipclab.session.rounds import Launched, Rounds, shuffled
 from ipclab.session.session import measure_run
-from ipclab.session.state import (
-    BUDGET,
-    DECIDED,
-    ENOUGH,
-    PointStates,
-    State,
-)
+from ipclab.session.state import BUDGET, DECIDED, ENOUGH, PointStates, State
 from ipclab.spawn.failures import SessionError
 from ipclab.stats import ranktest
 from ipclab.store import MOST_LAUNCHES, record, validity

@@ -6,19 +6,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.session.heats import (
-    MOST,
-    groups_with_limits,
-    heats,
-    packed,
-    parted,
-)
-from ipclab.spawn.heat import (
-    LEAST_TURNS,
-    Contestant,
-    Heat,
-    Schedule,
-)
+from ipclab.session.heats import MOST, groups_with_limits, heats, packed, parted
+from ipclab.spawn.heat import LEAST_TURNS, Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point

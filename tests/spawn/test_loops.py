@@ -8,18 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.spawn.loops import (
-    count_faults,
-    operations,
-    paced,
-    record,
-)
-from ipclab.spawn.worker import (
-    WAKE_NS,
-    Worker,
-    queued_ns,
-    zeros,
-)
+from ipclab.spawn.loops import count_faults, operations, paced, record
+from ipclab.spawn.worker import WAKE_NS, Worker, queued_ns, zeros
 
 
 @pytest.fixture

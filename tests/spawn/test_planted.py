@@ -20,12 +20,7 @@ from ipclab.errors import LabError
 from ipclab.report.notebooks.execute import Kernel
 from ipclab.spawn import names, scratch
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.ledger import (
-    NAME_KINDS,
-    SHARED_MEMORY,
-    close_session,
-    open_session,
-)
+from ipclab.spawn.ledger import NAME_KINDS, SHARED_MEMORY, close_session, open_session
 from ipclab.spawn.mpi import mpiexec
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.worker import Worker

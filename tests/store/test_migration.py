@@ -20,12 +20,7 @@ from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.record import encode, reopened
 from ipclab.store.samples import decode
-from ipclab.store.schema import (
-    POINT_STEPS,
-    RUN_STEPS,
-    SCHEMA,
-    migrated,
-)
+from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

@@ -12,12 +12,7 @@ from ipclab.bounds.named import bound_of
 from ipclab.errors import LabError
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json
-from ipclab.store.questions import (
-    Bound,
-    Mechanism,
-    Question,
-    Questions,
-)
+from ipclab.store.questions import Bound, Mechanism, Question, Questions
 from ipclab.store.record import sealed
 from ipclab.studies.asked import question, questions_of, renewed
 from ipclab.studies.installed import studies

@@ -19,13 +19,7 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.file_io import engine, study, sweeps
-from ipclab.studies.file_io.sets import (
-    Draw,
-    FileSet,
-    file_sets,
-    own_sets,
-    set_of,
-)
+from ipclab.studies.file_io.sets import Draw, FileSet, file_sets, own_sets, set_of
 from ipclab.studies.file_io.study import DRAWS, FileIoStudy
 from ipclab.studies.file_io.sweeps import roles_of_mix
 from ipclab.studies.interface import Sweep

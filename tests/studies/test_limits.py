@@ -10,18 +10,9 @@ from msgspec import structs
 
 from ipclab.backends.interface import Backend
 from ipclab.bounds import limits
-from ipclab.bounds.floors import (
-    Floor,
-    Floors,
-    Key,
-    native,
-)
+from ipclab.bounds.floors import Floor, Floors, Key, native
 from ipclab.frames.derived import LAUNCH_VALUES
-from ipclab.frames.points import (
-    VALUES,
-    launch_rows,
-    point_rows,
-)
+from ipclab.frames.points import VALUES, launch_rows, point_rows
 from ipclab.machine.placement import Placement
 from ipclab.session.request import Request
 from ipclab.spawn.heat import Contestant, Heat, Schedule

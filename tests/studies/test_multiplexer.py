@@ -27,13 +27,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.multiplexer import (
-    NODES,
-    output,
-    study,
-    toolchain,
-    turns,
-)
+from ipclab.studies.multiplexer import NODES, output, study, toolchain, turns
 from ipclab.studies.multiplexer.study import FACTORS, LONGEST, MultiplexerStudy, cell
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES

@@ -25,13 +25,7 @@ from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
-from ipclab.studies.payload import (
-    MOVED,
-    SIZES,
-    mapping,
-    published,
-    tcp,
-)
+from ipclab.studies.payload import MOVED, SIZES, mapping, published, tcp
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.commands import names_of

@@ -27,13 +27,7 @@ from ipclab.store.point import Point
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.round_trip import (
-    GAPS_NS,
-    SIZES,
-    RoundTripStudy,
-    published,
-    start,
-)
+from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
 from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
 from tests.spawn.test_workers import CPUS

@@ -33,11 +33,7 @@ from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.published import STORES
-from ipclab.studies.shared_dict.study import (
-    WRITES,
-    SharedDictStudy,
-    staleness,
-)
+from ipclab.studies.shared_dict.study import WRITES, SharedDictStudy, staleness
 from tests.spawn.test_ranks import CPUS, MISSING
 from tests.support.commands import files_of, names_of, processes_of, servers_of
 

@@ -10,12 +10,7 @@ import pandas as pd
 from ipclab.frames.contests import ALL, CONTEST, fields
 from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.shared import run_pairs
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Side,
-    compare,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
 COLUMNS = ("pair", "study", *CONTEST, *FOUND)

@@ -21,13 +21,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from ipclab.stats import paired
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    Comparison,
-    Side,
-    judge_ratio,
-    refusal,
-)
+from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, judge_ratio, refusal
 from ipclab.stats.intervals import exp
 from ipclab.stats.paired import Scatter
 

@@ -17,14 +17,7 @@ from ipclab.report.hints import HINT
 from ipclab.report.notebooks.parameters import KEEP_IN_LAB
 from ipclab.report.pages import captions, front, narrative, outputs, pandoc
 from ipclab.report.pages.extraction import title
-from ipclab.report.pages.outputs import (
-    Lost,
-    Markup,
-    Picture,
-    Printed,
-    Prose,
-    Unread,
-)
+from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 

@@ -9,12 +9,7 @@ from ipclab.lab.figure import Figure
 from ipclab.report.head import Head
 from ipclab.report.notebooks.nb import nbformat
 from ipclab.report.pages import pandoc
-from ipclab.report.pages.document import (
-    WORDS,
-    Block,
-    Document,
-    read_document,
-)
+from ipclab.report.pages.document import WORDS, Block, Document, read_document
 from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.report.pages.front import is_origin
 from ipclab.report.pages.outputs import Prose

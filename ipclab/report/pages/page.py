@@ -11,19 +11,8 @@ from typing import Any
 from ipclab.lab.figure import Figure
 from ipclab.report.notebooks.nb import nbformat
 from ipclab.report.pages import fonts, outputs, pandoc, svg
-from ipclab.report.pages.document import (
-    WORDS,
-    Block,
-    Cell,
-    Document,
-)
-from ipclab.report.pages.outputs import (
-    Lost,
-    Markup,
-    Picture,
-    Printed,
-    Prose,
-)
+from ipclab.report.pages.document import WORDS, Block, Cell, Document
+from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 

@@ -16,12 +16,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.notebooks.parameters import TAG, declared, fault
 from ipclab.report.pages import index, words
 from ipclab.report.pages.document import WORDS
-from ipclab.report.pages.jobs import (
-    Job,
-    Target,
-    refuse,
-    run_jobs,
-)
+from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs
 from ipclab.report.pages.staleness import is_current, write_manifest
 from ipclab.report.sheet import csv
 from ipclab.session.progress import TEXT, Progress

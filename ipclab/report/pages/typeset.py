@@ -17,11 +17,7 @@ from ipclab.report.pages.columns import column_shares
 from ipclab.report.pages.document import WORDS, Block, Document
 from ipclab.report.pages.fitting import PLAIN, Fit, PagePlace, fitted
 from ipclab.report.pages.markup import Typesetting, quoted
-from ipclab.report.pages.outputs import (
-    Lost,
-    Picture,
-    Printed,
-)
+from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.report.pictures import print_fonts
 from ipclab.tables.table import Table

@@ -17,14 +17,7 @@ from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
-from ipclab.studies.interface import (
-    FIRST,
-    Placement,
-    Profile,
-    Role,
-    Study,
-    Sweep,
-)
+from ipclab.studies.interface import FIRST, Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.round_trip.ends import channel_end, echo
 

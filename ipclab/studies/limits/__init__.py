@@ -19,13 +19,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.questions import Limit
 from ipclab.studies.arms import table
-from ipclab.studies.interface import (
-    Placement,
-    Profile,
-    Role,
-    Study,
-    Sweep,
-)
+from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.limits import pairs
 from ipclab.studies.payload import SIZES as PAYLOADS

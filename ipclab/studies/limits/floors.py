@@ -7,12 +7,7 @@ from ipclab.bounds.named import bound_of
 from ipclab.store.point import Point
 from ipclab.studies.asked import question, questions
 from ipclab.studies.interface import Study
-from ipclab.studies.limits import (
-    PAIRS,
-    LimitsStudy,
-    limit_point,
-    queue_refusal,
-)
+from ipclab.studies.limits import PAIRS, LimitsStudy, limit_point, queue_refusal
 
 LEAST_COPIED = 4_000  # what is shorter takes no time that could show that a result is impossible
 

@@ -23,12 +23,7 @@ from ipclab.studies.interface import (
     Study,
     Sweep,
 )
-from ipclab.studies.multiplexer import (
-    CALLS,
-    NODES,
-    output,
-    toolchain,
-)
+from ipclab.studies.multiplexer import CALLS, NODES, output, toolchain
 from ipclab.studies.multiplexer.program import NAME, Program
 
 FACTORS = {

@@ -11,12 +11,7 @@ import posix_ipc
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.posix_shm import semaphore
-from ipclab.spawn.loops import (
-    DISCARDED,
-    LEAST_LONG,
-    keep,
-    operations,
-)
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
 from ipclab.spawn.proof import LOOKED, Numbered, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples

@@ -13,14 +13,7 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.spawn import names
-from ipclab.spawn.loops import (
-    DISCARDED,
-    LEAST_LONG,
-    Step,
-    count_faults,
-    operations,
-    record,
-)
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, Step, count_faults, operations, record
 from ipclab.spawn.proof import LOOKED, Data, Numbered
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.payload.published import Floats, room

@@ -22,18 +22,8 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.spawn.loops import (
-    DISCARDED,
-    LEAST_LONG,
-    keep,
-    operations,
-)
-from ipclab.spawn.proof import (
-    LOOKED,
-    Numbered,
-    pool_bytes,
-    recorded,
-)
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
+from ipclab.spawn.proof import LOOKED, Numbered, pool_bytes, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.payload.handover import END, START

@@ -11,12 +11,7 @@ from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
 from ipclab.spawn import apart
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.loops import (
-    DISCARDED,
-    keep,
-    operations,
-    paced,
-)
+from ipclab.spawn.loops import DISCARDED, keep, operations, paced
 from ipclab.spawn.proof import LARGE as FEW_ABOVE
 from ipclab.spawn.proof import LOOKED, MARK, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros

@@ -20,12 +20,7 @@ from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, looks
 from ipclab.spawn.worker import Turns, zeros
 from ipclab.studies.joining import WAIT_NS
-from ipclab.studies.shared_dict.loops import (
-    READY_NS,
-    Reading,
-    Task,
-    Writing,
-)
+from ipclab.studies.shared_dict.loops import READY_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.versions import FIRST_BITS
 

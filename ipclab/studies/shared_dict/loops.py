@@ -9,11 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.backends.codecs import (
-    CODECS,
-    Codec,
-    rotations,
-)
+from ipclab.backends.codecs import CODECS, Codec, rotations
 from ipclab.backends.interface import Store
 from ipclab.spawn.loops import await_due, keep_phases, operations
 from ipclab.spawn.mpi_worker import RankWorker

@@ -37,12 +37,7 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.joining import turns_together
 from ipclab.studies.ranks import on_ranks
-from ipclab.studies.shared_dict.ends import (
-    PUBLISHED_READS,
-    SEEN,
-    STAMP,
-    VERSION,
-)
+from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 from ipclab.studies.shared_dict.levels import USUAL_CODEC, levels_of
 
 HERE = "ipclab.studies.shared_dict.ends"

@@ -15,11 +15,7 @@ from ipclab.spawn.started import Role
 from ipclab.store.run import INDEX
 from ipclab.studies.installed import study
 from ipclab_more.ab import point
-from ipclab_more.ab.arms import (
-    ARM,
-    Arm,
-    CommandArm,
-)
+from ipclab_more.ab.arms import ARM, Arm, CommandArm
 from ipclab_more.ab.point import Wanted
 
 

@@ -102,12 +102,7 @@ def ab(
     from ipclab.store.files import write_whole
     from ipclab_more.ab.report import TrialReport
     from ipclab_more.ab.side_by_side import tried
-    from ipclab_more.ab.trial import (
-        AGAIN,
-        EXIT,
-        A,
-        B,
-    )
+    from ipclab_more.ab.trial import AGAIN, EXIT, A, B
 
     # A setting is undone, unless nohup says to go on.
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -10,14 +10,7 @@ from ipclab.errors import plain
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
 from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.files import dump_json
-from ipclab_more.ab.trial import (
-    AGAIN,
-    ARMS,
-    LIMITS,
-    A,
-    B,
-    TrialAnswer,
-)
+from ipclab_more.ab.trial import AGAIN, ARMS, LIMITS, A, B, TrialAnswer
 
 NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
 QUANTITIES = {"ns": "time", "": "number", "1/": "inverse of the number"}

@@ -16,16 +16,7 @@ from ipclab.spawn.failures import LostError
 from ipclab.spawn.launcher import Launcher
 from ipclab_more.ab.arms import Arm
 from ipclab_more.ab.point import AtPoint, Wanted, in_turns
-from ipclab_more.ab.trial import (
-    AGAIN,
-    LIMITS,
-    A,
-    B,
-    Round,
-    TrialAnswer,
-    one_by_one,
-    trial,
-)
+from ipclab_more.ab.trial import AGAIN, LIMITS, A, B, Round, TrialAnswer, one_by_one, trial
 
 # Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
 LIMIT = "echo-pipe"

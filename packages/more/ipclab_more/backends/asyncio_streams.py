@@ -9,13 +9,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, TypeVar
 
-from ipclab.backends.interface import (
-    Backend,
-    Data,
-    Place,
-    too_long,
-    variant,
-)
+from ipclab.backends.interface import Backend, Data, Place, too_long, variant
 from ipclab.backends.library import Library
 from ipclab.backends.sockets import UnixEnd
 from ipclab.backends.waiting import Peer, closed

@@ -11,13 +11,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, closed, until

@@ -10,23 +10,9 @@ import os
 import time
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import (
-    VIEW,
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
-from ipclab.backends.waiting import (
-    BLOCK,
-    SPIN,
-    WAITS,
-    Peer,
-    there,
-    wait,
-)
+from ipclab.backends.waiting import BLOCK, SPIN, WAITS, Peer, there, wait
 from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 

@@ -8,13 +8,7 @@ import json
 import queue
 from typing import Any
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, there, until

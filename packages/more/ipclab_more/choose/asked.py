@@ -19,14 +19,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
 from ipclab_more.choose.answer import Answer, answer_need
 from ipclab_more.choose.known import SECONDS, Frames
-from ipclab_more.choose.need import (
-    EACH,
-    NEED,
-    ONE_WAY,
-    STATE,
-    SURVIVES,
-    Need,
-)
+from ipclab_more.choose.need import EACH, NEED, ONE_WAY, STATE, SURVIVES, Need
 from ipclab_more.choose.promises import DEMANDS, Offer
 from ipclab_more.choose.runs import beside
 

@@ -16,11 +16,7 @@ from ipclab.report.appendix.states import UNSTEADY
 from ipclab.stats import judge
 from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.enough import factor
-from ipclab.stats.quantity import (
-    Quantity,
-    of,
-    total,
-)
+from ipclab.stats.quantity import Quantity, of, total
 from ipclab_more.choose.known import ABSENT, KnownRows
 from ipclab_more.choose.need import ONE_WAY, US, Need
 from ipclab_more.choose.promises import Offer, promise_kept

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 
 from ipclab.stats import form
-from ipclab.stats.form import (
-    Ends,
-    raised,
-)
+from ipclab.stats.form import Ends, raised
 from ipclab.stats.quantity import Quantity, made_of, measured
 
 

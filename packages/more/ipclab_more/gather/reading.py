@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ipclab.bounds.floors import (
-    COPYING,
-    IN_PLACE,
-    WAKING,
-    Floors,
-    Key,
-)
+from ipclab.bounds.floors import COPYING, IN_PLACE, WAKING, Floors, Key
 from ipclab.bounds.limits import TOLERANCE
 from ipclab.bounds.named import bound_of
 from ipclab.errors import LabError
@@ -27,13 +21,7 @@ from ipclab.frames.points import between_heats, heats_of
 from ipclab.frames.run_table import PLACE, Row, op_row, told_of_run
 from ipclab.session.consistent import more_than
 from ipclab.stats.intervals import Estimate, statistic_estimate
-from ipclab.store.archive import (
-    Contents,
-    HostileError,
-    Member,
-    contents_told,
-    read_members,
-)
+from ipclab.store.archive import Contents, HostileError, Member, contents_told, read_members
 from ipclab.store.launch import Launch
 from ipclab.store.questions import Question, Questions, questions_told
 from ipclab.store.run import INDEX

@@ -11,12 +11,7 @@ from ipclab.console import aligned
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
 from ipclab.frames.metrics import QUANTILES
-from ipclab.frames.points import (
-    KEY,
-    VALUES,
-    Frame,
-    point_rows,
-)
+from ipclab.frames.points import KEY, VALUES, Frame, point_rows
 from ipclab.frames.run_table import RUN, levels_as_text, op_rows, told_of_run
 from ipclab.lab.data import Data
 from ipclab.paths import checkout

@@ -9,14 +9,7 @@ from markdown_it import MarkdownIt
 
 from ipclab.stats.compare import SLOWER, UNDECIDED
 from ipclab_more.ab.report import TrialReport
-from ipclab_more.ab.trial import (
-    AGAIN,
-    LIMITS,
-    A,
-    B,
-    TrialAnswer,
-    trial_judged,
-)
+from ipclab_more.ab.trial import AGAIN, LIMITS, A, B, TrialAnswer, trial_judged
 from tests.answers.test_ab import answered
 
 BMF = {  # https://bencher.dev/bmf.json

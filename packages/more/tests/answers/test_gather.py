@@ -23,12 +23,7 @@ from ipclab.report.lab import lab_of
 from ipclab.store.bundle import opened
 from ipclab.store.record import encode
 from ipclab.store.samples import decode
-from ipclab_more.gather import (
-    index,
-    nodes,
-    page,
-    trips,
-)
+from ipclab_more.gather import index, nodes, page, trips
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
 

@@ -28,12 +28,7 @@ from ipclab.studies.profile import profile
 from ipclab.tables import table
 from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab_more.studies.faults.plan import (
-    LOSSES,
-    NOTICED,
-    WATCHED,
-    FaultPlan,
-)
+from ipclab_more.studies.faults.plan import LOSSES, NOTICED, WATCHED, FaultPlan
 from ipclab_more.studies.faults.seen import (
     END,
     ERROR,

@@ -22,12 +22,7 @@ from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
 from ipclab.studies.profile import PROFILES
-from ipclab_more.studies.objects import (
-    HANDLE,
-    MIDDLE,
-    SUMMED,
-    ObjectsStudy,
-)
+from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import ways
 from tests.support.commands import eventually, files_of, kernel_objects, names_of

@@ -9,14 +9,7 @@ from typing import Any
 
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Worker
-from ipclab.studies.forked import (
-    DONE,
-    LATEST,
-    OVER,
-    READY,
-    WRONG,
-    Forked,
-)
+from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     ANEW,
@@ -28,13 +21,7 @@ from ipclab_more.studies.faults.plan import (
     SLOW,
     FaultPlan,
 )
-from ipclab_more.studies.faults.seen import (
-    WELL,
-    Content,
-    agreed,
-    attempt_outcome,
-    left,
-)
+from ipclab_more.studies.faults.seen import WELL, Content, agreed, attempt_outcome, left
 from ipclab_more.studies.faults.survivors import LIVING, Survivor
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER

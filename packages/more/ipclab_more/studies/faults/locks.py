@@ -14,13 +14,7 @@ from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.worker import Worker
 from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import (
-    LEFT,
-    NOTICED,
-    RECOVERED,
-    SLACK_NS,
-    FaultPlan,
-)
+from ipclab_more.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, FaultPlan
 from ipclab_more.studies.faults.seen import (
     HALF,
     OLD,

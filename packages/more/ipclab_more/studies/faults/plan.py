@@ -5,12 +5,7 @@ from dataclasses import dataclass
 
 from ipclab.spawn.worker import Worker
 from ipclab.studies.forked import LATEST
-from ipclab_more.studies.stream.ways import (
-    EACH,
-    StreamWay,
-    consumer_role,
-    join,
-)
+from ipclab_more.studies.stream.ways import EACH, StreamWay, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers

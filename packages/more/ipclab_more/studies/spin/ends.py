@@ -18,14 +18,7 @@ from ipclab.spawn.loops import DISCARDED, await_due, keep, operations
 from ipclab.spawn.proof import LOOKED
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
-from ipclab.studies.round_trip.ends import (
-    OP,
-    Trips,
-    channel_end,
-    closed_loop,
-    echo,
-    warm_up,
-)
+from ipclab.studies.round_trip.ends import OP, Trips, channel_end, closed_loop, echo, warm_up
 
 CPU, PERIOD = "cpu", "period"  # a trip's share of a turn: CPU time of both ends, and time
 PR_SET_TIMERSLACK = 29

@@ -6,14 +6,7 @@ from itertools import cycle
 from typing import Any
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    End,
-    Place,
-    Store,
-)
+from ipclab.backends.interface import Backend, Channel, Data, End, Place, Store
 from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS, joined_ends
 
