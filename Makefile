@@ -91,7 +91,7 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab_report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
+	@$(RUN_PYTHON) -m ipclab.report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
 	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		--LabApp.app_settings_dir=$(call quoted,$(CURDIR)/scripts/jupyterlab) --ServerApp.answer_yes=True \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
@@ -111,4 +111,4 @@ pictures: setup ## render the committed run for the pictures of the READMEs
 	@$(RUN_PYTHON) scripts/pictures.py
 
 words: setup ## bring the translation catalogues up to date
-	@$(RUN_PYTHON) -m ipclab_report.pages.words update
+	@$(RUN_PYTHON) -m ipclab.report.pages.words update

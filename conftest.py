@@ -14,13 +14,13 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.__main__ import main
+from ipclab.commands.bundles import pack
 from ipclab.paths import Paths
+from ipclab.report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
+from ipclab.session.alone import BESIDE
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from ipclab_measure.bundles import pack
-from ipclab_measure.session.alone import BESIDE
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 from tests.support.made import make_launch

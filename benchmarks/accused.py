@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 from loaded import load
 
 from ipclab.paths import Paths, checkout
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure
-from ipclab_measure.studies.interface import Sweep
+from ipclab.studies.interface import Sweep
 
 ASKED = (  # a study, and of which mechanisms and sizes
     ("round_trip", ("posix-shm", "unix", "zmq-ipc"), (100, 1_000_000)),

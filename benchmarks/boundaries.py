@@ -26,11 +26,11 @@ from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
 
+from ipclab.backends.installed import ready
+from ipclab.backends.interface import Backend, Place
+from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.paths import checkout
-from ipclab_measure.backends.installed import ready
-from ipclab_measure.backends.interface import Backend, Place
-from ipclab_measure.backends.waiting import Peer, start_ticks
-from ipclab_measure.spawn.ledger import SHARED_MEMORY, private, remove_launch
+from ipclab.spawn.ledger import SHARED_MEMORY, private, remove_launch
 
 FLAGS = {"ipc": 0x08000000, "network": 0x40000000, "pid": 0x20000000, "user": 0x10000000}
 MOUNTS, USERS = 0x00020000, FLAGS["user"]

@@ -13,13 +13,7 @@ from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
-from ipclab.stats.compare import (
-    FASTER,
-    NOT_TESTED,
-    SAME,
-    SLOWER,
-    UNDECIDED,
-)
+from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER, UNDECIDED
 
 OPEN = (UNDECIDED, NOT_TESTED)
 FAR = 1.5

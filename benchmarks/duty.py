@@ -22,11 +22,11 @@ from unittest.mock import patch
 import pandas as pd
 from parts.heat_fields import fields
 
-from ipclab_measure.spawn.heat import Contestant, Heat, HeatOutcomes
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.worker import Turn
-from ipclab_measure.studies import interface
+from ipclab.spawn.heat import Contestant, Heat, HeatOutcomes
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Turn
+from ipclab.studies import interface
 
 STUDIES = ("calibration", "limits", "multiplexer", "objects", "payload", "round_trip", "stream")
 PHASES = ("begin", "unrecorded", "recorded", "end")

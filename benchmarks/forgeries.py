@@ -15,15 +15,15 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from ipclab.commands import bundles
+from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.record import Record
 from ipclab.store.samples import Measured
-from ipclab_measure import bundles
-from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.record import Record
 from tests.store import test_forged
 from tests.store.test_contradictions import (
     BEHIND,

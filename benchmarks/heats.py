@@ -31,24 +31,19 @@ import pandas as pd
 from parts.heat_fields import SECONDS, SEED, Field, Turns, fields, rounds
 
 from ipclab.errors import LabError
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import Placement, placements
+from ipclab.session.session import SAME_CPU, WARM_TURNS
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.loops import LEAST_LONG
 from ipclab.stats import paired
-from ipclab.stats.compare import (
-    FASTER,
-    SLOWER,
-    Side,
-    compare,
-)
+from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 from ipclab.stats.looks import HEAT_LOOKS
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import Placement, placements
-from ipclab_measure.session.session import SAME_CPU, WARM_TURNS
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.loops import LEAST_LONG
-from ipclab_measure.studies.calibration import OP, roles
-from ipclab_measure.studies.installed import study as study_of
-from ipclab_measure.studies.interface import Point, Profile
-from ipclab_measure.studies.profile import profile
+from ipclab.studies.calibration import OP, roles
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.interface import Point, Profile
+from ipclab.studies.profile import profile
 
 SCATTERED = ("round_trip", "calibration")
 FEW = {"round_trip": ("pipe", "unix", "tcp", "posix-mq", "posix-shm", "zmq-ipc")}

@@ -22,11 +22,11 @@ from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
 from ipclab.stats.compare import SAME
 from ipclab.store.run import RunFolder
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure_run
 
 LOOPS = 2
 BUSY = (

@@ -27,16 +27,16 @@ ASKED = {  # by study and arm: which mechanisms
 }
 SIZES = (100, 1_000_000)
 NO_PROOF = {
-    "measure/ipclab_measure/spawn/proof.py": """
+    "measure/ipclab/spawn/proof.py": """
 looks = lambda chance, count, *_: [False] * count
 Numbered.plan = lambda proof, count, warm=False: [False] * count
 Numbered.next = lambda proof: proof.__dict__.setdefault("same", b"x" * proof.size)
 Numbered.check = Numbered.look = lambda *_: None
 """,
-    "measure/ipclab_measure/spawn/answered.py": """
+    "measure/ipclab/spawn/answered.py": """
 Proof.came = lambda *_: None
 """,
-    "measure/ipclab_measure/studies/shared_dict/loops.py": """
+    "measure/ipclab/studies/shared_dict/loops.py": """
 Reading.check = lambda *_: None
 """,
     "more/ipclab_more/studies/objects/proved.py": """
@@ -48,13 +48,16 @@ SIDE = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.heat import Contestant, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.installed import study
-from ipclab_measure.studies.interface import Site, Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.machine import Source
+from ipclab.machine import Topology
+from ipclab.machine.placement import placements
+from ipclab.spawn.heat import Contestant
+from ipclab.spawn.heat import Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.studies.installed import study
+from ipclab.studies.interface import Site
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 ledger, placed = Path(sys.argv[1]), placements(Topology.read(Source()))
 nothing = lambda *_: None
 with Launcher(ledger) as launcher:

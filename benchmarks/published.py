@@ -29,19 +29,19 @@ from parts import rebuilt
 from parts.rebuilt import READS, SECONDS, Times
 
 from ipclab.errors import LabError
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import placements
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
 from ipclab.stats.intervals import median_interval
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.heat import launch_alone
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.rank_bench import RankBench
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.payload import MOVED
-from ipclab_measure.studies.profile import profile
-from ipclab_measure.studies.round_trip import RoundTripStudy, published
-from ipclab_measure.studies.shared_dict.levels import PUBLISHED_READERS
-from ipclab_measure.studies.shared_dict.study import SharedDictStudy
+from ipclab.studies.interface import Sweep
+from ipclab.studies.payload import MOVED
+from ipclab.studies.profile import profile
+from ipclab.studies.round_trip import RoundTripStudy, published
+from ipclab.studies.shared_dict.levels import PUBLISHED_READERS
+from ipclab.studies.shared_dict.study import SharedDictStudy
 
 ROUNDS, TOLERANCE = 9, 0.15
 SKIPPED = 3  # the exit code
@@ -64,7 +64,7 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
         found = {}
         for size in MOVED.values():
             target, cpus = (
-                "ipclab_measure.studies.payload.published:write_then_read",
+                "ipclab.studies.payload.published:write_then_read",
                 frozenset(os.sched_getaffinity(0)),
             )
             role = Role("program", target, {"size": size, "seed": 1}, cpus, fresh=True)

@@ -30,14 +30,14 @@ from pathlib import Path
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.machine import Source, Topology, collect
+from ipclab.machine.placement import placements
+from ipclab.machine.referees import Found, Referees, file
 from ipclab.paths import checkout
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.store.files import dump_json, write_whole
-from ipclab_measure.machine import Source, Topology, collect
-from ipclab_measure.machine.placement import placements
-from ipclab_measure.machine.referees import Found, Referees, file
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.studies.limits import LimitsStudy
+from ipclab.studies.limits import LimitsStudy
 
 SECONDS = 30.0  # the deadline of every child
 BUDGET_NS = 1_000_000_000
@@ -197,7 +197,7 @@ def limit(
 ) -> float:
     """Return `statistic` of the samples of our limit `name`, measured as every run does."""
     arguments = {"limit": name, "size": size, "cpus": list(cpus), "budget_ns": BUDGET_NS}
-    role = Role("native", "ipclab_measure.studies.limits:time_limit", arguments, frozenset(cpus))
+    role = Role("native", "ipclab.studies.limits:time_limit", arguments, frozenset(cpus))
     (samples,) = launcher.launch([role], SECONDS)["native"].samples.values()
     return float(statistic(list(samples)))
 

@@ -25,7 +25,7 @@ from ipclab.stats.paired import log_ratios
 from ipclab.stats.sessions import HEATS
 from ipclab.store.questions import Question
 from ipclab.store.run import RunFolder
-from ipclab_measure.studies.installed import ALWAYS
+from ipclab.studies.installed import ALWAYS
 
 WHAT = ["op", "point"]
 TOLD = (FASTER, SAME, SLOWER)

@@ -27,20 +27,20 @@ from typing import Any
 import numpy as np
 from referees import number, run, serving
 
+from ipclab.backends.installed import backend as find
 from ipclab.errors import LabError
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import Placement, placements
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import Placement, placements
-from ipclab_measure.spawn.heat import launch_alone
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.rank_bench import RankBench
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.interface import Sweep
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.profile import PROFILES
 from ipclab_more.studies.stream import STALL_NS, StreamStudy
 from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED
 from ipclab_more.studies.stream.ways import PRODUCER, consumer_role, join
@@ -189,7 +189,7 @@ def native(launcher: Launcher, limit: str, size: int, placed: Placement) -> floa
     cpus = [min(placed.role(index)) for index in (0, 1)]
     arguments = {"limit": limit, "size": size, "cpus": cpus, "budget_ns": 100_000_000}
     done = launcher.launch(
-        [Role("native", "ipclab_measure.studies.limits:time_limit", arguments, frozenset(cpus))],
+        [Role("native", "ipclab.studies.limits:time_limit", arguments, frozenset(cpus))],
         SECONDS,
     )["native"]
     (samples,) = done.samples.values()

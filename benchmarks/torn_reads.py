@@ -12,22 +12,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ipclab.backends.codecs import CODECS, encoded_bytes, published_dictionary, rotations
+from ipclab.backends.installed import backends
+from ipclab.backends.interface import Place
+from ipclab.machine.placement import Placement
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
 from ipclab.store.point import Point
-from ipclab_measure.backends.codecs import (
-    CODECS,
-    encoded_bytes,
-    published_dictionary,
-    rotations,
-)
-from ipclab_measure.backends.installed import backends
-from ipclab_measure.backends.interface import Place
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.spawn.heat import launch_alone
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.mpi_worker import RankWorker
-from ipclab_measure.spawn.rank_bench import RankBench
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.studies.shared_dict.ends import joined_store, store_of
+from ipclab.studies.shared_dict.ends import joined_store, store_of
 
 READERS = 3
 WAIT_NS = 10_000_000_000

@@ -16,7 +16,7 @@ digest() { cat requirements.lock pyproject.toml packages/*/pyproject.toml script
 dev_digest() { sha256sum requirements-dev.lock | cut -c1-32; }
 native_digest() {
     command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
-    find packages/measure/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+    find ipclab/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
         cat - <(cargo --version) | sha256sum | cut -c1-32
 }
 
@@ -79,7 +79,7 @@ fi
 compile_packages() { "$python" -m compileall -q -x '/tests?/' "$env_dir"/lib/python3*/site-packages >/dev/null 2>&1 || true; }
 compile_multiplexer() {
     say "compiling the stream multiplexer"
-    "$python" -c 'import sys; from ipclab_measure.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
+    "$python" -c 'import sys; from ipclab.studies.multiplexer.toolchain import warm; why = warm(); sys.exit(why and f"ipclab: {why}")' ||
         say "the multiplexer is not testable here"
 }
 compile_packages &
@@ -90,7 +90,7 @@ if [ "$wanted_native" = "no cargo" ]; then
 else
     say "building the native package"
     log=$(mktemp)
-    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./packages/measure/native/hardware 2>"$log"; then
+    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./ipclab/native/hardware 2>"$log"; then
         rm -f "$log"
     else
         grep -m 1 -A 3 -E '^[[:space:]]+error' "$log" >&2 || tail -n 3 "$log" >&2 # what cargo says, not what ran it

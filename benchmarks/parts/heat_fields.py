@@ -12,21 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.placement import Placement, placements
-from ipclab_measure.session.heats import heats
-from ipclab_measure.session.session import SAME_CPU, WARM_TURNS
-from ipclab_measure.spawn.heat import Bench, Contestant, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.installed import study as study_of
-from ipclab_measure.studies.interface import (
-    Point,
-    Profile,
-    Site,
-    Study,
-    Sweep,
-)
-from ipclab_measure.studies.profile import profile
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import Placement, placements
+from ipclab.session.heats import heats
+from ipclab.session.session import SAME_CPU, WARM_TURNS
+from ipclab.spawn.heat import Bench, Contestant, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.interface import Point, Profile, Site, Study, Sweep
+from ipclab.studies.profile import profile
 
 SEED, LEAST_ROUNDS, SECONDS = 1, 2, 300.0
 Turns = dict[tuple[str, str], list[float]]  # by point and op: the medians of its turns

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab_measure.spawn import mpi
-from ipclab_measure.spawn.exits import die_with_parent, last_line
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.studies.round_trip import published
+from ipclab.spawn import mpi
+from ipclab.spawn.exits import die_with_parent, last_line
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.studies.round_trip import published
 
 ENTRIES, READS = (10, 100, 1_000, 10_000), 100
 SECONDS = 60.0

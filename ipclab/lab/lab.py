@@ -13,11 +13,11 @@ from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.runs import choose
+from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
 from ipclab.plugins import offered, part
 from ipclab.stats.quantity import Quantity
-from ipclab.store.origin import elsewhere, processor
 from ipclab.store.run import RunFolder
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
@@ -98,7 +98,7 @@ class Lab(Data):
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
-        `ipclab_measure.session.session.measure_run` raises.
+        `ipclab.session.session.measure_run` raises.
         """
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = part("sweep")(studies, profile, sizes, backends, asked, seed, run)

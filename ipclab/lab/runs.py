@@ -6,11 +6,11 @@ from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.frames.derived import STUDIES
+from ipclab.machine.origin import elsewhere
 from ipclab.paths import Paths, typed
 from ipclab.plugins import chosen, names
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
-from ipclab.store.origin import elsewhere
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
 

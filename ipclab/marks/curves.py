@@ -11,14 +11,7 @@ from scipy.optimize import isotonic_regression
 
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import scale, ticks_at
-from ipclab.marks.marks import (
-    INTERVAL,
-    NAMELESS,
-    drawable,
-    groups,
-    interval_ends,
-    label_of,
-)
+from ipclab.marks.marks import INTERVAL, NAMELESS, drawable, groups, interval_ends, label_of
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 

@@ -8,14 +8,7 @@ import pandas as pd
 
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import scale
-from ipclab.marks.marks import (
-    INTERVAL,
-    NAMELESS,
-    drawable,
-    groups,
-    interval_ends,
-    label_of,
-)
+from ipclab.marks.marks import INTERVAL, NAMELESS, drawable, groups, interval_ends, label_of
 from ipclab.words import labels
 
 ROOM = 0.5  # that the levels of hue share in one place

@@ -17,13 +17,7 @@ from ipclab.paths import Paths
 from ipclab.plugins import offered
 from ipclab.store import archive
 from ipclab.store import run as folder
-from ipclab.store.archive import (
-    CRATE,
-    INDEX_OF_BUNDLE,
-    RUN_NAME,
-    Contents,
-    HostileError,
-)
+from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, HostileError
 from ipclab.store.files import PART, locked, sha256
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import Measured, consistent, decode

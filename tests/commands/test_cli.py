@@ -12,17 +12,12 @@ from pathlib import Path
 import click
 import pytest
 
-from ipclab.errors import (
-    MOST_NAMED,
-    LabError,
-    UsageError,
-    hint,
-)
+from ipclab.console import PATH
+from ipclab.errors import MOST_NAMED, LabError, UsageError, hint
 from ipclab.paths import Paths
+from ipclab.report.pages.report import render_run
+from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
-from ipclab_measure.console import PATH
-from ipclab_measure.session.progress import Progress
-from ipclab_report.pages.report import render_run
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 

@@ -6,7 +6,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import ipclab
-from ipclab_measure.cli import commands
+from ipclab.commands.cli import commands
 from tests.support.bundled import make_run
 
 SHARED = "measure --study shared_dict"

@@ -11,10 +11,10 @@ from subprocess import CompletedProcess
 import pandas as pd
 import pytest
 
+from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, plain
+from ipclab.report.sheet import csv
 from ipclab.store import run as folder
-from ipclab_measure.bundles import pack
-from ipclab_report.sheet import csv
 from tests.support.bundled import make_run
 
 Run = Callable[..., "CompletedProcess[str]"]

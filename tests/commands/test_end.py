@@ -13,7 +13,7 @@ from tests.support.commands import environment
 TELLING = """
 import atexit, json, os, sys, time
 from pathlib import Path
-from ipclab_measure.cli import main
+from ipclab.commands.cli import main
 
 def tell():
     until = time.monotonic() + 60  # one that Python has joined takes a moment to go

@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from ipclab.commands.told import told_error
 from ipclab.errors import LabError
+from ipclab.spawn.started import Role, Start, Started, page
+from ipclab.spawn.wire import Wire
+from ipclab.spawn.zygote import Zygote
 from ipclab.store import samples
-from ipclab_measure.spawn.started import Role, Start, Started, page
-from ipclab_measure.spawn.wire import Wire
-from ipclab_measure.spawn.zygote import Zygote
-from ipclab_measure.told import told_error
 from tests.support.commands import environment
 
 SHORT = [

@@ -62,9 +62,9 @@ FULL = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.spawn.heat import launch_alone
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 GIVEN = {"size": 4 << 20, "seed": 1, "sampling": {"budget_ns": 1, "least": 1, "most": 1}}
 with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (
@@ -73,7 +73,7 @@ with Launcher(Path(sys.argv[1])) as launcher:
         ("mapping:time_mapping", {"mapping": "file"}),
         *(("handover:write_payloads", {"backend": name}) for name in sys.argv[2:]),
     ):
-        role = Role("solo", f"ipclab_measure.studies.payload.{target}", {**GIVEN, **more}, frozenset({CPU}))
+        role = Role("solo", f"ipclab.studies.payload.{target}", {**GIVEN, **more}, frozenset({CPU}))
         try:
             launcher.launch([role], 30)
         except LabError as error:
@@ -112,11 +112,11 @@ DYING = """
 import os, sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.spawn import mpi
-from ipclab_measure.spawn.heat import launch_alone
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.rank_bench import RankBench
+from ipclab.spawn import mpi
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+from ipclab.spawn.rank_bench import RankBench
 from tests.spawn.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     ends = [Role(name, "tests.support.channel_targets:echo",

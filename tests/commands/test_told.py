@@ -11,17 +11,17 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from ipclab.commands.bundles import pack, unpack
+from ipclab.commands.measure import measure
+from ipclab.commands.told_run import COLUMNS, MOST_ROWS, median_lines
+from ipclab.console import aligned
 from ipclab.errors import UsageError
+from ipclab.lab.named import run_named
 from ipclab.paths import Paths
-from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.command import measure
-from ipclab_measure.console import aligned
-from ipclab_measure.named import run_named
-from ipclab_measure.session import alone as session_alone
-from ipclab_measure.session.alone import BESIDE, alone
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.studies.installed import ALWAYS, studies
-from ipclab_measure.told_run import COLUMNS, MOST_ROWS, median_lines
+from ipclab.session import alone as session_alone
+from ipclab.session.alone import BESIDE, alone
+from ipclab.session.progress import Progress
+from ipclab.studies.installed import ALWAYS, studies
 from tests.support.bundled import make_run, too_fast
 
 Run = Callable[..., "CompletedProcess[str]"]
@@ -43,7 +43,7 @@ def test_more_rows_than_a_person_reads_are_counted(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run(paths.runs)
-    monkeypatch.setattr("ipclab_measure.told_run.MOST_ROWS", 1)
+    monkeypatch.setattr("ipclab.commands.told_run.MOST_ROWS", 1)
     count, next_ = median_lines(paths, run, ["round_trip"])
     assert count == "2 medians: round_trip 2" and MOST_ROWS > 1
     assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
@@ -87,8 +87,8 @@ def test_the_newest_run_is_the_newest_full_one(paths: Paths) -> None:
 def test_a_report_and_a_run_say_in_one_line_what_beat_its_limit(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    from ipclab.console import say_wrong
     from ipclab.errors import LabError
-    from ipclab_measure.console import say_wrong
 
     run = make_run(tmp_path)
     too_fast(run)
@@ -128,7 +128,7 @@ def test_progress_counts_what_it_says_and_names_the_study(
 
 
 def test_launches_say_that_they_measure_tails() -> None:
-    from ipclab_measure.session.request import told_of_tails
+    from ipclab.session.request import told_of_tails
 
     assert (
         "10,000 samples, for its own p99.9, in turns of 250 ms instead of 2.0 ms"
@@ -137,7 +137,7 @@ def test_launches_say_that_they_measure_tails() -> None:
 
 
 SECOND = """
-from ipclab_measure.session.alone import alone
+from ipclab.session.alone import alone
 with alone(lambda line: print(line, flush=True)):
     print("begun", flush=True)
 """
@@ -149,7 +149,7 @@ def test_a_second_session_says_so_and_waits_or_goes_on_when_told(
     name = f"\0ipclab-test-{os.getpid()}"
     monkeypatch.setattr(session_alone, "NAME", name)
     monkeypatch.delenv(BESIDE, raising=False)
-    code = f"from ipclab_measure.session import alone as a; a.NAME = {name!r}\n{SECOND}"
+    code = f"from ipclab.session import alone as a; a.NAME = {name!r}\n{SECOND}"
     said: list[str] = []
     with alone(said.append):
         second = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

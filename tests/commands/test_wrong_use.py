@@ -6,13 +6,13 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request, levels
+from ipclab.session.session import measure_run
+from ipclab.spawn import ledger
 from ipclab.store.point import Level
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request, levels
-from ipclab_measure.session.session import measure_run
-from ipclab_measure.spawn import ledger
-from ipclab_measure.studies.installed import study
-from ipclab_measure.studies.interface import Sweep
+from ipclab.studies.installed import study
+from ipclab.studies.interface import Sweep
 
 
 def refused(paths: Paths, told: str, **request: object) -> None:

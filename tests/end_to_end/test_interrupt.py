@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store.run import read_run
 from ipclab.store.samples import decode
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
 
 CELL = """
 from ipclab.lab.lab import Lab

@@ -16,12 +16,12 @@ import pytest
 
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
+from ipclab.report.appendix import signing
+from ipclab.report.notebooks import quotes
+from ipclab.report.pages.fitting import STUDY_PAGES
+from ipclab.report.pages.outputs import HTML, MARKDOWN, SVG
+from ipclab.report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
-from ipclab_report.appendix import signing
-from ipclab_report.notebooks import quotes
-from ipclab_report.pages.fitting import STUDY_PAGES
-from ipclab_report.pages.outputs import HTML, MARKDOWN, SVG
-from ipclab_report.pages.report import held_by, notebooks_of
 from tests.support import founded, paged, reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened

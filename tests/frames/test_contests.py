@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.backends.installed import keeps
 from ipclab.frames.contests import CONTEST, contests
 from ipclab.stats.compare import SLOWER
-from ipclab_measure.backends.installed import keeps
-from ipclab_measure.studies.asked import question
+from ipclab.studies.asked import question
 
 
 def winners(compared: pd.DataFrame) -> pd.DataFrame:

@@ -16,22 +16,17 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
-from ipclab.frames.points import (
-    VALUES,
-    Frame,
-    launch_rows,
-    point_rows,
-)
+from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
 from ipclab.paths import Paths
+from ipclab.report.lab import lab_of
+from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
+from ipclab.store.record import Record, create, encode
 from ipclab.store.samples import Measured
-from ipclab_measure.record import Record, create, encode
-from ipclab_report.lab import lab_of
-from ipclab_report.pages import staleness
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.made import ASKED, framed, make_launch

@@ -11,19 +11,19 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.metrics import ROUND
+from ipclab.session.allowance import Allowance
+from ipclab.session.goals import Judged
+from ipclab.session.progress import Progress
+from ipclab.session.questions import doubtful
+from ipclab.session.rounds import LIMIT_REPEATS, Launched, Rounds
+from ipclab.session.state import PointStates
+from ipclab.spawn.failures import SessionError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.record import Record, create, encode
 from ipclab.store.samples import Measured, decode
-from ipclab_measure.record import Record, create, encode
-from ipclab_measure.session.allowance import Allowance
-from ipclab_measure.session.goals import Judged
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.questions import doubtful
-from ipclab_measure.session.rounds import LIMIT_REPEATS, Launched, Rounds
-from ipclab_measure.session.state import PointStates
-from ipclab_measure.spawn.failures import SessionError
-from ipclab_measure.studies.limits import LAUNCHES
-from ipclab_measure.studies.profile import profile
+from ipclab.studies.limits import LAUNCHES
+from ipclab.studies.profile import profile
 from tests.support import made as support
 from tests.support.bundled import NOW
 from tests.support.made import make_launch

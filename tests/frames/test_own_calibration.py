@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ipclab.calibrated.twins import EXCHANGES, Counted, counted
 from ipclab.frames.contests import contests
 from ipclab.paths import Paths
+from ipclab.report.appendix.calibration import calibration_table
+from ipclab.report.lab import lab_of
+from ipclab.session.heats import heats
+from ipclab.session.request import Request
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.store.point import Point
-from ipclab_measure.calibrated.twins import EXCHANGES, Counted, counted
-from ipclab_measure.session.heats import heats
-from ipclab_measure.session.request import Request
-from ipclab_measure.studies.asked import question
-from ipclab_measure.studies.calibration import OP, CalibrationStudy
-from ipclab_measure.studies.installed import ALWAYS
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
-from ipclab_report.appendix.calibration import calibration_table
-from ipclab_report.lab import lab_of
+from ipclab.studies.asked import question
+from ipclab.studies.calibration import OP, CalibrationStudy
+from ipclab.studies.installed import ALWAYS
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from tests.support.bundled import make_run
 
 STUDY = CalibrationStudy()

@@ -7,11 +7,11 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
+from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 from ipclab.words.words import Words
-from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT
 
 RUN = RunFolder(ROOT, {})

@@ -19,13 +19,13 @@ from ipclab.frames.ratios import Ratios
 from ipclab.lab.figure import FIGURE_MIME
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
+from ipclab.report.lab import ReportLab
 from ipclab.stats.form import ONE
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 from ipclab.tables import table
 from ipclab.words.numbers import Formatter
-from ipclab_report.lab import ReportLab
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw
 from tests.support.told import READ, Told, reference

@@ -17,7 +17,7 @@ from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.sessions import HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from ipclab_measure.studies.asked import question
+from ipclab.studies.asked import question
 from tests.support.made import framed, make_launch
 
 MAIN: dict[str, Any] = {

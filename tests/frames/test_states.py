@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from ipclab.paths import checkout
+from ipclab.report.appendix import states
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import HEATS
 from ipclab.store.bundle import opened
-from ipclab_measure.studies.asked import questions
-from ipclab_report.appendix import states
+from ipclab.studies.asked import questions
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)

@@ -14,13 +14,13 @@ from ipclab.lab import canvas, shell
 from ipclab.lab.figure import FIGURES
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
+from ipclab.marks.bars import bars, leading, limit
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
+from ipclab.report import pictures
+from ipclab.report.lab import ReportLab, lab_of
+from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
-from ipclab_report import pictures
-from ipclab_report.lab import ReportLab, lab_of
-from ipclab_report.marks import bars, leading, limit
-from ipclab_report.pages.extraction import MAGIC
 from tests.support.beyond import beyond
 from tests.support.commands import ROOT
 from tests.support.cut import cut

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.marks.bars import facets, limit, spinning, values_beside
 from ipclab.marks.curves import lines
 from ipclab.marks.named_rows import dots
-from ipclab_report.marks import facets, limit, spinning, values_beside
 
 mpl.use("agg")
 FRAME = pd.DataFrame(

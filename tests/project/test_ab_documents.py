@@ -6,8 +6,8 @@ import shlex
 import yaml
 from click.testing import CliRunner
 
-from ipclab_answers.ab.command import ab
-from ipclab_measure.cli import commands
+from ipclab.commands.cli import commands
+from ipclab_more.ab.command import ab
 from tests.support.commands import ROOT
 
 

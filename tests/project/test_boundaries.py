@@ -20,7 +20,7 @@ PATIENT = "boundaries.WAIT_NS, boundaries.SECONDS = 20 * 10**9, 60.0"
 CELLS = """
 import json, os
 from benchmarks import boundaries
-from ipclab_measure.backends.installed import backend
+from ipclab.backends.installed import backend
 def tried(name, *parted):
     return bool(boundaries.attempt(backend(name), parted).ns)
 refused = boundaries.refused()

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.commands.bundles import pack
 from ipclab.frames import derived
 from ipclab.store.run import RunFolder, read_run
-from ipclab_answers.gather import nodes
-from ipclab_answers.gather.index import index
-from ipclab_measure.bundles import pack
+from ipclab_more.gather import nodes
+from ipclab_more.gather.index import index
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, WITHOUT_NATIVE, environment, processes_of
 from tests.support.slurm import NODES, slurm, until
 
-CLUSTER = ROOT / "packages/answers/cluster"
+CLUSTER = ROOT / "packages/more/cluster"
 ARRAY = CLUSTER / "array.sh"
 IPCLAB = Path(sys.executable).with_name("ipclab")
 LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")

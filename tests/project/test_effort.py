@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ipclab_measure.studies.arms import under
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.arms import under
+from ipclab.studies.profile import PROFILES
 from tests.project.test_sorting import MODULES
 
 ONLY_PROFILES = {"smoke", "quick", "standard"}  # another name of one is a level, too

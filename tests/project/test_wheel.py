@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 NEEDED = "01_payload.ipynb", "machines.ipynb"
 OPENED = """
 import ipclab
-from ipclab_report.claims.audit import with_own
+from ipclab.claims.audit import with_own
 lab = ipclab.open("payload")
 with_own(lab)
 print(lab.paths.lock.is_file(), lab.paths.figures, lab.run.path)

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from ipclab.report.pairs import of_all_pairs
 from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.family import ALPHA, heat_level
-from ipclab_report.pairs import of_all_pairs
 
 HEATS, BOUND = 5, 0.05
 

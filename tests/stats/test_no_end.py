@@ -4,12 +4,12 @@ import math
 
 import pytest
 
+from ipclab.report.compare.unpaired import compare_runs
 from ipclab.stats import judge
 from ipclab.stats.compare import NOT_TESTED, Side, compare
 from ipclab.stats.intervals import exp, median_interval
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.numbers import Formatter
-from ipclab_answers.compare.unpaired import compare_runs
 
 FAR = Side([1.0, 1e12])
 FARTHER = Side([1e3, 1e15])

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from ipclab.stats import judge
-from ipclab.stats.quantity import (
-    Quantity,
-    measured,
-    missing,
-    of,
-    total,
-)
+from ipclab.stats.quantity import Quantity, measured, missing, of, total
 
 A, B = Quantity(10.0, "ns", 9.0, 12.0, "5 x 100"), Quantity(4.0, "ns", 3.0, 5.0, "7 x 50")
 

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from ipclab.frames.metrics import summary
-from ipclab.stats.intervals import (
-    FEW,
-    Estimate,
-    median_interval,
-    rank,
-    statistic_estimate,
-)
+from ipclab.stats.intervals import FEW, Estimate, median_interval, rank, statistic_estimate
 from ipclab.stats.looks import LOOKS
 from ipclab.store.launch import Launch
 from tests.compare.test_compare import LAST, contest

@@ -7,7 +7,7 @@ from math import comb, fsum
 import numpy as np
 import pytest
 
-from ipclab_report.claims.tolerance import (
+from ipclab.claims.tolerance import (
     DRIFTS,
     ERROR,
     FAILED,

@@ -6,14 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from ipclab.report.compare.unpaired import Difference, compare_runs, difference, threshold
 from ipclab.stats.compare import Comparison, Side
 from ipclab.stats.paired import Scatter
-from ipclab_answers.compare.unpaired import (
-    Difference,
-    compare_runs,
-    difference,
-    threshold,
-)
 
 Sides = list[tuple[Side, Side]]
 

@@ -20,17 +20,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from ipclab.commands.bundles import clean_placed, crate, pack, unpack
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.metrics import summary
 from ipclab.frames.points import point_rows
 from ipclab.paths import Paths
+from ipclab.report.appendix.thin import spread_thin, thinned
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
 from ipclab.store.bundle import held_folder, opened, verify
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
-from ipclab_measure.bundles import clean_placed, crate, pack, unpack
-from ipclab_report.appendix.thin import spread_thin, thinned
 from tests.support.bundled import CALIBRATION, make_run, tree
 from tests.support.commands import ROOT, environment
 
@@ -221,7 +221,7 @@ import os, sys
 from pathlib import Path
 from ipclab.paths import checkout
 from ipclab.store import bundle
-from ipclab_measure.bundles import unpack
+from ipclab.commands.bundles import unpack
 def killed(path):
     os.kill(os.getpid(), 9)
 bundle.decode = killed
@@ -325,11 +325,11 @@ for name in ("ipclab_native", "mpi4py", "iceoryx2"):
 from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
-from ipclab_measure.bundles import unpack
-from ipclab_measure.cli import commands
-from ipclab_report.lab import lab_of
+from ipclab.commands.bundles import unpack
+from ipclab.commands.cli import commands
+from ipclab.report.lab import lab_of
 from ipclab.paths import checkout
-from ipclab_report.pages.staleness import stale
+from ipclab.report.pages.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(lab_of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 commands(["compare", *(str(run.path) for run in runs), "--lang", "en", "--out", sys.argv[3]], standalone_mode=False)

@@ -11,19 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.machine.facts import digest_of
+from ipclab.machine.table import FACTS
 from ipclab.paths import Paths
+from ipclab.session.consistent import without_contradiction
 from ipclab.store import run as folder
 from ipclab.store.archive import HostileError
 from ipclab.store.bundle import opened
 from ipclab.store.launch import Launch
+from ipclab.store.record import Record, encode, sealed
 from ipclab.store.samples import Measured, decode
-from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.consistent import without_contradiction
-from ipclab_measure.machine.facts import digest_of
-from ipclab_measure.machine.table import FACTS
-from ipclab_measure.record import Record, encode, sealed
 from tests.support.bundled import LAUNCH_NS, make_run
 
 Change = Callable[[Record, list[Measured]], object]

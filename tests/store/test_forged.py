@@ -15,15 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store import samples, validity
 from ipclab.store.files import sha256
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.record import Record, check_measured, encode
 from ipclab.store.samples import METADATA, Measured, decode
-from ipclab_measure.bundles import pack, unpack
-from ipclab_measure.record import Record, check_measured, encode
 from tests.support.bundled import make_run
 
 Change = Callable[[pa.Table, dict[str, Any]], pa.Table]
@@ -215,8 +215,8 @@ def test_more_samples_than_a_bundle_holds_are_refused(
     run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many(1_000_000, run)
-    monkeypatch.setattr("ipclab_measure.consistent.MORE_SAMPLES", 0)
-    monkeypatch.setattr("ipclab_measure.consistent.SAMPLES_PER_BYTE", 10)
+    monkeypatch.setattr("ipclab.session.consistent.MORE_SAMPLES", 0)
+    monkeypatch.setattr("ipclab.session.consistent.SAMPLES_PER_BYTE", 10)
     pack(run, tmp_path / "large.ipclab")
     size = (tmp_path / "large.ipclab").stat().st_size
     assert size < 1 << 16
@@ -231,12 +231,12 @@ def test_more_values_than_a_bundle_holds_are_refused(
     pack(run, tmp_path / "small.ipclab")
     size = (tmp_path / "small.ipclab").stat().st_size
     # of each of the three points: 4 rows of each launch, 9 of the op, a fact
-    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 101)
-    monkeypatch.setattr("ipclab_measure.consistent.VALUES_PER_BYTE", 0)
+    monkeypatch.setattr("ipclab.session.consistent.MORE_VALUES", 101)
+    monkeypatch.setattr("ipclab.session.consistent.VALUES_PER_BYTE", 0)
     with pytest.raises(LabError, match=rf"its points hold 102 values in {size:,} bytes"):
         unpack(paths, tmp_path / "small.ipclab")
     assert not [*paths.imported.rglob("*.parquet")]
-    monkeypatch.setattr("ipclab_measure.consistent.MORE_VALUES", 102)
+    monkeypatch.setattr("ipclab.session.consistent.MORE_VALUES", 102)
     assert unpack(paths, tmp_path / "small.ipclab").id == run.id
 
 

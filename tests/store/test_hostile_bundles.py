@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from ipclab.commands.bundles import unpack, write_archive
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import archive
 from ipclab.store.bundle import verify
 from ipclab.store.files import unsealed
-from ipclab_measure.bundles import unpack, write_archive
-from ipclab_measure.record import reopened, sealed
+from ipclab.store.record import reopened, sealed
 from tests.support.bundled import tree
 
 Member = tuple[str, bytes]

@@ -9,23 +9,18 @@ from typing import Any
 
 import pytest
 
+from ipclab.bounds.limits import with_limits
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.machine import collect
+from ipclab.machine.facts import digest_of
+from ipclab.machine.table import FACTS
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.record import encode, reopened
 from ipclab.store.samples import decode
-from ipclab.store.schema import (
-    POINT_STEPS,
-    RUN_STEPS,
-    SCHEMA,
-    migrated,
-)
-from ipclab_measure.bounds.limits import with_limits
-from ipclab_measure.machine import collect
-from ipclab_measure.machine.facts import digest_of
-from ipclab_measure.machine.table import FACTS
-from ipclab_measure.record import encode, reopened
+from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.support.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

@@ -14,9 +14,9 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.store.files import dump_json
 from ipclab.store.point import Point
+from ipclab.store.record import encode
 from ipclab.store.samples import Measured, decode
 from ipclab.store.validity import DAY_NS
-from ipclab_measure.record import encode
 from tests.support.made import make_launch
 
 

@@ -8,21 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.bounds.named import bound_of
 from ipclab.errors import LabError
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json
-from ipclab.store.questions import (
-    Bound,
-    Mechanism,
-    Question,
-    Questions,
-)
-from ipclab_measure.bounds.named import bound_of
-from ipclab_measure.record import sealed
-from ipclab_measure.studies.asked import question, questions_of, renewed
-from ipclab_measure.studies.installed import studies
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.store.questions import Bound, Mechanism, Question, Questions
+from ipclab.store.record import sealed
+from ipclab.studies.asked import question, questions_of, renewed
+from ipclab.studies.installed import studies
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from tests.support.bundled import make_run
 from tests.support.commands import environment
 

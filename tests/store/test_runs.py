@@ -11,24 +11,24 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose
+from ipclab.machine import here
 from ipclab.paths import Paths
+from ipclab.report import origins
+from ipclab.report.hints import runs_called
+from ipclab.report.lab import ReportLab
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
+from ipclab.spawn.ledger import clean_parts
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.point import Point
-from ipclab_measure.bundles import pack
-from ipclab_measure.machine import here
-from ipclab_measure.record import Record, create, reopened, sealed
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure_run
-from ipclab_measure.spawn.ledger import clean_parts
-from ipclab_measure.studies.interface import Sweep
-from ipclab_report import origins
-from ipclab_report.hints import runs_called
-from ipclab_report.lab import ReportLab
+from ipclab.store.record import Record, create, reopened, sealed
+from ipclab.studies.interface import Sweep
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED
@@ -201,7 +201,7 @@ def test_only_the_parts_of_processes_that_ended_are_removed(tmp_path: Path) -> N
 
 def test_a_run_is_held_by_one_process(run: Record) -> None:
     code = (
-        "import sys; from pathlib import Path; from ipclab_measure.record import reopened; *_, path ="
+        "import sys; from pathlib import Path; from ipclab.store.record import reopened; *_, path ="
         " sys.argv"
     )
     code += "; held = reopened(Path(path)).held(); held.__enter__()"

@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from ipclab_measure.signature import signature_of
+from ipclab.store.signature import signature_of
 from tests.support.bundled import make_run
 
 Run = Callable[..., "CompletedProcess[str]"]

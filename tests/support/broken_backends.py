@@ -1,7 +1,7 @@
 """Backends in Python that do one thing wrong, each told by `ipclab conform`."""
 
-from ipclab_measure.backends.interface import Backend, Data
-from ipclab_measure.backends.sockets import _UnixChannel as Right
+from ipclab.backends.interface import Backend, Data
+from ipclab.backends.sockets import _UnixChannel as Right
 
 
 class Cut(Right):

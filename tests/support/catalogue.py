@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.studies.installed import study
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.machine.placement import Placement
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.proof import PayloadError
+from ipclab.studies.installed import study
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from tests.spawn.test_workers import CPUS
 from tests.support.commands import ROOT
 

@@ -8,7 +8,7 @@ import pandas as pd
 from ipclab.frames.contests import contests
 from ipclab.frames.points import BY_HEAT, TURNS
 from ipclab.store.run import RunFolder
-from ipclab_measure.studies.asked import question
+from ipclab.studies.asked import question
 from tests.support.told import measured
 
 # the level of a factor -> by how much its values are multiplied

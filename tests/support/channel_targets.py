@@ -6,15 +6,15 @@ import os
 import signal
 import time
 
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.interface import Channel, Data
-from ipclab_measure.spawn.answered import Proof
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.proof import PayloadError, digest
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.round_trip import ends
-from ipclab_measure.studies.round_trip.ends import channel_end, taker
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Channel, Data
+from ipclab.spawn.answered import Proof
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.proof import PayloadError, digest
+from ipclab.spawn.worker import Worker
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.round_trip import ends
+from ipclab.studies.round_trip.ends import channel_end, taker
 from tests.support.commands import kernel_objects, left_of
 from tests.support.payloads import payload
 

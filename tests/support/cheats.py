@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import Backend, Data, Place, variant
-from ipclab_measure.backends.shm_mmap import MmapSegment
-from ipclab_measure.backends.sockets import _UnixChannel as Base
-from ipclab_measure.spawn.worker import Worker, call_target
-from ipclab_measure.studies import calibration
-from ipclab_measure.studies.payload import handover
-from ipclab_measure.studies.round_trip import ends as trips
+from ipclab.backends.interface import Backend, Data, Place, variant
+from ipclab.backends.shm_mmap import MmapSegment
+from ipclab.backends.sockets import _UnixChannel as Base
+from ipclab.spawn.worker import Worker, call_target
+from ipclab.studies import calibration
+from ipclab.studies.payload import handover
+from ipclab.studies.round_trip import ends as trips
 from ipclab_more.studies.stream import consumer, ways
 from ipclab_more.studies.stream import ends as streams
 

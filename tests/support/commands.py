@@ -9,21 +9,21 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.owned import FILE
 from ipclab.store.samples import decode
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.owned import FILE
 
 ROOT = Path(__file__).parents[2]
 CODE = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure_run
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
 from ipclab.paths import checkout
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.studies.interface import Sweep
+from ipclab.session.progress import Progress
+from ipclab.studies.interface import Sweep
 
 class Lines(Progress):
     def say(self, line):
@@ -50,7 +50,7 @@ from importlib.machinery import ModuleSpec
 
 class Refused:
     def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, self) if name.partition(".")[0] == "ipclab_answers" else None
+        return ModuleSpec(name, self) if name.partition(".")[0] == "ipclab_more" else None
 
     def create_module(self, spec):
         raise ImportError(f"{spec.name} is refused")

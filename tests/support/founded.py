@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ipclab.prose.sentences import sentences
 from ipclab.words import labels
-from ipclab_report.prose.sentences import sentences
 from tests.support.reading import outputs, paragraphs, tables
 
 # What a number with a unit is in the unit of the data, by the unit that is printed.

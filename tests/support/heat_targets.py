@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.loops import keep
-from ipclab_measure.spawn.worker import Turns, Worker
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Turns, Worker
 
 LONG = 600.0
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_answers.compare.held import ComparedRun
+from ipclab.report.compare.held import ComparedRun
 from tests.support.simulated import Machine, limits, points, run
 
 KINDS = ("none", "step", "drift", "outlier", "profile", "machine")

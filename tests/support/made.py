@@ -9,8 +9,8 @@ import pandas as pd
 
 from ipclab.frames.points import Frame, Row
 from ipclab.store.launch import Launch
-from ipclab_measure.studies.asked import questions_of, questions_plain
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.asked import questions_of, questions_plain
+from ipclab.studies.profile import PROFILES
 
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))

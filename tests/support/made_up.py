@@ -4,8 +4,8 @@ import resource
 from collections.abc import Mapping
 from pathlib import Path
 
+from ipclab.machine import AbsentError, Source, System
 from ipclab.paths import Paths
-from ipclab_measure.machine import AbsentError, Source, System
 
 GIB = 2**30
 HOST = "quartz-7f.example.org"

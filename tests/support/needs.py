@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats.intervals import statistic_estimate
-from ipclab_answers.choose.answer import Answer, answer_need
-from ipclab_answers.choose.known import Frames
-from ipclab_answers.choose.need import need_of
-from ipclab_answers.choose.promises import Offer
+from ipclab_more.choose.answer import Answer, answer_need
+from ipclab_more.choose.known import Frames
+from ipclab_more.choose.need import need_of
+from ipclab_more.choose.promises import Offer
 
 LEVELS = {
     "arm": "main",

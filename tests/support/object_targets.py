@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.started import Role
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Worker
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.objects import contents, ends
 
 NOWHERE = -1  # no descriptor

@@ -10,10 +10,10 @@ from typing import Any
 
 import nbformat
 
+from ipclab.frames.address import PATTERN, Address
+from ipclab.prose.language import placeholders
+from ipclab.prose.questions import ProseQuestion, parts
 from ipclab.stats.quantity import Quantity
-from ipclab_report.address import PATTERN, Address
-from ipclab_report.prose.language import placeholders
-from ipclab_report.prose.questions import ProseQuestion, parts
 from tests.support.commands import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from ipclab.backends import seqlock
+from ipclab.backends.interface import Data, Place, Store
+from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
-from ipclab_measure.backends import seqlock
-from ipclab_measure.backends.interface import Data, Place, Store
-from ipclab_measure.backends.lmdb_store import LmdbStore
-from ipclab_measure.spawn import names
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.mpi_worker import RankWorker
-from ipclab_measure.spawn.proof import PayloadError, digest
-from ipclab_measure.spawn.worker import Turns, zeros
-from ipclab_measure.studies.shared_dict import ends, loops
+from ipclab.spawn import names
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.proof import PayloadError, digest
+from ipclab.spawn.worker import Turns, zeros
+from ipclab.studies.shared_dict import ends, loops
 from tests.support.commands import kernel_objects, left_of
 from tests.support.payloads import payload
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ipclab.backends.installed import backends
 from ipclab.lab.figure import FIGURE_MIME
+from ipclab.prose.magic import MARKDOWN, WRITTEN
 from ipclab.tables import table
-from ipclab_measure.backends.installed import backends
-from ipclab_report.prose.magic import MARKDOWN, WRITTEN
 
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ipclab.paths import checkout
-from ipclab_report.pages.document import Document
-from ipclab_report.pages.typeset import Sheet
+from ipclab.report.pages.document import Document
+from ipclab.report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 
 DATA = "data-of-test"  # beside the reports
@@ -19,7 +19,7 @@ OPENED = checkout().opened
 OF_FEW = """
 import sys
 from ipclab.__main__ import main
-from ipclab_report.pages import report
+from ipclab.report.pages import report
 every = report.notebooks_of
 few = sys.argv.pop(1).split(",")
 report.notebooks_of = lambda paths: [path for path in every(paths) if path.stem in few]

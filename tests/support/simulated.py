@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.report.compare.held import ComparedRun
 from ipclab.store.point import Level, Point
-from ipclab_answers.compare.held import ComparedRun
 from tests.support.made import ASKED
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")

@@ -4,10 +4,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import Data, Place, variant
-from ipclab_measure.backends.seqlock import START, SeqlockStore
-from ipclab_measure.spawn.worker import Outcome, Roles, Worker
-from ipclab_measure.studies.shared_dict import ends
+from ipclab.backends.interface import Data, Place, variant
+from ipclab.backends.seqlock import START, SeqlockStore
+from ipclab.spawn.worker import Outcome, Roles, Worker
+from ipclab.studies.shared_dict import ends
 from tests.support.cheats import EVERY, LATE, LIES, Lie
 
 

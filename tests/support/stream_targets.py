@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ipclab_measure.backends.interface import Data
-from ipclab_measure.spawn.worker import Turns, Worker
+from ipclab.backends.interface import Data
+from ipclab.spawn.worker import Turns, Worker
 from ipclab_more.studies.stream import ends
 from ipclab_more.studies.stream.ways import PRODUCER
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ipclab.errors import LabError
-from ipclab_measure.spawn.proof import Numbered
-from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab_measure.studies.payload import handover, tcp
+from ipclab.spawn.proof import Numbered
+from ipclab.spawn.worker import Turns, Worker, zeros
+from ipclab.studies.payload import handover, tcp
 
 LONG = 600.0
 FAULTY = 4  # the number of a message that arrives wrong

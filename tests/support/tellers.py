@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipclab_report.prose.language import placeholders
-from ipclab_report.prose.questions import ProseQuestion
-from ipclab_report.prose.sentences import told_sentences
-from ipclab_report.prose.teller import Teller
+from ipclab.prose.language import placeholders
+from ipclab.prose.questions import ProseQuestion
+from ipclab.prose.sentences import told_sentences
+from ipclab.prose.teller import Teller
 
 
 class Plain(Teller):

@@ -12,20 +12,20 @@ import nbformat
 import pandas as pd
 import pytest
 
+from ipclab.claims import audit
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
 from ipclab.paths import checkout
+from ipclab.prose import prose
+from ipclab.prose.questions import ProseQuestion
+from ipclab.prose.sentences import told_sentences
+from ipclab.prose.teller import Teller
+from ipclab.report.appendix import states
+from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.words.words import Words
-from ipclab_report.appendix import states
-from ipclab_report.claims import audit
-from ipclab_report.lab import ReportLab
-from ipclab_report.prose import prose
-from ipclab_report.prose.questions import ProseQuestion
-from ipclab_report.prose.sentences import told_sentences
-from ipclab_report.prose.teller import Teller
 from tests.support.commands import ROOT
 
 MAGIC = "%%prose"

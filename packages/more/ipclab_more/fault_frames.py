@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab_measure.calibrated.twins import rate_upper
+from ipclab.calibrated.twins import rate_upper
 
 KEYS = ["backend", "fault", "metric"]
 

@@ -9,16 +9,10 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, TypeVar
 
-from ipclab_measure.backends.interface import (
-    Backend,
-    Data,
-    Place,
-    too_long,
-    variant,
-)
-from ipclab_measure.backends.library import Library
-from ipclab_measure.backends.sockets import UnixEnd
-from ipclab_measure.backends.waiting import Peer, closed
+from ipclab.backends.interface import Backend, Data, Place, too_long, variant
+from ipclab.backends.library import Library
+from ipclab.backends.sockets import UnixEnd
+from ipclab.backends.waiting import Peer, closed
 
 uvloop = Library("uvloop", "uvloop")
 HEADER = struct.Struct("=I")

@@ -11,16 +11,10 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any
 
-from ipclab_measure.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
-from ipclab_measure.backends.library import Library
-from ipclab_measure.backends.sockets import socket_path
-from ipclab_measure.backends.waiting import Peer, closed, until
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.library import Library
+from ipclab.backends.sockets import socket_path
+from ipclab.backends.waiting import Peer, closed, until
 
 SERVICE, METHOD = "ipclab", "exchange"
 # of any length

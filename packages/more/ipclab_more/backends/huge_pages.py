@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
+from ipclab.backends.interface import Backend
+from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.errors import LabError, blamed
-from ipclab_measure.backends.interface import Backend
-from ipclab_measure.backends.shm_mmap import MmapSegment
 
 NAME = "ipclab"  # what /proc calls a file in memory
 MEMINFO, SMAPS = Path("/proc/meminfo"), Path("/proc/self/smaps")

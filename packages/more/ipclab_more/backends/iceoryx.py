@@ -10,25 +10,11 @@ import os
 import time
 from typing import Any, ClassVar
 
-from ipclab_measure.backends.interface import (
-    VIEW,
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
-from ipclab_measure.backends.library import Library
-from ipclab_measure.backends.waiting import (
-    BLOCK,
-    SPIN,
-    WAITS,
-    Peer,
-    there,
-    wait,
-)
-from ipclab_measure.spawn import names
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
+from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, too_long
+from ipclab.backends.library import Library
+from ipclab.backends.waiting import BLOCK, SPIN, WAITS, Peer, there, wait
+from ipclab.spawn import names
+from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
 ASK_SECONDS = 20e-6

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from ipclab_measure.backends.interface import Backend, Data, Place, too_long
-from ipclab_measure.backends.stream import PipesEnd, StreamChannel
-from ipclab_measure.backends.waiting import Peer
+from ipclab.backends.interface import Backend, Data, Place, too_long
+from ipclab.backends.stream import PipesEnd, StreamChannel
+from ipclab.backends.waiting import Peer
 
 VERSION, METHOD, LINE = "2.0", "hand-over", b"\n"
 AROUND = 128  # the most bytes of a line beside those of its content

@@ -8,16 +8,10 @@ import json
 import queue
 from typing import Any
 
-from ipclab_measure.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    too_long,
-)
-from ipclab_measure.backends.library import Library
-from ipclab_measure.backends.sockets import socket_path
-from ipclab_measure.backends.waiting import Peer, there, until
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.library import Library
+from ipclab.backends.sockets import socket_path
+from ipclab.backends.waiting import Peer, there, until
 
 zenoh = Library("eclipse-zenoh", "zenoh")
 

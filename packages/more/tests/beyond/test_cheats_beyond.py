@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ipclab_measure.spawn.launcher import Launcher
+from ipclab.spawn.launcher import Launcher
 from ipclab_more.studies.objects import ObjectsStudy
 from tests.support.catalogue import refused, said
 from tests.support.commands import ROOT

@@ -10,28 +10,25 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
+from ipclab.backends.interface import Channel, Place
+from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.paths import Paths, checkout
+from ipclab.report.notebooks.execute import Kernel, execute
+from ipclab.report.notebooks.parameters import read_notebook
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import profile
 from ipclab.tables import table
-from ipclab_measure.backends.interface import Channel, Place
-from ipclab_measure.backends.waiting import Peer
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure_run
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.spawn.worker import Outcome, Worker
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import profile
 from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab_more.studies.faults.plan import (
-    LOSSES,
-    NOTICED,
-    WATCHED,
-    FaultPlan,
-)
+from ipclab_more.studies.faults.plan import LOSSES, NOTICED, WATCHED, FaultPlan
 from ipclab_more.studies.faults.seen import (
     END,
     ERROR,
@@ -45,8 +42,6 @@ from ipclab_more.studies.faults.seen import (
 )
 from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
 from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
-from ipclab_report.notebooks.execute import Kernel, execute
-from ipclab_report.notebooks.parameters import read_notebook
 from tests.support.commands import ROOT, kernel_objects
 
 NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.interface import Segment
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.ledger import SHARED_MEMORY
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.payload.study import PayloadStudy
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Segment
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.studies.interface import Sweep
+from ipclab.studies.payload.study import PayloadStudy
+from ipclab.studies.profile import PROFILES
 from ipclab_more.backends import huge_pages
 from ipclab_more.backends.huge_pages import NotHugeError, huge_bytes
 from tests.support.catalogue import FREE

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ipclab_measure.backends.interface import Place
-from ipclab_measure.backends.waiting import Peer
+from ipclab.backends.interface import Place
+from ipclab.backends.waiting import Peer
 from ipclab_more.backends.json_rpc import backend
 
 WAIT_NS = 10_000_000_000

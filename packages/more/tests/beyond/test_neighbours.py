@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipclab.machine.placement import Placement
+from ipclab.machine.topology import Cache, Topology
 from ipclab.paths import Paths
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
+from ipclab.spawn import scratch
+from ipclab.spawn.failures import LaunchError
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.samples import decode
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.machine.topology import Cache, Topology
-from ipclab_measure.session.progress import Progress
-from ipclab_measure.session.request import Request
-from ipclab_measure.session.session import measure_run
-from ipclab_measure.spawn import scratch
-from ipclab_measure.spawn.failures import LaunchError
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from ipclab_more.studies import neighbours
 from ipclab_more.studies.neighbours import (
     HOGS,
@@ -36,12 +36,7 @@ from ipclab_more.studies.neighbours import (
     hog_cpus,
 )
 from ipclab_more.studies.neighbours.ends import fair
-from ipclab_more.studies.neighbours.hogs import (
-    KINDS,
-    IdleHogError,
-    check_busy,
-    hogs_on,
-)
+from ipclab_more.studies.neighbours.hogs import KINDS, IdleHogError, check_busy, hogs_on
 
 STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
 

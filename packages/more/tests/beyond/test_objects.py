@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab_measure.spawn.proof import PayloadError
+from ipclab.spawn.proof import PayloadError
 from ipclab_more.studies.objects import contents
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
 from ipclab_more.studies.objects.proved import compare_objects

@@ -11,23 +11,18 @@ from typing import Any
 
 import pytest
 
+from ipclab.bounds.named import bound_of
 from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.session.heats import heats
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
-from ipclab_measure.bounds.named import bound_of
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.session.heats import heats
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.asked import questions
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.limits.floors import limits_of
-from ipclab_measure.studies.profile import PROFILES
-from ipclab_more.studies.objects import (
-    HANDLE,
-    MIDDLE,
-    SUMMED,
-    ObjectsStudy,
-)
+from ipclab.studies.asked import questions
+from ipclab.studies.interface import Sweep
+from ipclab.studies.limits.floors import limits_of
+from ipclab.studies.profile import PROFILES
+from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import ways
 from tests.support.commands import eventually, files_of, kernel_objects, names_of

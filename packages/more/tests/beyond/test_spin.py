@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from ipclab.backends.installed import backend as find
+from ipclab.backends.waiting import spun
+from ipclab.machine.placement import Placement
+from ipclab.session.request import Request
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.proof import PROVED
 from ipclab.store.launch import Launch
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.waiting import spun
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.session.request import Request
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.proof import PROVED
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from ipclab_more.studies.spin import ALWAYS_NS, SpinStudy
 
 STUDY = SpinStudy()

@@ -13,18 +13,18 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ipclab.backends.installed import backends
 from ipclab.errors import LabError, UsageError
+from ipclab.machine.placement import Placement
+from ipclab.spawn.failures import LaunchError
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab_measure.backends.installed import backends
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.spawn.failures import LaunchError
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.studies import ranks
-from ipclab_measure.studies.interface import Site, Sweep
-from ipclab_measure.studies.profile import PROFILES, Profile
+from ipclab.studies import ranks
+from ipclab.studies.interface import Site, Sweep
+from ipclab.studies.profile import PROFILES, Profile
 from ipclab_more.studies.stream import STALL_NS, StreamStudy
 from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.end import RECEIVED, SENT

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.session.heats import heats
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
-from ipclab_measure.machine.placement import Placement
-from ipclab_measure.session.heats import heats
-from ipclab_measure.spawn.heat import Contestant, Heat, Schedule
-from ipclab_measure.spawn.launcher import Launcher
-from ipclab_measure.studies.interface import Sweep
-from ipclab_measure.studies.profile import PROFILES
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads

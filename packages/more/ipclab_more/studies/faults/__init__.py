@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.store.point import Point
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.backends.interface import Backend
-from ipclab_measure.studies.interface import (
+from ipclab.studies.interface import (
     Levels,
     Placement,
     Profile,

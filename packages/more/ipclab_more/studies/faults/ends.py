@@ -7,17 +7,10 @@ from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.forked import (
-    DONE,
-    LATEST,
-    OVER,
-    READY,
-    WRONG,
-    Forked,
-)
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Worker
+from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     ANEW,
     FIRST,
@@ -28,13 +21,7 @@ from ipclab_more.studies.faults.plan import (
     SLOW,
     FaultPlan,
 )
-from ipclab_more.studies.faults.seen import (
-    WELL,
-    Content,
-    agreed,
-    attempt_outcome,
-    left,
-)
+from ipclab_more.studies.faults.seen import WELL, Content, agreed, attempt_outcome, left
 from ipclab_more.studies.faults.survivors import LIVING, Survivor
 from ipclab_more.studies.stream.end import keep_times
 from ipclab_more.studies.stream.ways import PRODUCER

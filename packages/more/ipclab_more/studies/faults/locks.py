@@ -7,20 +7,14 @@ from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.interface import Backend, Place, Store
-from ipclab_measure.backends.lmdb_store import KEY, VERSION, LmdbStore
-from ipclab_measure.backends.seqlock import SEQUENCE, START, SegmentStore
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.forked import READY, Forked
-from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import (
-    LEFT,
-    NOTICED,
-    RECOVERED,
-    SLACK_NS,
-    FaultPlan,
-)
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Backend, Place, Store
+from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
+from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
+from ipclab.spawn.worker import Worker
+from ipclab.studies.forked import READY, Forked
+from ipclab.studies.joining import WAIT_NS
+from ipclab_more.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, FaultPlan
 from ipclab_more.studies.faults.seen import (
     HALF,
     OLD,

@@ -3,14 +3,9 @@
 import random
 from dataclasses import dataclass
 
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.forked import LATEST
-from ipclab_more.studies.stream.ways import (
-    EACH,
-    StreamWay,
-    consumer_role,
-    join,
-)
+from ipclab.spawn.worker import Worker
+from ipclab.studies.forked import LATEST
+from ipclab_more.studies.stream.ways import EACH, StreamWay, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers

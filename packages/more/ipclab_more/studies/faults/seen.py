@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns as clock
 
-from ipclab_measure.backends.interface import Data
-from ipclab_measure.spawn.ledger import NAME_KINDS, SHARED_MEMORY
-from ipclab_measure.spawn.owned import FILE, KINDS, owned
-from ipclab_measure.spawn.proof import FAR, Messages
-from ipclab_measure.spawn.worker import Worker
+from ipclab.backends.interface import Data
+from ipclab.spawn.ledger import NAME_KINDS, SHARED_MEMORY
+from ipclab.spawn.owned import FILE, KINDS, owned
+from ipclab.spawn.proof import FAR, Messages
+from ipclab.spawn.worker import Worker
 from ipclab_more.studies.stream.ways import PRODUCER
 
 END, HALF, ERROR, SILENCE, OLD, WELL = ENDINGS = ("end", "half", "error", "silence", "old", "well")

@@ -6,10 +6,10 @@ from contextlib import suppress
 from itertools import pairwise
 from time import perf_counter_ns as clock
 
-from ipclab_measure.backends.interface import Channel
-from ipclab_measure.spawn.proof import PROVED
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.backends.interface import Channel
+from ipclab.spawn.proof import PROVED
+from ipclab.spawn.worker import Worker
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.faults.plan import (
     BESIDE,
     FIRST,

@@ -13,17 +13,17 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import ClassVar
 
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
+from ipclab.backends.waiting import BLOCK
 from ipclab.errors import LabError
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.backends.interface import Backend
-from ipclab_measure.backends.waiting import BLOCK
-from ipclab_measure.machine import Source, Topology
-from ipclab_measure.machine.mounts import existing, mount_of
-from ipclab_measure.machine.parse import KNOWN
-from ipclab_measure.machine.placement import placements
-from ipclab_measure.spawn.scratch import held_subfolder
-from ipclab_measure.studies.forked import DONE, Forked
-from ipclab_measure.studies.interface import (
+from ipclab.machine import Source, Topology
+from ipclab.machine.mounts import existing, mount_of
+from ipclab.machine.parse import KNOWN
+from ipclab.machine.placement import placements
+from ipclab.spawn.scratch import held_subfolder
+from ipclab.studies.forked import DONE, Forked
+from ipclab.studies.interface import (
     Bench,
     Launch,
     Levels,
@@ -37,12 +37,7 @@ from ipclab_measure.studies.interface import (
     Sweep,
     point_arguments,
 )
-from ipclab_more.studies.neighbours.hogs import (
-    COPIED_BYTES,
-    FIFO,
-    FILE_BYTES,
-    PRIORITY,
-)
+from ipclab_more.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES, PRIORITY
 
 SIZES = (100,)
 QUIET, OWN, OTHER, MEMORY = "quiet", "own-cpu", "other-cpu", "memory-copy"

@@ -7,24 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.answered import Proof
-from ipclab_measure.spawn.loops import (
-    DISCARDED,
-    fitting,
-    keep,
-    paced,
-)
-from ipclab_measure.spawn.proof import LOOKED
-from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_measure.studies.round_trip import ends
-from ipclab_measure.studies.round_trip.ends import (
-    INTENDED,
-    OP,
-    Trips,
-    channel_end,
-    closed_loop,
-    warm_up,
-)
+from ipclab.spawn.answered import Proof
+from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
+from ipclab.spawn.proof import LOOKED
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.round_trip import ends
+from ipclab.studies.round_trip.ends import INTENDED, OP, Trips, channel_end, closed_loop, warm_up
 from ipclab_more.studies.neighbours.hogs import check_busy, hogs_on, take_class
 
 LONGER = 5  # times as long as asked a turn may sample

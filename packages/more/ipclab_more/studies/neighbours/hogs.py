@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab_measure.studies.forked import DONE, START_SECONDS, Forked
+from ipclab.studies.forked import DONE, START_SECONDS, Forked
 
 # copied in one step; from one buffer to another of this size
 BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20

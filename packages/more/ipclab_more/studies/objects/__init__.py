@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.studies.interface import (
+from ipclab.backends import installed as registry
+from ipclab.studies.interface import (
     Bound,
     Launch,
     Outcome,

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.installed import load
-from ipclab_measure.backends.interface import Channel, Place, Segment
-from ipclab_measure.spawn.loops import DISCARDED, keep, operations
-from ipclab_measure.spawn.proof import LOOKED, AwaitedError, recorded
-from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_measure.studies.joining import WAIT_NS
-from ipclab_measure.studies.round_trip.ends import channel_end
+from ipclab.backends.installed import backend as find
+from ipclab.backends.installed import load
+from ipclab.backends.interface import Channel, Place, Segment
+from ipclab.spawn.loops import DISCARDED, keep, operations
+from ipclab.spawn.proof import LOOKED, AwaitedError, recorded
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.round_trip.ends import channel_end
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import allocating, anew_bytes
 from ipclab_more.studies.objects.proved import (

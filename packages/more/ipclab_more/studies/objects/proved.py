@@ -5,8 +5,8 @@ import random
 import struct
 from typing import Any
 
-from ipclab_measure.backends.interface import Data
-from ipclab_measure.spawn.proof import BUFFERS, PayloadError, looks
+from ipclab.backends.interface import Data
+from ipclab.spawn.proof import BUFFERS, PayloadError, looks
 from ipclab_more.studies.objects import contents
 
 # The numbers of the objects: the one that is compared whole, a small one before all others, at which

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ipclab_measure.backends.interface import Data
+from ipclab.backends.interface import Data
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
 
 PROTOCOL = 5

@@ -8,11 +8,11 @@ both ends and the share of their waits that slept.
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.backends.interface import Backend
-from ipclab_measure.backends.waiting import SLICE_NS
-from ipclab_measure.studies.arms import FILE, table
-from ipclab_measure.studies.interface import (
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
+from ipclab.backends.waiting import SLICE_NS
+from ipclab.studies.arms import FILE, table
+from ipclab.studies.interface import (
     Launch,
     Outcome,
     Placement,

@@ -12,19 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from ipclab.spawn.answered import Proof
+from ipclab.spawn.loops import DISCARDED, await_due, keep, operations
+from ipclab.spawn.proof import LOOKED
+from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
-from ipclab_measure.spawn.answered import Proof
-from ipclab_measure.spawn.loops import DISCARDED, await_due, keep, operations
-from ipclab_measure.spawn.proof import LOOKED
-from ipclab_measure.spawn.worker import Turns, Worker, zeros
-from ipclab_measure.studies.round_trip.ends import (
-    OP,
-    Trips,
-    channel_end,
-    closed_loop,
-    echo,
-    warm_up,
-)
+from ipclab.studies.round_trip.ends import OP, Trips, channel_end, closed_loop, echo, warm_up
 from ipclab_more.studies.neighbours.ends import wake_in_time
 
 CPU, PERIOD = "cpu", "period"  # a trip's share of a turn: CPU time of both ends, and time

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab_measure.backends import installed as registry
-from ipclab_measure.studies.arms import FILE, table
-from ipclab_measure.studies.interface import (
+from ipclab.studies.arms import FILE, table
+from ipclab.studies.interface import (
     Bench,
     Bound,
     Outcome,
@@ -25,9 +25,9 @@ from ipclab_measure.studies.interface import (
     ring_bytes,
     spread,
 )
-from ipclab_measure.studies.limits import STREAMED
-from ipclab_measure.studies.profile import PLACEMENTS
-from ipclab_measure.studies.ranks import on_ranks_or_workers
+from ipclab.studies.limits import STREAMED
+from ipclab.studies.profile import PLACEMENTS
+from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab_more.studies.stream.end import NUMBER, RECEIVED
 from ipclab_more.studies.stream.joined import joined_stream
 from ipclab_more.studies.stream.ways import EACH, carrier, roles_of

@@ -8,10 +8,9 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
-from ipclab.store.launch import Samples
-from ipclab_measure.backends.interface import Data
-from ipclab_measure.spawn.loops import keep
-from ipclab_measure.spawn.proof import (
+from ipclab.backends.interface import Data
+from ipclab.spawn.loops import keep
+from ipclab.spawn.proof import (
     END,
     FAR,
     LARGE,
@@ -22,8 +21,9 @@ from ipclab_measure.spawn.proof import (
     arrived,
     looks,
 )
-from ipclab_measure.spawn.worker import Stamps, Worker, zeros
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.spawn.worker import Stamps, Worker, zeros
+from ipclab.store.launch import Samples
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.end import (
     LOST_NS,
     NUMBER,

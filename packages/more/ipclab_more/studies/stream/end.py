@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.loops import DISCARDED, keep
-from ipclab_measure.spawn.proof import END, Messages, noise
-from ipclab_measure.spawn.worker import Worker, zeros
+from ipclab.spawn.loops import DISCARDED, keep
+from ipclab.spawn.proof import END, Messages, noise
+from ipclab.spawn.worker import Worker, zeros
 from ipclab_more.studies.stream.plan import StreamPlan
 from ipclab_more.studies.stream.ways import StreamWay
 

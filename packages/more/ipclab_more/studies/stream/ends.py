@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ipclab_measure.spawn.loops import fitting, keep, paced
-from ipclab_measure.spawn.proof import BUFFERS, END, AwaitedError
-from ipclab_measure.spawn.worker import Turns, Worker
-from ipclab_measure.studies.joining import WAIT_NS
+from ipclab.spawn.loops import fitting, keep, paced
+from ipclab.spawn.proof import BUFFERS, END, AwaitedError
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.end import (
     CLOSING,

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import Launch, Samples
-from ipclab_measure.spawn.proof import PayloadError
-from ipclab_measure.spawn.worker import QUEUED
-from ipclab_measure.studies.joining import turns_together
+from ipclab.studies.joining import turns_together
 from ipclab_more.studies.stream.end import (
     CLOSING,
     COUNTS,

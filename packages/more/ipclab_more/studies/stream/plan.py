@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipclab_measure.spawn.loops import fitting
+from ipclab.spawn.loops import fitting
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,10 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
-from ipclab_measure.backends.installed import backend as find
-from ipclab_measure.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    End,
-    Place,
-    Store,
-)
-from ipclab_measure.spawn.worker import Worker
-from ipclab_measure.studies.joining import WAIT_NS, joined_ends
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Backend, Channel, Data, End, Place, Store
+from ipclab.spawn.worker import Worker
+from ipclab.studies.joining import WAIT_NS, joined_ends
 
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them

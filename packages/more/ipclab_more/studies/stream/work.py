@@ -2,7 +2,7 @@
 
 from time import perf_counter_ns as clock
 
-from ipclab_measure.spawn.proof import digest
+from ipclab.spawn.proof import digest
 
 BLOCK = bytes(1024)
 

@@ -10,16 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab_measure.studies.interface import (
-    Launch,
-    Outcome,
-    Placement,
-    Point,
-    Profile,
-    Role,
-    Study,
-    Sweep,
-)
+from ipclab.studies.interface import Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
 from ipclab_more.studies.tasks import interpreters, said
 from ipclab_more.studies.tasks.program.work import KINDS
 

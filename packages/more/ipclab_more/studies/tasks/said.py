@@ -5,9 +5,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, MsgspecError, Struct, json
 
+from ipclab.spawn.failures import LaunchError
 from ipclab.store.launch import Launch
 from ipclab.store.schema import LARGEST
-from ipclab_measure.spawn.failures import LaunchError
 from ipclab_more.studies.tasks.program.measure import BATCH
 
 MOST = 10_000  # samples of an op

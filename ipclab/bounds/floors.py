@@ -1,0 +1,140 @@
+"""Floors: what bounds an op of a study, by the best launches of the limit that matches it.
+
+Which limit that is says the op's `Bound`: a native program that does just what the op cannot avoid,
+of as many bytes and in the same placement.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipclab.bounds.named import bound_of, limit_named
+from ipclab.store.questions import Bound, Questions
+
+Key = tuple[str, int, str]  # a limit: its name (see `limit_called`), size in bytes, placement
+COPIED = (
+    4_000,
+    16_000,
+    64_000,
+    256_000,
+    1_000_000,
+    4_000_000,
+    16_000_000,
+    64_000_000,
+    256_000_000,
+)  # bytes, in every run
+COPYING, WAKING = "memcpy", "futex-wake"
+ONE_PROCESS = "same"  # the placement of a limit that is of one process
+IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
+LEAST_BYTES = 100  # of a message that is not copied
+FREAK = 1.5  # a best launch so far below the next one did something else, such as meet a receiver that was awake
+LEAST_LAUNCHES = 3  # that show a freak
+WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What an op cannot beat, in ns, and the limits that it follows from."""
+
+    ns: float
+    limits: tuple[Key, ...]
+
+
+def limit_called(questions: Questions, limit: str, op: str) -> str:
+    """Return what `op` of `limit` is called: the limit, and the op where there are several."""
+    known = questions.limits.get(limit)
+    return f"{limit}.{op}" if known and len(known.ops) > 1 else limit
+
+
+def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
+    """Return the limit that does just what `op` of a point of `study` cannot avoid, with its size
+    and placement.
+
+    `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where
+    there is no such native program.
+    """
+    bound = bound_of(questions, study, op, levels)
+    name = limit_named(questions, bound, levels) if bound else ""
+    if name not in questions.limits:
+        return None
+    size = LEAST_BYTES if levels.get("receive") == IN_PLACE else int(levels["size_bytes"])
+    placement = str(levels["placement"]) if questions.limits[name].placed else ONE_PROCESS
+    return name, size, placement
+
+
+def _without_freak(medians: Sequence[float]) -> list[float]:
+    """Return the medians, best first, without a best one that stands alone below two or more."""
+    best_first = sorted(medians)
+    alone = len(best_first) >= LEAST_LAUNCHES and best_first[0] * FREAK < best_first[1]
+    return best_first[1:] if alone else best_first
+
+
+class Floors:
+    """The limits of a run, by the medians of each one's launches in ns."""
+
+    def __init__(self, launches: Mapping[Key, Sequence[float]], questions: Questions) -> None:
+        self.questions = questions
+        self.medians = {key: _without_freak(values) for key, values in launches.items()}
+
+    def wide(self) -> list[Key]:
+        """Return the limits whose two best launches lie further apart than `WIDE`."""
+        return [
+            key for key, values in self.medians.items() if self._best(key, 1) > WIDE * values[0]
+        ]
+
+    def under(self, study: str, op: str, levels: Mapping[Any, Any], place: int = 0) -> Floor | None:
+        """Return what bounds `op` of a point of `study` with `levels`; None where no limit matches.
+
+        `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. `place`
+        0 takes each limit by its best launch, 1 by the second best.
+        """
+        bound = bound_of(self.questions, study, op, levels)
+        if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
+            return None
+        limit = native(self.questions, study, op, levels)
+        name = limit_called(self.questions, limit[0], op) if limit else ""
+        measured = [key for key in self.medians if key[0] == name]
+        if limit and measured:  # where of another placement alone, nothing stands in for it
+            _, size, placement = limit
+            in_place = levels.get("receive") == IN_PLACE  # then that of the fewest bytes bounds it
+            keys = [key for key in measured if key[2] == placement and (in_place or key[1] == size)]
+            key = min(keys, default=None)
+        elif bound.older == COPYING:
+            return self._copies(bound, levels, place)
+        else:
+            older = bound.older, int(levels["size_bytes"]), str(levels["placement"])
+            key = older if older in self.medians else None
+        return Floor(self._best(key, place), (key,)) if key else None
+
+    def _best(self, key: Key, place: int) -> float:
+        values = self.medians[key]
+        return values[min(place, len(values) - 1)]
+
+    def _copies(self, bound: Bound, levels: Mapping[Any, Any], place: int) -> Floor | None:
+        """Return passes of memcpy, and a wake-up where one is needed and was measured."""
+        copies = sorted(key for key in self.medians if key[0] == COPYING)
+        size = levels["size_bytes"]
+        if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
+            return None
+        copy = self._copy(int(size), copies, place)
+        ns = bound.copies * copy.ns
+        wake = WAKING, 0, str(levels["placement"])
+        if bound.wake and wake in self.medians:
+            return Floor(ns + self._best(wake, place), (*copy.limits, wake))
+        return Floor(ns, copy.limits)
+
+    def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
+        """Return one copy of `size` bytes: between measured sizes on a line of logarithms.
+
+        Beyond them it has the speed of the nearest.
+        """
+        near = min(max(size, copies[0][1]), copies[-1][1])
+        below = max(key for key in copies if key[1] <= near)
+        above = min(key for key in copies if key[1] >= near)
+        keys = tuple(dict.fromkeys((below, above)))
+        sizes = np.log([key[1] for key in keys])
+        times = np.log([self._best(key, place) for key in keys])
+        ns = float(np.exp(np.interp(np.log(near), sizes, times)))
+        return Floor(ns * size / near, keys)

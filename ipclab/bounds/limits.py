@@ -1,0 +1,149 @@
+"""Results over the hardware's matching limit, and results beyond any copying mechanism."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.bounds import cpu_pairs
+from ipclab.bounds.floors import IN_PLACE, Floor, Floors, Key, limit_called
+from ipclab.bounds.named import bound_of
+from ipclab.frames.metrics import HEAT
+from ipclab.frames.points import NO_HEAT
+from ipclab.stats import paired
+from ipclab.stats.intervals import LEVEL, exp
+from ipclab.stats.quantity import Quantity
+from ipclab.stats.sessions import by_session
+from ipclab.store.questions import Questions
+
+TOLERANCE = 0.9  # memcpy's own run-to-run spread
+LEAST = 0.95  # of its limit: what is faster shows that the limit is none
+
+
+def with_limits(
+    points: pd.DataFrame, limits: pd.DataFrame, questions: Questions, place: int = 0
+) -> pd.DataFrame:
+    """Return p50 rows of one study with `limit` (ns), `over_limit` and `over`, or empty ones.
+
+    `limits` is the launch frame of the study `limits` in the same run, which asks `questions`. A
+    limit is the median of its best launch (`place` 0) or of the second best (1): what disturbed the
+    others must not make a mechanism look better. `over` is the ratio with its interval (a
+    quantity): to the limit's turns in the same heats where it took some there.
+    """
+    known_floors = floors(limits, questions)
+    heats = _by_heat(limits, questions)
+    times = (points.metric == "p50") & (points.unit == "ns")
+    limit = np.full(len(points), np.nan)
+    over = np.full(len(points), np.nan, dtype=object)
+    for number, row in enumerate(points.to_dict("records")):
+        if floor := known_floors.under(row["study"], row["op"], row, place):
+            limit[number] = floor.ns
+            if times.iloc[number]:
+                over[number] = _over(row, floor, heats)
+    return points.assign(limit=limit, over_limit=(points.value / limit).where(times), over=over)
+
+
+def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
+    """Return the median of `row` over its limit, heat by heat where they took turns."""
+    sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
+    if len(floor.limits) == 1:
+        by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
+        own = {heat: [value] for heat, value in by_heat}  # of sessions, if there are several
+        ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
+        if len(ratios) >= paired.FEWEST_HEATS:
+            low, high = paired.interval(ratios, 1 - LEVEL)
+            value = exp(float(ratios.mean()))
+            return Quantity(value, "1", exp(low), exp(high), sources=sources)
+    return Quantity(float(row["value"]) / floor.ns, sources=sources)
+
+
+def _by_heat(limits: pd.DataFrame, questions: Questions) -> dict[Key, paired.Heats]:
+    """Return the medians of each limit by heat, or by session, as lists of one."""
+    by_limit: dict[Key, dict[int, float]] = defaultdict(dict)
+    for key, heat, median in _medians(limits, questions):
+        if heat != NO_HEAT:
+            by_limit[key][int(heat)] = median
+    return {
+        key: {heat: [median] for heat, median in by_session(by_heat).items()}
+        for key, by_heat in by_limit.items()
+    }
+
+
+def floors(limits: pd.DataFrame, questions: Questions) -> Floors:
+    """Return the floors of a launch frame of the study `limits`."""
+    medians: dict[Key, list[float]] = defaultdict(list)
+    bounding = limits[limits.backend != cpu_pairs.NAME]  # which bound nothing
+    for key, _, median in _medians(bounding, questions):
+        medians[key].append(median)
+    return Floors(dict(medians), questions)
+
+
+def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, Any, float]]:
+    """Yield the limit of each launch, its heat and its median."""
+    rows = limits.loc[limits.metric == "p50"]
+    heats = rows[HEAT].tolist() if HEAT in rows else [NO_HEAT] * len(rows)
+    columns = (
+        rows[name].tolist() for name in ("backend", "op", "size_bytes", "placement", "value")
+    )
+    for backend, op, size, placement, median, heat in zip(*columns, heats, strict=True):
+        yield (limit_called(questions, backend, op), size, placement), heat, median
+
+
+def below_limit(points: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it; lowest first.
+
+    Wholly below is also what took less time than its limit in the heats of both, as `over` says: a
+    table that shows it must not call that a limit. `lowest` is the lesser of the two ratios.
+    """
+    over = points.over.map(_value_and_high).tolist()
+    in_heats = pd.DataFrame(over, points.index, ["value", "high"])
+    far_below = points.over_limit < LEAST
+    whole_below = (points.over_limit < 1) & (points.high < points.limit)
+    lowest = points.over_limit.where(
+        in_heats.high.isna(), np.fmin(points.over_limit, in_heats.value)
+    )
+    rows = points.assign(lowest=lowest)[far_below | whole_below | (in_heats.high < 1)]
+    return rows.sort_values("lowest", kind="stable")
+
+
+def _value_and_high(over: Any) -> tuple[float, float]:
+    if isinstance(over, Quantity) and over and over.high is not None:
+        return float(over.value), over.high
+    return np.nan, np.nan
+
+
+def lines_below_limit(beaten_rows: pd.DataFrame) -> list[str]:
+    """Return one line for each row `below_limit`: how far below its limit, study, op, point."""
+    return [
+        f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
+        for row in beaten_rows.to_dict("records")
+    ]
+
+
+def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
+    """Return one line for each median shorter than its passes of memcpy can be.
+
+    The fastest sample of memcpy counts.
+
+    `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
+    the next smaller one is what its passes take at least.
+    """
+    copies_of_all = limits[(limits.op == "copy") & (limits.metric == "min")]
+    fastest = copies_of_all.groupby("size_bytes").value.min()
+    lines = []
+    for row in points[points.metric == "p50"].to_dict("records"):
+        bound = bound_of(questions, str(row["study"]), row["op"], row)
+        copies = bound.copies if bound and row.get("receive") != IN_PLACE else 0
+        if not copies:
+            continue
+        shorter = fastest[fastest.index <= row["size_bytes"]]
+        least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
+        if row["value"] < least:
+            passes = f"{copies} passes of memcpy over {row['size_bytes']} bytes"
+            took = f"{row['value']:.0f} ns is less than"
+            lines.append(
+                f"{row['study']} {row['point']}: {took} {passes} can take ({least:.0f} ns)"
+            )
+    return lines

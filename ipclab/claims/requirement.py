@@ -1,0 +1,206 @@
+"""Requirements: each names its statistic, and is judged on the samples or the frames of a run.
+
+No number of samples shows a maximum, but one refutes it. What of a maximum can be shown is a
+`coverage` of launches by their largest samples, with confidence (`claims.tolerance`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Literal, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ipclab.claims import tolerance
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Amounts, Text, decide
+from ipclab.claims.expression import Term, looked_up
+from ipclab.claims.rules import Rule
+from ipclab.claims.tolerance import Coverage
+from ipclab.claims.values import ValueSource
+from ipclab.frames.address import Address
+from ipclab.frames.metrics import summary
+from ipclab.prose.language import RuleError
+from ipclab.prose.units import KINDS
+from ipclab.stats.quantity import Quantity
+from ipclab.store.launch import Samples, Times
+from ipclab.store.samples import Measured
+
+MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
+VIOLATED, NOT_SHOWN = "violated", "not shown"
+OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide the others
+FEW, OPEN, BEYOND = tolerance.FEW, "open", "few-samples"
+NO_END, UNFIXED, BATCHES = "no-end", "unfixed", "batches"
+SEVERITY = {VIOLATED: 0, NOT_TESTABLE: 1, NOT_SHOWN: 2, HOLDS: 3}
+
+
+class Requirement(msgspec.Struct, forbid_unknown_fields=True):
+    """What must be so, as a file states it: `rule` for the `statistic` of what it compares.
+
+    `max` is an unconditional bound, `coverage` one for a share of launches (`95/95`: 95 % of them,
+    with 95 % confidence), both by one address of times; a `coverage` beside `max` says what is
+    enough to show it. `median` and `p99.9` are judged by their intervals.
+    """
+
+    id: Text
+    text: Text
+    statistic: Literal["max", "p99.9", "coverage", "median"]
+    rule: Rule
+    language: str = ""
+    source: str = ""
+    coverage: str = ""
+    translations: dict[str, str] = {}
+    figures: Amounts = msgspec.field(default_factory=Amounts)
+
+    def __post_init__(self) -> None:
+        """Raise `RuleError` for a statistic that the rule or the coverage does not fit."""
+        if bool(self.coverage) < (self.statistic == COVERAGE):
+            raise RuleError(
+                "how much is covered is not said", 'add coverage = "95/95"', "statistic"
+            )
+        if self.coverage and self.statistic not in OF_SAMPLES:
+            why = f"a {self.statistic} covers no share of launches"
+            raise RuleError(why, "leave it out, or take max or coverage", "coverage")
+        if self.coverage:
+            self._check_coverage()
+        if self.statistic != MEDIAN:
+            self._check_rule()
+
+    @property
+    def asked(self) -> Coverage | None:
+        """Return the share of launches that is to be covered, and how surely; None for none."""
+        return Coverage.of(self.coverage) if self.coverage else None
+
+    @property
+    def address(self) -> Address:
+        """Return the one address that the rule is of; only a median has none or several."""
+        return self.rule.term.addresses[0]
+
+    def term(self) -> Term:
+        """Return what the frames decide it by: the rule's own, or the quantile of its address."""
+        if self.statistic != TAIL:
+            return self.rule.term
+        return looked_up(replace(self.address, metric=TAIL))
+
+    def _check_coverage(self) -> None:
+        try:
+            _ = Coverage.of(self.coverage).launches
+        except ValueError as error:
+            why = f"{self.coverage!r} is no coverage: {error}"
+            raise RuleError(
+                why, "write coverage/confidence in percent: 95/95", "coverage"
+            ) from error
+
+    def _check_rule(self) -> None:
+        rule = self.rule
+        if not rule.term.is_address or self.address.metric or self.address.text:
+            why = f"{self.statistic} is of samples, not of what is computed"
+            raise RuleError(why, "compare one address of an operation, without a metric", "rule")
+        if rule.low > -inf or rule.unit != KINDS[1, 0].shown or rule.rounded:
+            why = f"{self.statistic} has one bound of time, exactly as it is written"
+            raise RuleError(why, "write at_most 2 ms, or below 2 ms", "rule")
+
+
+class Evidence(NamedTuple):
+    """What a run shows of a requirement: the verdict, and what it rests on.
+
+    Of `samples` in `launches`, `beyond` violate the bound (at least so many where not all samples
+    were kept: `counted`), where samples decide. `value` is the largest, or the statistic with its
+    interval. `why` says what keeps it from being shown; `more` launches would be enough.
+    """
+
+    verdict: str
+    launches: int = 0
+    samples: int = 0
+    beyond: int = 0
+    counted: bool = True
+    value: Quantity | None = None
+    why: str = ""
+    more: int = 0
+
+
+def judge_samples(
+    requirement: Requirement, points: Sequence[tuple[Measured, str]], fixed: bool
+) -> Evidence:
+    """Return what samples show of a requirement that they decide, by the worst of `points`.
+
+    `points` are those of its addresses, each with its op, one at least; `fixed` tells that the
+    number of launches was fixed before they were seen.
+    """
+    every = [_of_samples(requirement, measured, op, fixed) for measured, op in points]
+    worst = min(every, key=lambda one: (SEVERITY[one.verdict], -one.more))
+    return worst._replace(
+        launches=sum(one.launches for one in every),
+        samples=sum(one.samples for one in every),
+        beyond=sum(one.beyond for one in every),
+        counted=all(one.counted for one in every),
+    )
+
+
+def judge_frames(requirement: Requirement, run: ValueSource) -> Evidence:
+    """Return what the interval of the statistic shows; no samples are counted.
+
+    How many samples lie beyond the bound says nothing of a median, nor of a ratio.
+    """
+    found = decide(requirement.rule, requirement.term(), run)
+    verdict = {HOLDS: HOLDS, FAILS: VIOLATED}.get(found.word, NOT_SHOWN)
+    why = ""
+    if verdict == NOT_SHOWN:
+        why = OPEN if found.deciding else BEYOND
+    return Evidence(verdict, value=found.deciding, why=why)
+
+
+def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
+    """Return what the samples of one point show."""
+    launches = sorted(measured.launches, key=lambda launch: launch.order)
+    of_launch = [summary(launch, op) for launch in launches]
+    largest = [known[MAX] for known in of_launch]
+    beyond = [
+        _beyond(launch.times(op), most, requirement.rule)
+        for launch, most in zip(launches, largest, strict=True)
+    ]
+    found = Evidence(
+        NOT_SHOWN,
+        len(launches),
+        sum(int(known["samples"]) for known in of_launch),
+        sum(beyond),
+        not any(op in launch.whole for launch in launches),
+        Quantity(max(largest), "ns"),
+    )
+    if any(launch.per.get(op, 1) > 1 for launch in launches):
+        return found._replace(verdict=NOT_TESTABLE, why=BATCHES)
+    if found.beyond and requirement.statistic == MAX:
+        return found._replace(verdict=VIOLATED)
+    if requirement.asked is None:
+        return found._replace(why=NO_END)
+    over = sum(map(bool, beyond))
+    return _covered(requirement.asked, largest, over, len(measured.failures), fixed, found)
+
+
+def _covered(
+    asked: Coverage, largest: list[float], over: int, failures: int, fixed: bool, found: Evidence
+) -> Evidence:
+    """Return whether so few launches are `over` the bound that the rest covers what is asked.
+
+    That is the exact test of a share: where `over` launches lie beyond the bound, the largest but
+    so many is within it.
+    """
+    allowed = Coverage(asked.share, asked.confidence, over + 1)
+    launches = len(largest)
+    if over:
+        as_many = Coverage(asked.share, asked.confidence, over).confidence_of(launches)
+        if as_many <= 1 - asked.confidence:
+            return found._replace(verdict=VIOLATED)
+    state = tolerance.state(largest, allowed, failures)
+    if state == FEW:
+        return found._replace(why=FEW, more=allowed.launches - launches)
+    if state != tolerance.HOLDS:
+        return found._replace(why=state)
+    return found._replace(verdict=HOLDS) if fixed else found._replace(why=UNFIXED)
+
+
+def _beyond(times: Samples | Times, largest: float, rule: Rule) -> int:
+    """Return how many samples of a launch violate the bound, at least, where not all were kept."""
+    kept = int(np.sum(times >= rule.high if rule.open else times > rule.high))
+    violated = largest >= rule.high if rule.open else largest > rule.high
+    return max(kept, int(violated))

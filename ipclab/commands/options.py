@@ -1,0 +1,44 @@
+"""Options of commands that measure, and their end with the make that started them."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterable
+
+import click
+
+from ipclab.commands.completed import complete_profile, complete_study
+from ipclab.console import one_of
+from ipclab.plugins import names
+
+UNDER_MAKE = "IPCLAB_UNDER_MAKE"
+
+
+def _profiles() -> Iterable[str]:
+    from ipclab.studies.profile import PROFILES
+
+    return PROFILES
+
+
+profile_option = click.option(
+    "--profile",
+    help="smoke, quick (default), standard or full.",
+    callback=one_of("profile", _profiles),
+    shell_complete=complete_profile,
+)
+study_option = click.option(
+    "--study",
+    "studies",
+    multiple=True,
+    help="Study; all when not given.",
+    callback=one_of("study", lambda: names("ipclab.studies")),
+    shell_complete=complete_study,
+)
+
+
+def die_with_make() -> None:
+    """End with the make that started this command: a killed make must not leave it running."""
+    from ipclab.spawn.exits import die_with_parent
+
+    if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
+        die_with_parent(os.getppid(), signal.SIGTERM)

@@ -1,0 +1,97 @@
+"""Commands that keep things in order: is the machine sound, what can be measured, what is left?"""
+
+import math
+
+import click
+
+from ipclab.console import say
+from ipclab.errors import LabError
+from ipclab.paths import checkout
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Return a time in seconds: `nan` lies in no range, and `inf` is too long for any."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds", ctx, param)
+    return value
+
+
+@click.command()
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 60),
+    callback=_finite,
+    default=5,
+    help="How long to watch.",
+)
+def doctor(seconds: float) -> None:
+    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes
+    each.
+    """
+    from ipclab.machine import Source
+    from ipclab.machine.doctor import finding_lines, judge, visit
+    from ipclab.machine.observed import RESERVATION
+    from ipclab.session.request import Request
+    from ipclab.session.room import SHARED_MEMORY_SLACK
+
+    largest = max(
+        study.shared_memory(point) for study, points in Request().points() for point in points
+    )
+    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
+    say(finding_lines(findings))
+    judge(findings, RESERVATION)
+    say(["this machine is fit to measure"])
+
+
+@click.command()
+def backends() -> None:
+    """List what can be measured here, and why the rest cannot."""
+    from ipclab.backends.installed import backends as registered
+
+    for name, backend in registered().items():
+        why = backend.missing()
+        say([f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}"])
+
+
+@click.command()
+@click.argument("peer", nargs=-1, required=True)
+def conform(peer: tuple[str, ...]) -> None:
+    """Say what a mechanism does wrong: PEER is an executable (docs/peers.md), or a backend in Python
+    (docs/backends.md), by its name or as module:backend.
+    """
+    page, wrong = "docs/peers.md", _backend_faults(peer)
+    if wrong is None:
+        from ipclab.backends.conform import peer_faults
+
+        wrong = list(peer_faults(peer))
+    else:
+        page = "docs/backends.md"
+    if wrong:
+        say(f"{peer[0]}: {line}" for line in wrong)
+        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", f"see {page}")
+    say([f"{peer[0]} conforms"])
+
+
+def _backend_faults(peer: tuple[str, ...]) -> list[str] | None:
+    """Return what a backend in Python does wrong; None where `peer` is an executable."""
+    from ipclab.backends.installed import backends as registered
+    from ipclab.studies import conform_channel
+
+    (name, *more) = peer
+    if more or "/" in name or (":" not in name and name not in registered()):
+        return None
+    return list(conform_channel.channel_faults(name))
+
+
+@click.command()
+def clean() -> None:
+    """Remove what a killed run left behind; only what ipclab itself created."""
+    from ipclab.commands.bundles import clean_placed
+    from ipclab.spawn.ledger import clean_parts
+    from ipclab.spawn.ledger import close_dead_sessions as clean_ledger
+
+    paths = checkout()
+    written = [paths.reports, paths.figures, paths.data / "executed"]
+    removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
+    say(f"removed {name}" for name in removed)
+    say([f"{len(removed)} things removed" if removed else "nothing was left behind"])

@@ -1,0 +1,195 @@
+"""Marks that reports add to those of `ipclab.marks`: bars, limits, hatches, panels, few levels."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.marks import drawn, style
+from ipclab.marks.axes import note_ends, reach, scale
+from ipclab.marks.curves import lines
+from ipclab.marks.marks import NAMELESS, check_columns, drawable, groups, label_of
+from ipclab.marks.named_rows import dots, name_rows
+from ipclab.stats.quantity import Quantity
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+
+HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
+WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
+FEW_LEVELS = 2  # of an axis, that make no line
+
+SPINS = N_("spins while it waits, at first at least")
+
+
+def values_beside(
+    frame: pd.DataFrame,
+    rows: dict[Any, int],
+    *,
+    y: str,
+    ax: Any,
+    label: str,
+) -> None:
+    """Write the value of each level of `y` at the right edge of its row, below `label`.
+
+    `rows` are those that `dots` returned.
+    """
+    if not rows or frame.empty:
+        return
+    edge = ax.get_yaxis_transform()
+    look = {"fontsize": "small", "va": "center"}
+    ax.annotate(label, (1.01, 1), xycoords="axes fraction", fontsize="small", va="bottom")
+    for level, value, unit in zip(
+        frame[y],
+        frame.value,
+        frame.unit,
+        strict=True,
+    ):
+        written = drawn.sketch_of(ax).words.numbers.format(Quantity(value, unit))
+        ax.text(1.01, rows[level], written, transform=edge, **look)
+
+
+def spinning(
+    rows: dict[Any, int],
+    levels: Iterable[Any],
+    *,
+    ax: Any,
+) -> None:
+    """Hatch the rows of mechanisms that spin while they wait, and say so in the legend.
+
+    `rows` are those that `dots` returned, `levels` the mechanisms.
+    """
+    if not rows:
+        return
+    label = drawn.sketch_of(ax).say(SPINS)
+    for row in sorted(rows[level] for level in set(levels) & rows.keys()):
+        look = {"facecolor": "none", "edgecolor": style.GREY, "hatch": "////"}
+        ax.axhspan(row - 0.5, row + 0.5, linewidth=0, alpha=0.5, zorder=0, label=label, **look)
+        label = NAMELESS
+
+
+def bars(
+    frame: pd.DataFrame,
+    *,
+    y: str,
+    hue: str,
+    ax: Any,
+) -> None:
+    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in order."""
+    if not drawable(frame, ax, y, hue):
+        return
+    rows = list(dict.fromkeys(frame[y]))
+    levels = labels.ordered(hue, dict.fromkeys(frame[hue]))
+    lengths = frame.groupby([y, hue]).value.sum().unstack(fill_value=0)
+    lengths = lengths.reindex(index=rows, columns=levels)
+    left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
+    for place, level in enumerate(levels):
+        ax.barh(
+            range(len(rows)),
+            lengths[level],
+            left=left[level],
+            label=label_of(ax, hue, level),
+            color=style.SERIES[place % len(style.SERIES)][0],
+            hatch=HATCHES[place % len(HATCHES)],
+            edgecolor="white",
+            linewidth=0.4,
+        )
+    name_rows(ax, y, rows)
+    ax.grid(axis="y", visible=False)
+    scale(ax, "x", frame, "value", log=False)
+    note_ends(ax, "x", [0, lengths.sum(axis="columns").max()])
+    ax.set_xlim(left=0)
+
+
+def limit(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    ax: Any,
+    label: str,
+    passes: float = 1,
+    dash: str = ":",
+) -> None:
+    """Draw the hardware's limit, a black broken line: `passes` times rows of `limits`."""
+    if frame.empty:
+        return
+    part = frame.sort_values(x, kind="stable")
+    values = passes * part.value
+    reach(ax, "y", values.min(), values.max())  # it stays in view
+    note_ends(ax, "y", values)
+    note_ends(ax, "x", part[x])
+    ax.plot(
+        part[x],
+        values,
+        label=drawn.sketch_of(ax).say(label),
+        color=style.BLACK,
+        linestyle=dash,
+        linewidth=1.1,
+        marker="_" if len(part) == 1 else None,
+    )
+
+
+def over(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    hue: str,
+    ax: Any,
+    label: str,
+    xlabel: str = "",
+    log: str = "",
+    leading: Sequence[Any] | None = None,
+) -> None:
+    """Draw values over `x` as lines; where it has one or two levels, as dots by `hue`.
+
+    `label` is the name of the values. Of lines, `xlabel` is that of `x`, `log` names the
+    logarithmic axes ("xy"), and `leading` are those that are not grey.
+    """
+    if frame[x].nunique() > FEW_LEVELS:
+        lines(frame, x=x, hue=hue, ax=ax, log=log, leading=leading)
+        ax.set_ylabel(label)
+        ax.set_xlabel(xlabel or ax.get_xlabel())
+        return
+    wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
+    dots(
+        frame,
+        y=hue,
+        hue=x,
+        ax=ax,
+        log="x" if wide else "",
+    )
+    ax.set_xlabel(label)
+    if not wide:
+        ax.set_xlim(left=0)
+
+
+def leading(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    hue: str,
+    most: int = 5,
+    greatest: bool = False,
+) -> list[Any]:
+    """Return at most `most` levels of `hue`: those least (or greatest) at some `x`, and so on."""
+    keys = [name for name in dict.fromkeys((x, "placement")) if name in frame]
+    ranks = frame.groupby(keys).value.rank(ascending=not greatest)
+    best = ranks.groupby(frame[hue]).agg(["min", "mean"])
+    return list(best.sort_values(["min", "mean"]).index[:most])
+
+
+def facets(
+    frame: pd.DataFrame,
+    by: str,
+    axes: Any,
+) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
+    check_columns(frame, by)
+    panels = list(np.ravel(axes))
+    for ax in panels[max(1, len(frame[by].unique())) :]:
+        ax.set_visible(False)
+    if frame.empty:
+        drawable(frame, panels[0])
+    for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
+        ax.set_title(label_of(ax, by, level), fontsize=9)
+        yield ax, part

@@ -1,0 +1,212 @@
+"""What every report says of its run: how much was measured, and on what machine."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pandas as pd
+import pyarrow.parquet as pq
+
+from ipclab.frames import derived
+from ipclab.frames.run_stamps import stamps
+from ipclab.frames.stamps import stamp
+from ipclab.lab.data import Data
+from ipclab.report.appendix.thin import THINNED
+from ipclab.report.facts import shown_facts
+from ipclab.session.whole import last_session
+from ipclab.spawn.proof import PROVED
+from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.stats.sessions import LEAST
+from ipclab.store.run import RunFolder, read_run
+from ipclab.store.samples import METADATA
+from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
+
+GIB = 1 << 30
+
+
+class Counts(NamedTuple):
+    """What of a run is counted: how often each reason ended a point, and how much there is."""
+
+    ended: Mapping[Any, int]
+    points: int
+    launches: int
+    operations: int
+    disturbed: float
+    short: int
+    drifting: int
+    with_modes: int
+
+
+def about_run(lab: Data) -> pd.DataFrame:
+    """Return how much was measured, how it ended, and what disturbed it (item, value).
+
+    The index has the items in English, whatever the reader's language.
+    """
+    about = lab.run.about
+    words = lab.words
+    counts = _counts(lab.run.path, stamps(lab.run))
+    reasons = [
+        f"{lab.level('', why)} {words.numbers.number(number, 0)}"
+        for why, number in counts.ended.items()
+    ]
+    items = {
+        N_("Run"): lab.run.id,
+        N_("Begun"): Quantity(about["begun"], "date"),
+        N_("Profile"): lab.run.profile,
+        N_("Seed of all orders and intervals"): str(about["seed"]),
+        N_("Sessions"): last_session(lab.run),
+        N_("Points measured"): counts.points,
+        N_("Launches"): counts.launches,
+        N_("Timed operations"): counts.operations,
+        **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
+        N_("Why points ended"): words.joined(reasons),
+        N_("Launches that were disturbed (flagged and kept)"): of(counts.disturbed).as_unit(
+            "share"
+        ),
+        N_("Points with fewer undisturbed launches than their profile asks for"): counts.short,
+        N_("Points whose launches drift"): counts.drifting,
+        N_("Points with more than one mode"): counts.with_modes,
+        N_("Points that cannot be measured here"): len(about["points"]),
+        N_("Points that failed"): len(about["failures"]),
+        N_("Load at the start, at the end"): words.joined(_loads(lab)),
+        N_("CPU time that the host took away"): Quantity(spent(about, "steal_ns"), "ns"),
+    }
+    names = [words.translate(item) for item in items]
+    return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=2)
+def _counts(folder: Path, _stamps: str) -> Counts:
+    """Return what is counted of a run, once for readers of all languages."""
+    run = read_run(folder)
+    medians = _together(run, "points", ("point", "op", "metric", "samples", "flags"))
+    medians = medians[medians.metric == "p50"]
+    medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
+    points = medians.drop_duplicates("point")
+    launches = _together(run, "launches", ("study", "point", "launch", "flags")).drop_duplicates()
+    return Counts(
+        points["flags"].astype(str).str.split(";").str[0].value_counts().to_dict(),
+        len(points),
+        len(launches),
+        int(medians.samples.sum()),
+        launches["flags"].ne("").mean(),
+        _short(run, launches),
+        _flagged(medians, "drift:"),
+        _flagged(medians, "modes:"),
+    )
+
+
+def sessions(lab: Data) -> tuple[int, Quantity]:
+    """Return how many whole sessions the run has, and that number where intervals are between them.
+
+    Of fewer they are over launches.
+    """
+    count = last_session(lab.run)
+    return count, Quantity(count if count >= LEAST else None, "count")
+
+
+def _short(run: RunFolder, launches: pd.DataFrame) -> int:
+    """Return how many points have fewer undisturbed launches than their profile asks for."""
+    undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
+    wanted = undisturbed.index.get_level_values("study").map(run.questions.least_launches)
+    return int((undisturbed < wanted).sum())
+
+
+def _flagged(medians: pd.DataFrame, flag: str) -> int:
+    flagged = medians["flags"].astype(str).str.contains(flag, regex=False)
+    return int(medians.point[flagged].nunique())
+
+
+def _loads(lab: Data) -> list[str]:
+    """Return the load at the first session's start and at the last one's end, where known."""
+    conditions: list[dict[str, Any]] = []
+    if sessions := lab.run.about["sessions"]:
+        conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
+    loads = [reading.get("load_1") for reading in conditions]
+    return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
+
+
+def spent(about: Mapping[str, Any], counter: str) -> float:
+    """Return by how much a counter of the machine rose in all sessions.
+
+    `steal_ns` is the CPU time that the host took away, `busy_ns` what was used.
+    """
+    rose = 0.0
+    for session in about["sessions"]:
+        first = session["conditions"]
+        last = session.get("conditions_end") or first
+        rose += (last.get(counter) or 0) - (first.get(counter) or 0)
+    return rose
+
+
+def about_machine(lab: Data) -> pd.DataFrame:
+    """Return the facts that reports show (fact, value); a star marks those that identify."""
+    stored = lab.run.about["machine"]
+    rows = []
+    for fact, value, reason in shown_facts(stored["facts"], stored["reasons"]):
+        label = lab.words.translate(fact.label) + " *" * fact.identifies
+        rows.append((label, told_fact(lab, value, fact.unit, reason)))
+    return pd.DataFrame(rows, columns=["fact", "value"])
+
+
+def _together(run: RunFolder, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return some columns of the frames of a kind of all studies."""
+    frames = [
+        derived.read_frame(run, study, kind, columns) for study in derived.studies_measured(run)
+    ]
+    return pd.concat([pd.DataFrame(columns=columns), *frames])
+
+
+def told_fact(
+    lab: Data,
+    value: Any,
+    unit: str,
+    reason: str = "",
+) -> str:
+    """Return a fact of a machine as text, for one that is absent its `reason`."""
+    if reason or isinstance(value, bool):
+        return lab.level("", reason or ("yes" if value else "no"))
+    if isinstance(value, list):
+        return lab.words.joined(map(str, value))
+    if not isinstance(value, int | float):
+        return str(value) or DASH
+    if unit in ("ns", "bytes"):
+        scaled = "GiB" if unit == "bytes" and value >= GIB else ""
+        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
+    number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
+    return f"{number}\u00a0{unit}" if unit else number
+
+
+def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
+    """Return how many messages of `study` were numbered, and how many of these compared whole.
+
+    They are those of all launches. Runs that were measured before messages had numbers lack both.
+    """
+    totals = _proved(lab.run.path, study, stamp(lab.run, study))
+    return tuple(missing("count") if total is None else of(total) for total in totals)
+
+
+class _Facts(msgspec.Struct):
+    facts: dict[str, Any]
+
+
+class _Launches(msgspec.Struct):
+    launches: list[_Facts]
+
+
+# Frames have what a launch, or session, has in the middle; so the launches are asked.
+@lru_cache(maxsize=16)
+def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
+    launches = list[_Facts]()
+    for file in read_run(folder).point_files(study):
+        told = pq.read_metadata(file).metadata[METADATA]
+        launches += msgspec.json.decode(told, type=_Launches).launches
+    totals = list[int | None]()
+    for name in PROVED:
+        counts = [launch.facts[name] for launch in launches if name in launch.facts]
+        totals.append(sum(counts) if counts else None)
+    return totals

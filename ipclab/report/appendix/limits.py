@@ -1,0 +1,181 @@
+"""What the hardware allows, alone and beside what was measured, and what is faster than it."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+from IPython.display import Markdown
+
+from ipclab.bounds import suspects
+from ipclab.bounds.cpu_pairs import NAME, cpu_pair_of
+from ipclab.bounds.floors import COPIED, limit_called
+from ipclab.bounds.limits import floors, with_limits
+from ipclab.frames.rows import quantity
+from ipclab.lab.data import Data
+from ipclab.report.appendix.about import sessions
+from ipclab.stats.quantity import Quantity
+from ipclab.store.run import RunFolder
+from ipclab.words import labels
+from ipclab.words.catalogue import N_
+
+MOST_TOLD = 3  # results that a notice names
+NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
+LIMITS = labels.WORDS["limits"]
+# How limits begin of which the least size alone is shown.
+TWINS = "flow-", "map-", "transfer-"
+
+
+def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `lab.points` with the hardware's limit (ns) and the value over it.
+
+    Columns: `limit` and `over_limit`.
+    """
+    if points.empty:
+        return points.assign(limit=0.0, over_limit=0.0, over=None)
+    return with_limits(points, lab.launches("limits"), lab.run.questions)
+
+
+def beaten(lab: Data, *studies: str) -> pd.DataFrame:
+    """Return the medians of `studies` (or all) that are faster than their limit: it is none, then.
+
+    >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "lowest"]]
+    """
+    parts = list(suspects.faster(lab.run, studies))
+    return pd.concat(parts or [pd.DataFrame()])
+
+
+def cpu_pairs(lab: Data) -> pd.DataFrame:
+    """Return a row for each pair of CPUs and the median (ns) of a cache line's round trip.
+
+    Columns: `cpu`, `other`, `shares` and the median.
+
+    It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
+    or more.
+    """
+    trips = lab.points("limits", metric="p50")
+    trips = trips[trips.backend == NAME]
+    ends = pd.DataFrame(
+        map(cpu_pair_of, trips.op),
+        trips.index,
+        ["cpu", "other"],
+        dtype="int64",
+    )
+    shares = trips.get("shares", pd.Series(dtype=object))
+    return trips.assign(cpu=ends.cpu, other=ends.other, shares=shares)
+
+
+def impossible(lab: Data) -> list[str]:
+    """Return one line for each result that is faster than its copies by memcpy can be."""
+    return suspects.results_below_copies(lab.run)
+
+
+def about_limits(lab: Data) -> pd.DataFrame:
+    """Return what the hardware allows: each limit's best and second best launch, by placement.
+
+    memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
+    their least.
+    """
+    points = lab.points("limits", metric="p50")
+    questions = lab.run.questions
+    ops = zip(points.backend, points.op, strict=True)
+    names = [limit_called(questions, backend, op) for backend, op in ops]
+    points = points.assign(limit=pd.Series(names, points.index, dtype=object))
+    medians = floors(lab.launches("limits"), questions).medians
+    cells = []
+    for row in _rows_shown(points):
+        best = _best(medians[row.limit, row.size_bytes, row.placement], row)
+        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
+    table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
+    best_of = table.pivot(index="what", columns="placement", values="cell")
+    return best_of.reindex(table.what.unique())
+
+
+def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
+    """Yield rows of the limits (column `limit`) whose sizes are told, in `LIMITS`' order."""
+    echoed = points[points.limit.str.startswith("echo-")].size_bytes
+    for name in LIMITS:
+        part = points[points.limit == name].sort_values("size_bytes", kind="stable")
+        sizes: Collection[int] = part.size_bytes
+        if name == "memcpy":
+            sizes = COPIED
+        elif name.startswith("echo-"):
+            sizes = echoed.min(), echoed.max()
+        elif name.startswith(TWINS):
+            sizes = part.size_bytes[:1]
+        yield from part[part.size_bytes.isin(sizes)].itertuples()
+
+
+def _best(times: Sequence[float], row: Any) -> Quantity:
+    """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
+    best = times[0]
+    second = times[min(1, len(times) - 1)]
+    limit = replace(
+        quantity(row),
+        value=best,
+        low=best,
+        high=second,
+        n=str(len(times)),
+    )
+    if row.backend != "memcpy":
+        return limit
+    speed = row.size_bytes * 1e9
+    return replace(
+        limit,
+        value=speed / best,
+        unit="B/s",
+        low=speed / second,
+        high=speed / best,
+    )
+
+
+def _limit(lab: Data, backend: str, size: int) -> str:
+    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
+    return lab.say(
+        said,
+        what=lab.words.translate(LIMITS[backend]),
+        size=lab.level("size_bytes", size),
+    )
+
+
+def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
+    """Return what the first page must say of the limits of `runs` (or this one), or nothing.
+
+    With `study` only its results count, those that the page shows, and the page says what its
+    ratios are.
+    """
+    of_launches = N_(
+        "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
+        " two parts of one launch it is the median of these, as a sum is of the launches' sums."
+        " Where launches scatter they differ from the quotient and from the sum of the two medians."
+    )
+    of_sessions = N_(
+        "A ratio of medians that took turns is the geometric mean of the sessions' ratios; any"
+        " other ratio, sum or difference is the median of those of the sessions. Where sessions"
+        " differ, it is not what the two medians give."
+    )
+    _, between = sessions(lab)
+    said = N_(
+        "In this run {count} results are faster than the hardware limit that they are read against:"
+        " {which}. What was beaten is no limit; do not rely on “× limit” of these."
+    )
+    sentences = [lab.say(of_sessions if between else of_launches)] if study else []
+    for run in runs or (lab.run,):
+        faster = beaten(replace(lab, run=run), *filter(None, [study]))
+        if len(faster):
+            which = _which(lab, faster.sort_values("lowest", kind="stable"))
+            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
+    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
+
+
+def _which(lab: Data, faster: pd.DataFrame) -> str:
+    """Return the lowest results in words, one of those that would be called the same."""
+    results = []
+    for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
+        words = [lab.level(name, row[name]) for name in NAMING]
+        over = Quantity(row["lowest"])
+        said = N_("{which}: {over:pct} of its limit")
+        results.append(lab.say(said, which=lab.words.joined(words), over=over))
+    which = lab.words.joined(results, N_("; "))
+    more = len(faster) - len(results)
+    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which

@@ -1,0 +1,217 @@
+"""Which medians are one value, and which are one state of several that their machine has.
+
+What is measured again under the same conditions must agree, the launches of one point must lie
+together, and nothing beats what the hardware allows: else a median is of one state, the next
+program may meet another, and nothing follows from it that the slower state would not show, too.
+What is faster than the mechanism that it rests on heads nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ipclab.bounds import limits
+from ipclab.bounds.suspects import LIMITS
+from ipclab.frames import derived
+from ipclab.frames.contests import SPINNING
+from ipclab.frames.points import VALUES
+from ipclab.frames.rows import narrowed
+from ipclab.frames.stamps import stamp
+from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
+from ipclab.stats.sessions import several
+from ipclab.store.questions import Questions
+from ipclab.store.run import RunFolder, read_run
+
+AGREE = 0.10  # the share by which medians of one state may differ
+LEAST_SIDE, LEAST_SHARE = 2, 0.25  # launches that make a state of their own
+ARMS, LAUNCHES, LIMIT = "arms", "launches", "limit"  # what shows that there are several
+COLUMNS = ("fast", "slow", "why")
+UNSTEADY = "unsteady"  # the verdict on what the fastest beats in its faster state alone
+# whose ends wait for each other
+WAITING = ("round-trip", "intended", "received", "sent")
+Levels = Mapping[str, Any]
+Ends = tuple[float, float]  # the medians of the faster state and of the slower one
+
+
+def states(
+    medians: pd.DataFrame,
+    repeats: Sequence[Sequence[Levels]] = (),
+    below: Mapping[Hashable, float] | None = None,
+) -> pd.DataFrame:
+    """Return for each row of `medians` its states: `fast` and `slow` (ns), and `why`.
+
+    `medians` are p50 rows of a study's point frame. `repeats` are what was measured again (see
+    `Question.again`), `below` by index the share of its limit that a row took. A row of one state
+    is its own `fast` and `slow`, and has no `why`: that names `ARMS`, `LAUNCHES` and `LIMIT`, apart
+    by spaces. What beats its limit is as slow as that in its other state.
+    """
+    found: dict[Hashable, dict[str, Ends]] = defaultdict(dict)
+    for arms in repeats:
+        for index, ends in _of_arms(medians, arms):
+            found[index][ARMS] = ends
+    for index, value, launches in zip(medians.index, medians.value, medians.by_heat, strict=True):
+        if groups := _parted(launches):
+            found[index][LAUNCHES] = groups
+        if (share := (below or {}).get(index, 1.0)) < limits.LEAST:
+            found[index][LIMIT] = value, value / share
+    rows = []
+    for index, value in medians.value.items():
+        ends_by_reason = found.get(index, {})
+        every = [value, *(end for ends in ends_by_reason.values() for end in ends)]
+        rows.append((min(every), max(every), " ".join(ends_by_reason)))
+    return pd.DataFrame(rows, medians.index, columns=list(COLUMNS))
+
+
+def _of_arms(medians: pd.DataFrame, arms: Sequence[Levels]) -> Iterator[tuple[Hashable, Ends]]:
+    """Yield the rows that several of `arms` have alike and do not agree on, with their ends."""
+    own = {name for levels in arms for name in levels}
+    if not own <= set(medians):
+        return
+    alike = [name for name in medians if name not in {*own, *VALUES, "study", "point"}]
+    parts = [narrowed(medians, levels) for levels in arms]
+    for _, rows in pd.concat(parts).groupby(["op", *alike], dropna=False, sort=False):
+        least, most = rows.value.min(), rows.value.max()
+        if most > (1 + AGREE) * least:
+            yield from ((index, (least, most)) for index in rows.index)
+
+
+def _parted(launches: Collection[float]) -> Ends | None:
+    """Return the medians of the two groups that launches fall into, if they do."""
+    ordered = sorted(launches)
+    least = max(LEAST_SIDE, round(LEAST_SHARE * len(ordered)))
+    places = range(least, len(ordered) - least + 1)
+    steps = {place: ordered[place] / ordered[place - 1] for place in places}
+    place = max(steps, key=steps.__getitem__, default=0)
+    if not place or steps[place] <= 1 + AGREE:
+        return None
+    return median(ordered[:place]), median(ordered[place:])
+
+
+def of_study(run: RunFolder, study: str) -> pd.DataFrame:
+    """Return the p50 rows of a study's point frame, of times, with their `states`."""
+    return _of_study(run.path, study, stamp(run, study) + stamp(run, LIMITS))
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=16)
+def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+    run = read_run(folder)
+    points = derived.read_frame(run, study, "points")
+    medians = points[(points.metric == "p50") & (points.unit == "ns")]
+    if medians.empty:
+        return medians.assign(**dict.fromkeys(COLUMNS))
+    launches, bounds = (derived.read_frame(run, name, "launches") for name in (study, LIMITS))
+    return states_joined(medians, launches, bounds, run.questions)
+
+
+def states_joined(
+    medians: pd.DataFrame, launches: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
+) -> pd.DataFrame:
+    """Return p50 rows of a study's point frame, of times, with their `states`.
+
+    `launches` is the study's launch frame, `bounds` that of the limits, if they were measured.
+    """
+    below = dict[Hashable, float]()
+    if len(bounds):
+        below = limits.below_limit(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
+    again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
+    return medians.join(states(_of_each_launch(medians, launches), again, below))
+
+
+def _of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose values by heat are the launches', where they were those of sessions."""
+    if not medians.heats.map(several).any():
+        return medians
+    named = medians.set_index(["point", "op"]).index
+    times = launches[(launches.metric == "p50") & launches.point.isin(medians.point)]
+    by_name = times.groupby(["point", "op"], observed=True)["value"].agg(tuple)
+    return medians.assign(by_heat=by_name.reindex(named).to_numpy())
+
+
+def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the contest rows of `study` that compare two, with verdicts that hold in all states.
+
+    A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
+    `UNSTEADY`, and so is each of one that beats its limit: how slow its other state is, if it did
+    the work at all, nobody knows. Columns beside the contest's: `fast` and `slow` (ns), the states
+    of the fastest, `busy` and `other_busy`, whether both need a CPU that is otherwise idle, and
+    `by_level`, whether they are undecided at the level of the contest though the intervals of
+    their medians lie apart.
+    """
+    rivals = compared[compared.other != ""]
+    known = of_study(run, study)
+    keys = zip(known.point, known.op, strict=True)
+    of_point = dict(zip(keys, known.to_dict("records"), strict=True))
+    best = [of_point[place] for place in zip(rivals.point, rivals.op, strict=True)]
+    others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
+    fast, slow = (
+        pd.Series([row[name] for row in best], rivals.index, dtype=float)
+        for name in ("fast", "slow")
+    )
+    beats = pd.Series([_beats(row) for row in best], rivals.index, dtype=bool)
+    shaken = (rivals.verdict == SLOWER) & (beats | (rivals.value < slow))
+    pairs = zip(best, others, strict=True)
+    lie_apart = [apart(of_row(one), of_row(other)) for one, other in pairs]
+    return rivals.assign(
+        verdict=rivals.verdict.mask(shaken, UNSTEADY),
+        fast=fast,
+        slow=slow,
+        busy=pd.Series([needs_idle_cpu(run, row) for row in best], rivals.index, dtype=bool),
+        other_busy=pd.Series(
+            [needs_idle_cpu(run, row) for row in others], rivals.index, dtype=bool
+        ),
+        by_level=(rivals.verdict == UNDECIDED) & pd.Series(lie_apart, rivals.index, dtype=bool),
+    )
+
+
+def of_row(row: Mapping[Any, Any]) -> Ends:
+    """Return the interval of a row of a point frame."""
+    return row["low"], row["high"]
+
+
+def apart(one: Ends, other: Ends) -> bool:
+    """Tell whether two intervals have nothing in common."""
+    return one[1] < other[0] or other[1] < one[0]
+
+
+def _beats(row: Mapping[Any, Any]) -> bool:
+    """Tell whether a row of `states` is faster than its limit, what it rests on."""
+    return LIMIT in str(row["why"]).split()
+
+
+def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
+    """Tell whether the time of a point and op with `levels` needs a CPU that is otherwise idle.
+
+    Who spins keeps its CPU busy; on one CPU, who `yields` it hands it to whoever else wants it.
+    """
+    backend = run.questions.mechanisms.get(levels["backend"])
+    if backend is None or levels["op"] not in WAITING:
+        return False
+    wait = levels.get("wait")
+    spins = wait in SPINNING if isinstance(wait, str) else backend.spins
+    return spins or (backend.yields and levels["placement"] == "same")
+
+
+def held(orders: pd.DataFrame, medians: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return rows of `contests.pairs` (by `by`) with verdicts that hold in all states.
+
+    `medians` are the points that were compared, with their `states`: of a pair the one shown to be
+    faster must be so in its slower state, too, and not beat its limit, or else the verdict is
+    `UNSTEADY`.
+    """
+    ends = medians.set_index([by, "backend"])[["value", "slow", "why"]].to_dict("index")
+    verdicts = []
+    for level, first, other, verdict in orders[[by, "first", "other", "verdict"]].itertuples(
+        index=False
+    ):
+        fast, rival = (first, other) if verdict == SLOWER else (other, first)
+        decided = verdict in (SLOWER, FASTER)
+        known, value = ends[level, fast], ends[level, rival]["value"]
+        shaken = decided and (_beats(known) or value < known["slow"])
+        verdicts.append(UNSTEADY if shaken else verdict)
+    return orders.assign(verdict=pd.Series(verdicts, orders.index, dtype=object))

@@ -1,0 +1,63 @@
+"""What stands above every page: on what was measured, under which profile, when, and how firm."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ipclab.machine.origin import processor
+from ipclab.session.whole import last_session
+from ipclab.stats import sessions
+from ipclab.store.questions import PROFILES
+from ipclab.store.run import RunFolder
+from ipclab.words.catalogue import N_
+from ipclab.words.labels import LEVELS
+from ipclab.words.numbers import Formatter
+
+BETWEEN_LAUNCHES, BETWEEN_SESSIONS = "brackets", "between"  # words about a document's intervals
+LEAST = "standard"  # the profile from which on values are not preliminary
+PROFILE = N_("profile: {profile}")
+PRELIMINARY = N_("PRELIMINARY (profile: {profile}): neither to sign nor to cite")
+
+
+def about(*runs: RunFolder) -> dict[str, str]:
+    """Return what the pages of a document on `runs` say of them, in no language.
+
+    `date` is the newest run's, `profile` the briefest, `machine` those of all, once each, and
+    `intervals` what these lie between: sessions only where each run has enough of them.
+    """
+    machines = {}
+    for run in runs:
+        if "machine" in run.about:
+            machines[run.machine] = f"{processor(run)} ({run.machine})"
+    fewest = min(last_session(run) for run in runs)
+    known = [run.profile for run in runs if run.profile in PROFILES]
+    return {
+        "date": max(run.about["begun"] for run in runs),
+        "run": " ".join(run.id for run in runs),
+        "machine": " / ".join(machines.values()),
+        "profile": min(known, key=PROFILES.index, default=runs[0].profile),
+        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST else BETWEEN_LAUNCHES,
+    }
+
+
+def profile_is_preliminary(profile: str) -> bool:
+    """Tell whether values measured under `profile` are preliminary: below `standard`."""
+    return profile in PROFILES and PROFILES.index(profile) < PROFILES.index(LEAST)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The line above every page, in its parts, and the mark of a preliminary document, or ""."""
+
+    parts: tuple[str, ...] = ()
+    mark: str = ""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, str], lang: str, translate: Callable[[str], str]) -> "Head":
+        """Return what `about` told, in a language; what it does not tell is left out."""
+        profile = facts.get("profile") or ""
+        called = translate(LEVELS.get(profile, profile))
+        named = translate(PROFILE).replace("{profile}", called) if profile else ""
+        date = facts.get("date") or ""
+        parts = facts.get("machine") or "", named, Formatter(lang).date(date) if date else ""
+        mark = translate(PRELIMINARY).replace("{profile}", called)
+        return cls(tuple(filter(None, parts)), mark if profile_is_preliminary(profile) else "")

@@ -1,0 +1,209 @@
+"""Execution by papermill: notebook and parameters to an executed notebook, if all works."""
+
+import io
+import logging
+import time
+from collections.abc import Mapping, Set
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+from ipclab.errors import LabError
+from ipclab.paths import checkout
+from ipclab.prose.prose import translated
+from ipclab.report.hints import HINT
+from ipclab.report.notebooks import parameters as parameter_cells
+from ipclab.spawn.ledger import Session, close_session, open_session
+from ipclab.store.files import write_whole
+from ipclab.words.catalogue import SOURCE, Catalogue
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+# What a notebook leaves behind, such as imported packages, is not searched for garbage again.
+FORGET = "%reset -f\nimport gc\ngc.freeze()\ndel gc"
+LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
+
+
+def execute(
+    notebook: Path,
+    parameters: Mapping[str, Any],
+    output: Path,
+    *,
+    timeout_s: float,
+    metadata: Mapping[str, Any] | None = None,
+    kernel: "Kernel | None" = None,
+    say: Any = None,
+) -> None:
+    """Execute `notebook` with `parameters` into `output`, which appears when all is done.
+
+    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
+    exporters read (lang, title, date, run, attachments). Narrative stands in the parameter `lang`
+    then, as prose does. The kernel is this interpreter; one that is given is used again. What cells
+    print to stderr, such as progress, goes to the file `say`.
+
+    Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
+    or time runs out.
+    """
+    from ipclab.report.notebooks.nb import nbformat
+
+    values = parameter_cells.checked_values(notebook, parameters)
+    with nullcontext(kernel) if kernel else Kernel() as used:
+        executed = normalise(used.run(notebook, values, timeout_s, say), _ids(notebook))
+    words = Catalogue.load(values.get("lang", SOURCE))
+    for cell in executed.cells:
+        if cell.cell_type == "markdown":
+            cell.source = translated(cell.source, words.translate)
+    executed.metadata["ipclab"] = dict(metadata or {})
+    write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
+
+
+def _ids(notebook: Path) -> set[str]:
+    """Return the ids of a notebook's cells, as far as they have some."""
+    cells = parameter_cells.read_notebook(notebook)["cells"]
+    return {str(cell["id"]) for cell in cells if "id" in cell}
+
+
+def normalise(notebook: Any, ids: Set[str] = frozenset()) -> Any:
+    """Return the executed notebook without what runs differ in: made ids, times, paths."""
+    for number, cell in enumerate(notebook.cells):
+        if cell.get("id") not in ids:
+            cell.id = f"made-{number}"
+        for stamp in ("papermill", "execution"):
+            cell.metadata.pop(stamp, None)
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            shown = [output for output in cell.outputs if HINT not in output.get("metadata", {})]
+            cell.outputs = shown
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = None
+                if _VIEW in output.get("data", {}):
+                    output.data[_VIEW] = {"model_id": ""}  # of a kernel that has ended
+    for stamp in ("widgets", "papermill"):
+        notebook.metadata.pop(stamp, None)
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    return notebook
+
+
+class Kernel:
+    """A kernel for several notebooks, names forgotten in between; it ends with its context.
+
+    Its sockets are files in a folder of its own, written down in the ledger: kernels that run at
+    the same time clash over ports. To start one and to import what notebooks need takes as long as
+    to execute a notebook.
+    """
+
+    session: Session | None = None
+    manager: Any = None
+
+    def __enter__(self) -> "Kernel":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the kernel's process and remove its folder; the next notebook starts a new one."""
+        from jupyter_core.utils import run_sync
+
+        if self.manager is not None and self.manager.has_kernel:
+            run_sync(self.manager.shutdown_kernel)(now=True)
+        if self.session is not None:
+            close_session(checkout().ledger, self.session)
+        self.manager = self.session = None
+
+    def run(
+        self,
+        notebook: Path,
+        values: dict[str, Any],
+        timeout_s: float,
+        say: IO[str] | None = None,
+    ) -> Any:
+        """Return the executed notebook; `LabError` when a cell or the kernel fails, or too late."""
+        said = io.StringIO()
+        try:
+            done = self._papermill(notebook, values, timeout_s, say or said)
+        except BaseException as error:
+            self.end()  # it may still be busy
+            stderr = said.getvalue().strip()
+            if failure := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
+                raise failure from error
+            raise
+        del done.cells[0]
+        return done
+
+    def _papermill(
+        self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]
+    ) -> Any:
+        from papermill import execute_notebook
+
+        from ipclab.report.notebooks.nb import nbformat
+
+        source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+        source.cells.insert(0, nbformat.v4.new_code_cell(FORGET))  # type: ignore[no-untyped-call]
+        deadline = time.monotonic() + timeout_s
+        # every error becomes one line of ours
+        logging.getLogger("papermill").setLevel(logging.CRITICAL)
+        return execute_notebook(
+            source,
+            None,
+            values,
+            kernel_name="python3",
+            language="python",
+            km=self._managed(),
+            start_timeout=60,
+            progress_bar=False,
+            autosave_cell_every=0,
+            request_save_on_cell_execute=False,
+            stderr_file=said,
+            resources={"metadata": {"path": str(notebook.parent.resolve())}},
+            timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
+        )
+
+    def _managed(self) -> Any:
+        from jupyter_client.manager import AsyncKernelManager
+
+        if self.manager is None:
+            self.session = open_session(checkout().ledger)
+            folder = self.session.folder
+            if len(folder) > LONGEST:
+                fix = "set TMPDIR to a shorter one"
+                raise LabError(f"{folder} is too long for a socket", "", fix)
+            self.manager = AsyncKernelManager(
+                kernel_name="python3",
+                transport="ipc",
+                ip=f"{folder}/k",
+                connection_file=f"{folder}/k.json",
+            )
+        return self.manager
+
+
+def _lab_error(
+    notebook: Path, error: BaseException, timeout_s: float, stderr: str, injected: bool
+) -> LabError | None:
+    """Return the line of a LabError, or of another error where it stands in the notebook.
+
+    None for other exceptions. With parameters `injected`, papermill's own cell stands before it.
+    """
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill import PapermillExecutionError
+
+    match error:
+        case PapermillExecutionError(ename="LabError" | "UsageError") if error.evalue:
+            return LabError(error.evalue)
+        case PapermillExecutionError():  # IPython prints an unknown magic to stderr, with no exception
+            line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
+            begins = error.source.split("\n")[0][:60]
+            number = error.cell_index - injected
+            where = f"{notebook.name}, cell {number}, which begins {begins!r}"
+            return LabError(where, line.strip().split("\n")[-1])
+        case CellTimeoutError():
+            why = f"{timeout_s:g} s are over"
+            return LabError(f"{notebook.name} did not end", why, "give it more time")
+        case DeadKernelError() | RuntimeError():
+            why = (stderr or str(error)).split("\n")[-1]
+            return LabError(f"the kernel of {notebook.name} died", why)
+    return None

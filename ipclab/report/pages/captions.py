@@ -1,0 +1,62 @@
+"""Captions that say what was found, before what is shown: in sentences that a notebook has."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TypeVar
+
+from ipclab.lab.figure import Figure
+from ipclab.prose.sentences import sentences
+from ipclab.report.pages import front
+from ipclab.report.pages.outputs import Shown
+from ipclab.report.pages.pandoc import Tree, text_of, tree_nodes
+
+CAPTION = "caption"  # tags a cell of prose that is the caption of the figure before it
+Origin = TypeVar("Origin")
+
+
+def caption_findings(
+    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
+) -> list[tuple[Origin, list[str], Shown]]:
+    """Return what cells show, with figures whose captions begin with what was found.
+
+    That is prose tagged `caption` below a figure, which stands nowhere else then; or the first
+    sentence of the first finding of the front that refers to it.
+    """
+    said: dict[str, str] = {}
+    taken: set[int] = set()
+    for (_, _, above), (_, tags, shown) in pairwise(found):
+        if CAPTION in tags and isinstance(above, Figure):
+            said[above.name] = text_of(trees.get(id(shown), [])).strip()
+            taken.add(id(shown))
+    for _, tags, shown in found:
+        if front.stands(tags):
+            for item in _items(trees.get(id(shown), [])):
+                for name in _named(item):
+                    said.setdefault(name, _first_sentence(item))
+    told: list[tuple[Origin, list[str], Shown]] = []
+    for origin, tags, shown in found:
+        if isinstance(shown, Figure):
+            told.append((origin, tags, _with_finding(shown, said.get(shown.name, ""))))
+        elif id(shown) not in taken:
+            told.append((origin, tags, shown))
+    return told
+
+
+def _items(tree: Tree) -> list[Tree]:
+    return [item for node in tree if node["t"] == "OrderedList" for item in node["c"][1]]
+
+
+def _named(item: Tree) -> list[str]:
+    """Return the names of what an item refers to (`[](#name)`)."""
+    links = [node["c"] for node in tree_nodes(item) if node["t"] == "Link"]
+    return [url[1:] for _, said, (url, _) in links if url.startswith("#") and not said]
+
+
+def _first_sentence(item: Tree) -> str:
+    return next(sentences(text_of(item)), "").strip()
+
+
+def _with_finding(figure: Figure, said: str) -> Figure:
+    space = "" if said.endswith("。") or not figure.caption else " "
+    return replace(figure, caption=f"{said}{space}{figure.caption}") if said else figure

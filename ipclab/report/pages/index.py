@@ -1,0 +1,76 @@
+"""The first page of a language: what every report found, with its first figure and a link to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ipclab.lab.figure import Figure
+from ipclab.report.head import Head
+from ipclab.report.notebooks.nb import nbformat
+from ipclab.report.pages import pandoc
+from ipclab.report.pages.document import WORDS, Block, Document, read_document
+from ipclab.report.pages.exporters import ReportHTMLExporter
+from ipclab.report.pages.front import is_origin
+from ipclab.report.pages.outputs import Prose
+from ipclab.report.pages.pandoc import Tree
+from ipclab.store.files import write_whole
+from ipclab.words.catalogue import Catalogue
+
+NAME = "index.html"
+
+
+def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) -> Path:
+    """Write the page of the `executed` notebooks, by their pages' names, into `folder`.
+
+    `about` is what they are told.
+    """
+    translate = Catalogue.load(about["lang"]).translate
+    title = translate(WORDS["page"]["index"])
+    page = Document(about["lang"], title, about["date"], about["run"], translate)
+    page.head = Head.of(about, about["lang"], translate)
+    tongues = {}
+    for name, target in dict(about["links"][0]).items():
+        tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"
+    page.links = [tongues, {title: ""}]
+    for name, file in executed.items():
+        notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
+        document = read_document(notebook, folder)
+        target = f"{name}.html"
+        if not page.blocks:
+            for tree in filter(is_origin, document.prose[:1]):
+                page.add(Prose(tree))
+        page.headings.append((1, f"s-{target}", document.title))
+        page.add(Prose(_heading(document.title, target)))
+        for block in _first(document, target):
+            page.add(block)
+    made = folder / NAME
+    write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
+    return made
+
+
+def _heading(title: str, target: str) -> Tree:
+    text = [{"t": "Str", "c": title}]
+    link = {"t": "Link", "c": [["", [], []], text, [target, ""]]}
+    return [{"t": "Header", "c": [1, [f"s-{target}", [], []], [link]]}]
+
+
+def _first(document: Document, target: str) -> list[Block]:
+    """Return a report's findings (its front's list, else a paragraph) and first figure."""
+    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
+    said = _one(front, "OrderedList") or _one(document.prose, "Para")
+    figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
+    for node in pandoc.tree_nodes(said):
+        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
+            node["c"][2][0] = f"{target}{node['c'][2][0]}"
+    return [Prose(said), *([replace(figure, name="")] if figure else [])]
+
+
+def _one(prose: Sequence[Tree], kind: str) -> Tree:
+    """Return the first block of a `kind` in prose, the run's name apart."""
+    for tree in prose:
+        for node in tree if not is_origin(tree) else ():
+            for each in pandoc.tree_nodes(node):
+                if each["t"] == kind:
+                    return [each]
+    return []

@@ -1,0 +1,177 @@
+"""Prose as pandoc reads it: its pictures, its captioned tables, references, headings, title."""
+
+import mimetypes
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from html import unescape
+from itertools import chain, count, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from ipclab.prose import prose
+from ipclab.report.pages import pandoc
+from ipclab.report.pages.outputs import Lost, Markup, Prose
+from ipclab.report.pages.pandoc import Tree, text_of
+from ipclab.tables import table
+from ipclab.tables.table import Table
+
+if TYPE_CHECKING:
+    from ipclab.report.pages.document import Document
+
+_CAPTION = re.compile(r"\s*: (.+?) \{#([\w-]+)\}\s*", re.DOTALL)
+_SOURCE = re.compile(r"""(<img\b[^>]*?\bsrc\s*=\s*)("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
+_HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
+ALIGNED: dict[str, table.Align] = {"AlignRight": "right", "AlignCenter": "center"}
+
+
+class Pictures:
+    """The pictures that prose shows, put into it: attached to its cell, or files in a folder."""
+
+    def __init__(self, attached: Mapping[str, Any], folder: Path) -> None:
+        self.attached = attached
+        self.folder = folder
+        self.lost: list[Lost] = []
+
+    def embedded(self, tree: Tree) -> Tree:
+        """Return a tree whose pictures are in it; one that is not there is its text, and lost."""
+
+        def inside(nodes: Tree) -> Tree:
+            done = []
+            for node in nodes:
+                match node:
+                    case {"t": "Image", "c": [about, words, [str(url), title]]}:
+                        data = self._data(url)
+                        kind = "Image" if data else "Span"
+                        inner = [about, words, [data, title]] if data else [about, words]
+                        done.append({"t": kind, "c": inner})
+                    case {"t": "RawBlock" | "RawInline" as kind, "c": ["html", str(text)]}:
+                        done.append({"t": kind, "c": ["html", self.embedded_html(text)]})
+                    case _:
+                        done.append(node)
+            return done
+
+        made: Tree = pandoc.changed(tree, inside)
+        return made
+
+    def embedded_html(self, html: str) -> str:
+        """Return HTML whose pictures are in it."""
+
+        def inside(match: re.Match[str]) -> str:
+            url = unescape(match[2].strip("\"'"))
+            data = self._data(url)
+            return f'{match[1]}"{data}"' if data else re.sub(r"\bsrc\s*=\s*$", "", match[1])
+
+        return _SOURCE.sub(inside, html)
+
+    def _data(self, url: str) -> str:
+        """Return a picture as a data URL; nothing, and a loss, when it is not here."""
+        if url.startswith("data:image/"):
+            return url
+        if url.startswith("attachment:"):
+            forms = self.attached.get(unquote(url.removeprefix("attachment:")), {})
+            for kind, content in forms.items():
+                return f"data:{kind};base64,{''.join(content.split())}"
+        path = self.folder / unquote(url)
+        if "://" not in url and not url.startswith(("//", "data:")) and path.is_file():
+            kind = mimetypes.guess_type(path.name)[0] or ""
+            if kind.startswith("image/"):
+                return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
+        self.lost.append(Lost("outside", url[:100]))
+        return ""
+
+
+def remark(text: str) -> Tree:
+    """Return a paragraph of ours between those of the notebook."""
+    return [{"t": "Para", "c": [{"t": "Emph", "c": [{"t": "Str", "c": text}]}]}]
+
+
+def captioned(tree: Tree) -> Iterator[Prose | Table]:
+    """Yield prose; a Markdown table before `: caption {#name}` becomes a `Table`."""
+    begin = 0
+    for place, (node, after) in enumerate(pairwise(tree)):
+        said = text_of(after) if (node["t"], after["t"]) == ("Table", "Para") else ""
+        if caption := _CAPTION.fullmatch(prose.join_lines(said)):
+            if place > begin:
+                yield Prose(tree[begin:place])
+            yield _table(node["c"], *caption.groups())
+            begin = place + 2
+    if tree[begin:]:
+        yield Prose(tree[begin:])
+
+
+def _table(content: Any, caption: str, name: str) -> Table:
+    _, _, columns, (_, head), bodies, _ = content
+    heads = []
+    for label, (align, _) in zip(_row(head[0]), columns, strict=True):
+        heads.append(table.Column(label, ALIGNED.get(align["t"], "left")))
+    rows = [_row(row) for _, _, _, body in bodies for row in body]
+    return Table(caption, heads, rows, name=name)
+
+
+def _row(row: Any) -> list[str]:
+    return [prose.join_lines(text_of(cell[4])) for cell in row[1]]
+
+
+def take_title(document: "Document", otherwise: str) -> None:
+    """Take the first heading for the title when it is of level 1, unless there is a title."""
+    for place, block in enumerate(document.blocks):
+        if isinstance(block, Markup) and _HEADING.search(block.html):
+            break
+        first = next(iter(_headings(block.tree)), None) if isinstance(block, Prose) else None
+        if first and isinstance(block, Prose):
+            if first["c"][0] == 1:
+                document.title = document.title or text_of(first["c"][2]).strip()
+                document.blocks[place] = Prose([node for node in block.tree if node is not first])
+            break
+    document.title = document.title or otherwise
+
+
+def refer(document: "Document") -> None:
+    """Put labels into references, `[](#name)` in prose; one that leads nowhere is named.
+
+    Narrative cells, which no cell of code shows, have a text there: `[name](#name)`.
+    """
+    for block, cell in zip(document.blocks, document.cells, strict=True):
+        for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
+            match node:
+                case {"t": "Link", "c": [_, said, [str(url), _]]} if _refers(said, url):
+                    label = document.labels.get(url[1:])
+                    if label is None:
+                        document.lose(Lost("reference", url), cell)
+                    # a label and its number stay on one line
+                    text = (label or url).replace(" ", "\u00a0")
+                    node["c"][1] = [{"t": "Str", "c": text}]
+
+
+def _refers(said: Tree, url: str) -> bool:
+    return url.startswith("#") and text_of(said) in ("", url[1:])
+
+
+def settle_headings(document: "Document") -> None:
+    """Give headings ids, and levels that start at 1 and skip none; lead links to them there."""
+    headings = _headings(document.prose)
+    shift = min((node["c"][0] for node in headings), default=1) - 1
+    level = 0
+    seen = set[str]()
+    moved: dict[str, str] = {}
+    for node in headings:
+        level = min(node["c"][0] - shift, level + 1)
+        text = prose.join_lines(text_of(node["c"][2]))
+        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
+        names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
+        name = next(name for name in names if name not in seen)
+        seen.add(name)
+        # what pandoc, GitHub and Jupyter call it
+        moved |= {node["c"][1][0].lower(): name, text.replace(" ", "-").lower(): name}
+        node["c"] = [level, [name, [], []], node["c"][2]]
+        document.headings.append((level, name, text))
+    for node in pandoc.tree_nodes(document.prose):
+        match node:
+            case {"t": "Link", "c": [_, _, [str(url), _] as target]} if url.startswith("#"):
+                target[0] = f"#{moved.get(unquote(url[1:]).lower(), url[1:])}"
+
+
+def _headings(tree: Any) -> list[dict[str, Any]]:
+    return [node for node in pandoc.tree_nodes(tree) if node["t"] == "Header"]

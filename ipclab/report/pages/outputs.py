@@ -1,0 +1,172 @@
+"""What a notebook's outputs show, as blocks that any format can have: what Jupyter would show.
+
+A block is prose, a table or figure of ours, HTML, a picture, or text that was printed.
+"""
+
+import io
+import json
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ipclab.errors import LabError
+from ipclab.lab.figure import FIGURE_MIME, TITLE, Figure
+from ipclab.prose import magic
+from ipclab.report.appendix import signing
+from ipclab.report.notebooks import quotes
+from ipclab.report.pages import pandoc, svg
+from ipclab.tables import table
+from ipclab.tables.table import Table
+
+MARKDOWN = magic.MARKDOWN
+HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
+SVG, JSON = "image/svg+xml", "application/json"
+RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
+ALT = "No description has been provided for this image"  # as nbconvert says it
+PT_A_PIXEL = 0.75
+_ACTIVE = re.compile(r"<\s*(script|iframe|object|embed)\b", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")  # all but tab, line feed and ESC
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Blocks of pandoc's tree."""
+
+    tree: pandoc.Tree
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
+
+    What `is_open` is prose of which the judge decided nothing, `open_items` how many of the last
+    items of its list.
+    """
+
+    kind: str
+    source: str
+    attached: Mapping[str, Any]
+    is_open: bool = False
+    open_items: int = 0
+
+
+@dataclass(frozen=True)
+class Markup:
+    """HTML that somebody else's code made."""
+
+    html: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, its MIME type, and its width in points."""
+
+    kind: str
+    content: bytes
+    width: float
+    alt: str = ALT
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Text as it was printed, with the escape sequences that colour it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What no report can show; a key of `[lost]` in the labels."""
+
+    what: str
+    detail: str = ""
+
+
+Shown = Prose | Unread | Markup | Picture | Printed | Lost | Table | Figure | signing.Marks
+
+
+def shown(output: Mapping[str, Any]) -> Iterator[Shown]:
+    """Yield what an output shows, in the order in which Jupyter prefers one form to another."""
+    kind = output["output_type"]
+    if kind == "stream":
+        yield Printed(printable(output["text"]))
+    elif kind == "error":
+        lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
+        yield Printed(printable("\n".join(lines)))
+    elif not (output.get("metadata") or {}).get(TITLE):  # which its figure has, too
+        yield from _displayed(output.get("data") or {}, output.get("metadata") or {})
+
+
+def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Shown]:
+    if signing.MIME in data:
+        yield signing.Marks(data[signing.MIME]["number"])
+    elif table.MIME in data:
+        yield msgspec.convert(data[table.MIME], Table)
+    elif FIGURE_MIME in metadata:
+        yield Figure(data[FIGURE_MIME], **metadata[FIGURE_MIME])
+    elif quotes.MIME not in data:
+        yield from _preferred(data, metadata)
+
+
+def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Shown]:
+    pictures = [kind for kind in (SVG, *RASTERS) if kind in data]
+    active = HTML in data and _ACTIVE.search(data[HTML])
+    if WIDGET in data:
+        yield Lost("widget")
+    elif SCRIPT in data:
+        yield Lost("script")
+    elif HTML in data and not (active and pictures):
+        yield Markup(data[HTML])
+        if active:
+            yield Lost("script")
+        return
+    elif MARKDOWN in data or LATEX in data:
+        kind = MARKDOWN if MARKDOWN in data else LATEX
+        written = metadata.get(magic.WRITTEN, data[kind])
+        is_open, open_items = bool(metadata.get(magic.OPEN)), metadata.get(magic.OPEN_ITEMS, 0)
+        yield Unread(kind, written, {}, is_open, open_items)
+        return
+    elif pictures:
+        yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
+        return
+    elif JSON in data:
+        yield Printed(json.dumps(data[JSON], indent=2, ensure_ascii=False))
+        return
+    elif PLAIN not in data and data:
+        yield Lost("kinds", ", ".join(sorted(data)))
+    if PLAIN in data:
+        yield Printed(printable(data[PLAIN]))
+
+
+def picture(kind: str, content: str | bytes, about: Mapping[str, Any]) -> Picture | Lost:
+    """Return a picture (base64 unless it is SVG); what is none is lost."""
+    from PIL import Image, UnidentifiedImageError
+
+    alt = str(about.get("alt") or ALT)
+    try:
+        if kind == SVG:
+            text = content.decode() if isinstance(content, bytes) else content
+            return Picture(kind, text.encode(), svg.width_pt(text), alt)
+        raster = b64decode(content)
+        with Image.open(io.BytesIO(raster)) as image:
+            pixels = image.width
+            image.load()
+    except (LabError, UnidentifiedImageError, NotBase64, OSError, ValueError, SyntaxError):
+        return Lost("picture", kind)
+    asked = about.get("width")
+    width = float(asked) if isinstance(asked, int | float) else pixels
+    return Picture(kind, raster, width * PT_A_PIXEL, alt)
+
+
+def printable(text: str) -> str:
+    """Return printed text as a terminal leaves it: after `\\r` a line begins anew."""
+    lines = []
+    for line in text.split("\n"):
+        lines.append(line.rstrip("\r").rpartition("\r")[2])
+    return _CONTROL.sub("", "\n".join(lines))

@@ -1,0 +1,222 @@
+"""Reports: every notebook of a run in every language, with a manifest."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames import derived
+from ipclab.frames.points import BY_HEAT, HEATS
+from ipclab.paths import Paths
+from ipclab.report import head
+from ipclab.report.notebooks import quotes
+from ipclab.report.notebooks.parameters import TAG, declared, fault
+from ipclab.report.pages import index, words
+from ipclab.report.pages.document import WORDS
+from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs
+from ipclab.report.pages.staleness import is_current, write_manifest
+from ipclab.report.sheet import csv
+from ipclab.session.progress import TEXT, Progress
+from ipclab.spawn import ledger
+from ipclab.store.files import write_whole
+from ipclab.store.run import RunFolder
+from ipclab.words.catalogue import LANGUAGES, Catalogue
+from ipclab.words.ours import control_file
+
+LONGEST_MEASURING_S = 7 * 86_400.0
+TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
+DATA = "data"  # beside the reports: the frames as CSV
+SEVERAL = {"runs", "bundles", "history"}  # what notebooks on several runs ask for
+NOTEBOOKS = "notebooks"  # beside the reports, too
+
+
+def render_run(
+    paths: Paths,
+    run: RunFolder,
+    langs: Sequence[str],
+    formats: Sequence[str],
+    out: Path,
+    progress: Progress,
+    claims: Path | None = None,
+) -> list[Path]:
+    """Render `run` in `langs` as `formats` below `out`/<lang> where stale; return the files.
+
+    `claims` is a TOML file of a person's own claims. Raises `LabError` that names the notebooks
+    that failed, or are none, once all others are rendered, and `UsageError` for claims that cannot
+    be judged, before a notebook runs. A stray notebook is named and passed over.
+    """
+    for line in strays(paths):
+        progress.say(f"no page is made of a stray notebook: {line}")
+    claims = claims.resolve() if claims else None
+    target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
+    held, absent = held_by(run, notebooks_of(paths))
+    pages, errors = _readable(held)
+    wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
+    wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
+    if is_current(paths, [run], out, wanted, claims):
+        progress.say("the reports are what data, code, words and lock give: nothing to render")
+        return wanted
+    run.checked()
+    if absent:
+        progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
+    ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
+    _check_claims(paths, run, langs[0], claims)
+    tables = write_frames(run, out / DATA)
+    jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
+    made, failed = run_jobs(jobs, target, progress)
+    errors += failed
+    for page in pages:
+        made.append(out / NOTEBOOKS / page.name)
+        write_whole(made[-1], page.read_bytes())
+    for lang in langs if "html" in formats else ():
+        mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
+        executed = {name: job.executed for name, job in mine.items() if job.executed.is_file()}
+        about = next(iter(mine.values())).metadata
+        made.append(index.write(executed, out / lang, {**about, "lang": lang}))
+    write_manifest(paths, [run], out, [*made, *tables], claims)
+    refuse(errors)
+    return made
+
+
+def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
+    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
+    from ipclab.claims.audit import with_own
+    from ipclab.report.lab import lab_of
+
+    control = [file] if (file := control_file(paths)).is_file() else []
+    for file in [*control, *([claims] if claims else [])]:
+        with_own(lab_of(run, paths, lang), str(file))
+
+
+def measure_first(paths: Paths, profile: str) -> RunFolder:
+    """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
+
+    Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
+    """
+    from ipclab.report.notebooks.execute import execute
+    from ipclab.store.run import read_run
+
+    os.environ[TEXT] = "1"
+    notebook, executed = (
+        top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
+    )
+    execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
+    return read_run(Path(str(quotes.read_quoted(executed, "measure").run)))
+
+
+def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
+    """Return the notebooks of a report by name, own ones last: with `lang`, `run` or `runs`.
+
+    Of a report on one run is each own notebook that asks for nothing else.
+    """
+    tools = ("index", "measure", "explore", "choose")
+    every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
+    return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
+
+
+def _asks(notebook: Path, parameter: str, own: bool) -> bool:
+    try:
+        known = declared(notebook).keys()
+    except UsageError:  # an own one is named with those that failed, another one is a stray
+        return own and parameter == "run"
+    return {parameter, "lang"} <= known or (own and parameter == "run" and not SEVERAL & known)
+
+
+def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
+    """Return the notebooks that can be executed, and what is wrong with others."""
+    readable, errors = list[Path](), list[LabError]()
+    for page in pages:
+        try:
+            declared(page)
+        except UsageError as error:
+            errors.append(LabError(error.what, error.why, error.fix))
+        else:
+            readable.append(page)
+    return readable, errors
+
+
+def strays(paths: Paths) -> list[str]:
+    """Return a line for each file among ours that is no notebook, or has no parameters cell."""
+    ours = (file for file in quotes.notebooks(paths).values() if file.parent != paths.own)
+    return list(filter(None, map(fault, ours)))
+
+
+def check_strays(paths: Paths) -> None:
+    """Raise `LabError` when there are stray notebooks, of which no page was made."""
+    lines = strays(paths)
+    if lines:
+        fix = f"give each a cell tagged {TAG!r}, or move it elsewhere"
+        raise LabError(f"{len(lines)} stray notebooks have no page", " | ".join(lines), fix)
+
+
+def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return notebooks without those of a study `run` lacks, and the names of these.
+
+    The notebook of a study has its name, most of them behind a number.
+    """
+    from ipclab.studies.installed import studies
+
+    names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
+    absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
+    return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
+
+
+def write_frames(run: RunFolder, folder: Path) -> list[Path]:
+    """Write the point frame of each study of `run` as CSV into `folder` and return the files.
+
+    What one cell would hold as a list, the values of all heats, stays with the run: a table of
+    numbers has none.
+    """
+    files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
+    for file in files:
+        points = derived.read_frame(run, file.stem, "points")
+        points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        text = csv(points, float_format="%.9g")
+        write_whole(file, text.encode())
+    return files
+
+
+def check_words(langs: Sequence[str]) -> None:
+    """Raise `LabError` for unprintable words: untranslated, a typed digit, a lost placeholder.
+
+    Those that nothing says harm no page: they are of a package that is not installed.
+    """
+    others = [f"{lang}:" for lang in LANGUAGES if lang not in langs]
+    harmless = (*others, *(f"{lang}: {words.OBSOLETE}" for lang in langs))
+    problems = [line for line in words.gate() if not line.startswith(harmless)]
+    if problems:
+        fix = "correct them, then: python -m ipclab.report.pages.words gate"
+        raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
+
+
+def _jobs(
+    paths: Paths,
+    run: RunFolder,
+    pages: Sequence[Path],
+    langs: Sequence[str],
+    tables: Sequence[Path],
+    claims: Path | None,
+) -> Iterator[Job]:
+    """Yield each notebook's job in each language, with links to its other languages."""
+    titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
+    for notebook, lang in product(pages, langs):
+        others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
+        others[TONGUES[lang]] = ""
+        beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
+        beside |= {titles[page, lang]: f"{page.stem}.html" for page in pages}
+        beside[titles[notebook, lang]] = ""
+        mine = [table for table in tables if table.stem in notebook.stem] or tables
+        links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
+        about: dict[str, Any] = {**head.about(run), "links": links}
+        about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
+        about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
+        given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
+        if claims:
+            given["claims"] = str(claims)
+        known = declared(notebook)
+        parameters = {name: value for name, value in given.items() if name in known}
+        executed = quotes.executed(paths, run, lang, notebook.stem)
+        yield Job(notebook, lang, executed, parameters, about)

@@ -1,0 +1,141 @@
+"""Are reports what data, code, words and lock would give? Digests decide, not times."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from ipclab.paths import Paths, typed
+from ipclab.report.notebooks import quotes
+from ipclab.store.archive import CALIBRATION
+from ipclab.store.files import dump_json, sha256, write_whole
+from ipclab.store.run import INDEX, RunFolder
+from ipclab.words.ours import LOCALE, control_file, packages
+
+T = TypeVar("T")
+
+MANIFEST = "manifest.json"
+# what a page is made with
+CODE = (*quotes.CODE, ".css", ".j2", ".jinja", ".js", ".typ")
+
+
+class _Manifest(msgspec.Struct):
+    runs: list[str]
+    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
+    made: dict[str, str]
+    claims: str = ""
+
+
+def inputs(
+    paths: Paths, runs: Sequence[Path], claims: Path | None = None
+) -> dict[str, dict[str, str]]:
+    """Return the digest of every file that a report on `runs` follows from, by kind.
+
+    Kinds are data, code, words, lock, claims.
+
+    `claims` is the file of a person's own claims, where one was given.
+    """
+    code = dict[str, str]()
+    for file in quotes.code(paths, CODE):
+        (package,) = (each for each in packages() if file.is_relative_to(each))
+        code |= digests(package.parent, [file])
+    measured = dict[str, str]()
+    control = control_file(paths)
+    stated = digests(control.parent, [control])
+    if claims:
+        stated |= digests(claims.parent, [claims])
+    mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    for run in runs:
+        # calibrations of two machines have one name
+        top = run.parent if len(runs) == 1 else run.parent.parent
+        parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
+        calibrations = [folder / CALIBRATION for folder in (run, run.parent)]
+        measured |= digests(top, [run / INDEX, *parts, *calibrations])
+    return {
+        "data": measured | digests(paths.root, paths.published.iterdir()),
+        "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "words": digests(LOCALE.parent, LOCALE.glob("*/LC_MESSAGES/*.po")),
+        "lock": digests(paths.root, [paths.lock]),
+        "claims": stated,
+    }
+
+
+def digests(root: Path, files: Iterable[Path]) -> dict[str, str]:
+    """Return the digests of those `files` that are there, by their names below `root`."""
+    return {str(file.relative_to(root)): sha256(file) for file in files if file.is_file()}
+
+
+def write_manifest(
+    paths: Paths,
+    runs: Sequence[RunFolder],
+    out: Path,
+    made: Sequence[Path],
+    claims: Path | None = None,
+) -> None:
+    """Note beside the reports in `out` what they were made from."""
+    folders = [run.path for run in runs]
+    about: dict[str, Any] = {
+        "runs": [*map(str, folders)],
+        "inputs": inputs(paths, folders, claims),
+        "made": digests(out, made),
+    }
+    if claims:
+        about["claims"] = str(claims)
+    write_whole(out / MANIFEST, dump_json(about))
+
+
+def stale(paths: Paths, out: Path) -> list[str]:
+    """Return one line for each cause why reports in `out` are stale; none if all is well."""
+    file = out / MANIFEST
+    about = read_manifest(file, _Manifest)
+    if about is None:
+        said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
+        return [f"{said}: {typed('report')}"]
+    runs = [Path(run) for run in about.runs]
+    gone = [run for run in runs if not (run / INDEX).is_file()]
+    if gone:
+        return [f"data: the run {gone[0]} is gone"]
+    now = inputs(paths, runs, Path(about.claims) if about.claims else None)
+    causes: list[str] = []
+    for kind, then in about.inputs.items():
+        causes += _changes(kind, then, now[kind], "the report")
+    present = digests(out, [out / name for name in about.made])
+    return [*causes, *_changes("report", about.made, present, "it was made")]
+
+
+def runs_of(out: Path) -> list[Path]:
+    """Return the folders of the runs that reports in `out` came from, where still there."""
+    about = read_manifest(out / MANIFEST, _Manifest)
+    folders = map(Path, about.runs) if about else ()
+    return [folder for folder in folders if (folder / INDEX).is_file()]
+
+
+def is_current(
+    paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
+) -> bool:
+    """Tell whether the `wanted` reports on `runs` lie in `out`, none of them stale."""
+    about = read_manifest(out / MANIFEST, _Manifest)
+    asked = [str(run.path) for run in runs], str(claims or "")
+    if about is None or (about.runs, about.claims) != asked:
+        return False
+    names = {str(file.relative_to(out)) for file in wanted}
+    return names <= about.made.keys() and not stale(paths, out)
+
+
+def read_manifest(file: Path, kind: type[T]) -> T | None:
+    """Return what a manifest of a `kind` says; None when there is none, or it cannot be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> Iterator[str]:
+    for name in sorted(before.keys() | now.keys()):
+        if name not in before:
+            yield f"{kind}: {name} was added since {since}"
+        elif name not in now:
+            yield f"{kind}: {name} was removed since {since}"
+        elif before[name] != now[name]:
+            yield f"{kind}: {name} changed since {since}"

@@ -1,0 +1,239 @@
+"""A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
+
+import re
+from dataclasses import asdict, replace
+from html import unescape
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from ipclab.errors import LabError
+from ipclab.lab.figure import Figure
+from ipclab.report.pages import outputs, pandoc, shortened, svg
+from ipclab.report.pages.columns import column_shares
+from ipclab.report.pages.document import WORDS, Block, Document
+from ipclab.report.pages.fitting import PLAIN, Fit, PagePlace, fitted
+from ipclab.report.pages.markup import Typesetting, quoted
+from ipclab.report.pages.outputs import Lost, Picture, Printed
+from ipclab.report.pages.pandoc import Tree
+from ipclab.report.pictures import print_fonts
+from ipclab.tables.table import Table
+
+_TEXT_WIDTH_PT = 470  # of a page in print
+_WHOLE_LINES = 8  # of a table that stays on one page
+_SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
+_RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
+SUFFIXES = {
+    kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
+}
+
+
+class Sheet:
+    """What Typst compiles for a document: `main`, its data, and files in a folder beside it."""
+
+    def __init__(self, document: Document, folder: Path) -> None:
+        self.document = document
+        self.folder = folder
+        self.files = 0
+        # by how the document is set: what was asked for its places has typeset it already
+        self.compilers: dict[bytes, Any] = {}
+        template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
+        trees = [*Typesetting(document, self._inline).trees()]
+        front, *rest = pandoc.to_typst(
+            [_joined(trees[: document.front]), _joined(trees[document.front :])]
+        )
+        body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
+        # in our tables the first column begins at the left
+        self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
+        self.data = self._data()
+
+    def compiled(self, **options: Any) -> Any:
+        """Return what Typst makes of it: bytes, or a list of them for each page.
+
+        A letter that no font has is its number, and noted as lost.
+        """
+        import typst
+
+        while True:
+            try:
+                if self.document.front:
+                    self.data["fit"] = fitted(self.places, self.document)
+                compiler = self._compiler(self.data["fit"])
+                self.compilers.clear()  # one that has written a file can do no more
+                return compiler.compile(**options)
+            except typst.TypstError as error:
+                if not (missing := _missing(error.diagnostic)):
+                    raise
+                self._replace(missing)
+
+    def places(self, fit: Fit) -> dict[str, PagePlace]:
+        """Return where the named places of the document are, set as `fit` says."""
+        told = self._compiler(fit).query("<place>", field="value")
+        return {place["name"]: place for place in msgspec.json.decode(told)}
+
+    def _compiler(self, fit: Fit) -> Any:
+        import typst
+
+        document = msgspec.json.encode({**self.data, "fit": fit})
+        if document not in self.compilers:
+            self.compilers[document] = typst.Compiler(
+                self.main.encode(),
+                root=self.folder,
+                sys_inputs={"document": document.decode()},
+                font_paths=print_fonts(),
+                ignore_system_fonts=True,
+            )
+        return self.compilers[document]
+
+    def _replace(self, missing: set[str]) -> None:
+        names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
+        self.document.lose(
+            Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
+        )
+        table = str.maketrans(names)
+        self.compilers.clear()
+        before = self.main, msgspec.json.encode(self.data)
+        self.main = self.main.translate(table)
+        text = msgspec.json.encode(self.data).decode().translate(table)
+        self.data = msgspec.json.decode(text)
+        if before == (self.main, text.encode()):
+            raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
+
+    def _inline(self, picture: Picture) -> str:
+        words = []
+        for name, value in self._pictured(picture).items():
+            words.append(f"{name}: {quoted(value) if isinstance(value, str) else value}")
+        return f"#box(picture({', '.join(words)}))"
+
+    def _pictured(self, picture: Picture) -> dict[str, Any]:
+        """Return what the template's `picture` takes, whose content is a file in the folder."""
+        self.files += 1
+        name = f"{self.files}.{SUFFIXES[picture.kind]}"
+        (self.folder / name).write_bytes(picture.content)
+        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, _TEXT_WIDTH_PT)}
+
+    def _data(self) -> dict[str, Any]:
+        """Return what `report.typ` reads: its parameters, attached files, a dict for each block.
+
+        It is handed over as data, so that nothing of it can become markup.
+        """
+        document = self.document
+        date = [int(part) for part in document.date[:10].split("-")] if document.date else None
+        number = document.translate(WORDS["page"]["number"])
+        about = {
+            "title": document.title,
+            "lang": document.lang,
+            "date": date,
+            "head": list(document.head.parts),
+            "mark": document.head.mark,
+            "run": document.run,
+            "brackets": document.brackets,
+            "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
+            "fronted": document.front > 0,
+            "marks": document.marks and {"named": number, **asdict(document.marks)},
+        }
+        attached = {}
+        for name, path in document.attachments.items():
+            try:
+                attached[name] = path.read_text("utf-8")
+            except OSError as error:
+                raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
+        attached |= shortened.attached(document)
+        blocks = [self._block(place, block) for place, block in enumerate(document.blocks)]
+        pages = document.translate(WORDS["numbered"]["page"])
+        return {
+            "about": about,
+            "attached": attached,
+            "blocks": blocks,
+            "fit": PLAIN,
+            "front": document.front,
+            "labels": document.labels,
+            "pages": pages,
+        }
+
+    def _block(self, place: int, block: Block) -> dict[str, Any]:
+        match block:
+            case Table():
+                shown = block
+                if shortened.is_too_long(place, self.document):
+                    shown = shortened.table_shortened(block, self.document)
+                parts = replace(shown, values=()).to_json()
+                return {
+                    "type": "sheet",
+                    "name": "",
+                    **parts,
+                    "whole": shortened.most_lines(shown) <= _WHOLE_LINES,
+                    "halves": shortened.halves(shown),
+                    "shares": column_shares(shown),
+                }
+            case Figure():
+                whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
+                words = {"alt": block.alt, "caption": block.caption, "name": block.name}
+                scale = "front" if place < self.document.front else "body"
+                sized = {"whole": whole, "scale": scale}
+                return {"type": "drawing", "svg": block.svg, **sized, **words}
+            case Picture():
+                return {"type": "picture", **self._pictured(block)}
+            case Printed():
+                return {"type": "printed", "lines": _coloured(block.text)}
+            case _:
+                return {"type": "prose"}
+
+
+def compiled(document: Document, **options: Any) -> Any:
+    """Return what Typst makes of the document: bytes, or a list of them for each page.
+
+    Raises LabError when it cannot be set.
+    """
+    import typst
+
+    with TemporaryDirectory() as folder:
+        try:
+            return Sheet(document, Path(folder)).compiled(**options)
+        except typst.TypstError as error:
+            raise LabError(
+                "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
+            ) from error
+
+
+def _joined(trees: list[Tree]) -> Tree:
+    """Return the blocks of all trees, each of which begins anew."""
+    blocks: Tree = []
+    for block in (block for tree in trees for block in tree):
+        blocks.append({**block, "t": "Para"} if block["t"] == "Plain" else block)
+    return blocks
+
+
+def _missing(diagnostic: str) -> set[str]:
+    """Return the letters that the compiler found in no font."""
+    found = re.findall(
+        r'error: .*?(?:the text|contains the codepoint) `"(.+?)"`(?: could not be displayed|$)',
+        diagnostic,
+        re.MULTILINE,
+    )
+    letters = set[str]()
+    for text in found:
+        plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
+        letters |= set(plain)
+    return letters
+
+
+def _coloured(text: str) -> list[list[dict[str, str]]]:
+    """Return printed lines as parts: their text, the classes that nbconvert gives it, its colour."""
+    from nbconvert.filters import ansi2html
+
+    html = str(ansi2html(text))  # type: ignore[no-untyped-call]
+    lines: list[list[dict[str, str]]] = [[]]
+    for match in _SPAN.finditer(html.replace("\x1b", "")):
+        look, coloured, plain = match.groups(default="")
+        colour = _RGB.search(look)
+        fill = "".join(f"{int(part):02x}" for part in colour.groups()) if colour else ""
+        first, *more = unescape(coloured or plain).expandtabs().split("\n")
+        lines[-1].append({"text": first, "look": look, "fill": fill})
+        lines += [[{"text": line, "look": look, "fill": fill}] for line in more]
+    while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
+        lines.pop()
+    return lines

@@ -1,0 +1,213 @@
+"""The words of the lab: what is to be translated, its catalogues, and their gate.
+
+The words of a package and those of a notebook are in a catalogue of its name, those of the texts'
+claims in that of the notebook `claims`. `python -m ipclab.report.pages.words update` rewrites them, `...
+update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from babel.messages.pofile import normalize
+
+from ipclab.errors import LabError
+from ipclab.paths import checkout, table_beside
+from ipclab.prose.language import placeholders
+from ipclab.report.notebooks.parameters import fault, read_notebook
+from ipclab.report.pages.extraction import (
+    LINK_TARGET,
+    markdown,
+    of_code,
+    of_facts,
+    of_notebook,
+    of_toml,
+)
+from ipclab.store.files import write_whole
+from ipclab.words import filling
+from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.ours import LOCALE, packages
+from ipclab.words.pofiles import PACKAGE, catalogue_path
+
+LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
+OBSOLETE = "obsolete:"  # how the gate names what nothing says
+CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
+# What may carry a digit in prose; and by language what a translation may not hold, with what is
+# then said.
+RULES = table_beside(__file__, "words.toml")
+ALLOWED = re.compile(RULES["allowed"], re.VERBOSE)
+_CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
+_FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
+OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where words come from: Python files and notebooks; `locale` holds the catalogues.
+
+    A person's own notebooks (in `own`) are printed as they are written where no catalogue has their
+    name.
+    """
+
+    packages: tuple[Path, ...] = field(default_factory=packages)
+    notebooks: Path = field(default_factory=lambda: checkout().notebooks)
+    locale: Path = LOCALE
+    own: Path = field(default_factory=lambda: checkout().own)
+
+    def files(self) -> list[Path]:
+        """Return all files that words are taken from, in a fixed order."""
+        claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
+        files: list[Path] = []
+        for package, name in product(self.packages, ("*.py", LABELS, "facts.csv")):
+            files += sorted(package.rglob(name))
+        notebooks = sorted(self.notebooks.glob("*.ipynb"))
+        files += [file for file in notebooks if not fault(file)]  # a stray one has no page
+        for file in sorted(self.own.glob("*.ipynb")):
+            if any(self.locale.glob(f"*/*/{file.stem}.po")):
+                files.append(file)
+        return files + claims
+
+    def domain(self, file: Path) -> str:
+        """Return the catalogue with the words of `file`: package's, notebook's or claims'."""
+        for package in self.packages:
+            if file.is_relative_to(package):
+                return package.name
+        return file.stem if file.suffix == ".ipynb" else CLAIMS
+
+
+def report_title(notebook: Path, lang: str) -> str:
+    """Return a report's title in `lang`: the notebook's first heading, else its name."""
+    words = notebook.stem
+    for cell in read_notebook(notebook)["cells"]:
+        text = markdown(cell) or ""
+        if text.startswith("# "):
+            words = text.removeprefix("# ").split("\n")[0]
+            break
+    return Catalogue.load(lang).translate(words)
+
+
+EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
+
+
+def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
+    """Yield every shown text, its file, and whether it is a msgid, in order."""
+    for path in sources.files():
+        with path.open("rb") as file:
+            for text, translated in EXTRACTORS[path.suffix](file):
+                if text:
+                    yield text, path, translated
+
+
+def msgids(sources: Sources) -> dict[str, list[Path]]:
+    """Return every msgid with the files that hold it, both in the order of occurrence."""
+    by_msgid: dict[str, dict[Path, None]] = {}
+    for text, file, translated in _shown(sources):
+        if translated:
+            by_msgid.setdefault(text, {})[file] = None
+    return {msgid: list(files) for msgid, files in by_msgid.items()}
+
+
+def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
+    """Rewrite catalogues (or only one's) with today's msgids; return the untranslated.
+
+    Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
+    A msgid of several files is in the catalogue of the first, and names all: its one translation
+    must fit each.
+    """
+    sources = sources or Sources()
+    domains: dict[str, dict[str, str]] = {PACKAGE: {}}
+    for msgid, files in msgids(sources).items():
+        names = " ".join(file.name for file in files)
+        domains.setdefault(sources.domain(files[0]), {})[msgid] = names
+    missing: dict[str, int] = {}
+    for lang in OTHERS:
+        folder = catalogue_path(lang, sources.locale).parent
+        old = Catalogue.load(lang, sources.locale).words if any(folder.glob("*.po")) else {}
+        written = {domain: wanted for domain, wanted in domains.items() if only in ("", domain)}
+        for domain, wanted in written.items():
+            write_whole(folder / f"{domain}.po", _po(lang, wanted, old).encode())
+        missing[lang] = sum(len(wanted.keys() - old.keys()) for wanted in written.values())
+        for file in folder.glob("*.po"):
+            if not only and file.stem not in domains:
+                file.unlink()
+    return missing
+
+
+def gate(sources: Sources | None = None) -> list[str]:
+    """Return what is wrong with words and catalogues, one line each; nothing if fit."""
+    sources = sources or Sources()
+    wanted = msgids(sources)
+    problems = []
+    for text, file, _ in dict.fromkeys(_shown(sources)):
+        problems += [f"{file.name}: {problem}" for problem in digits(text)]
+    for lang in OTHERS:
+        words = Catalogue.load(lang, sources.locale).words
+        untranslated = [msgid for msgid in wanted if msgid not in words]
+        obsolete = [msgid for msgid in words if msgid not in wanted]
+        problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in untranslated]
+        problems += [f"{lang}: {OBSOLETE} {msgid[:60]!r}" for msgid in obsolete]
+        for msgid, msgstr in words.items():
+            problems += [
+                f"{lang}: {problem}" for problem in translation_faults(lang, msgid, msgstr)
+            ]
+    return problems
+
+
+def translation_faults(lang: str, msgid: str, msgstr: str) -> list[str]:
+    """Return what is wrong with one translation."""
+    problems = digits(msgstr)
+    if placeholders(msgid) != placeholders(msgstr):
+        problems.append(f"other placeholders than the English: {msgstr[:60]!r}")
+    if _caption(msgid) != _caption(msgstr):
+        problems.append(f"no caption of the English one's address: {msgstr[:60]!r}")
+    shown = LINK_TARGET.sub("", msgstr)
+    for pattern, said in RULES.get(lang, {}).items():
+        if bad := re.search(pattern, shown):
+            problems.append(said.format(bad=bad[0], text=msgstr[:60]))
+    return problems
+
+
+def _caption(text: str) -> str:
+    """Return the address of a table's caption (`: Title {#address}`); nothing for other text."""
+    caption = _CAPTION.fullmatch(text)
+    return caption["address"] if caption else ""
+
+
+def digits(text: str) -> list[str]:
+    """Return a problem if `text` has a digit outside placeholders, links, allowed names."""
+    rest = LINK_TARGET.sub("", text)
+    for free in (_FOOTNOTE, filling.PLACEHOLDER, ALLOWED):
+        rest = free.sub("", rest)
+    word = re.search(r"\S*\d\S*", rest)
+    return [f"a digit is typed into prose, {word[0]!r} in {text[:60]!r}"] if word else []
+
+
+def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
+    header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
+    entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
+    for msgid, names in wanted.items():
+        english, other = (normalize(text, width=100) for text in (msgid, old.get(msgid, "")))
+        entries.append(f"#: {names}\nmsgid {english}\nmsgstr {other}\n")
+    return "\n".join(entries)
+
+
+def main(verb: str = "", *only: str) -> int:
+    """Run `update` or `gate`; 0 when nothing is missing or wrong."""
+    if verb == "update":
+        lines = [f"{lang}: {count} untranslated" for lang, count in update(None, *only[:1]).items()]
+    elif verb == "gate":
+        lines = gate()
+    else:
+        lines = ["usage: python -m ipclab.report.pages.words update [notebook] | gate"]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return int(verb != "update" and bool(lines))
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(*sys.argv[1:]))
+    except LabError as error:
+        raise SystemExit(str(error)) from error

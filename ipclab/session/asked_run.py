@@ -1,0 +1,77 @@
+"""The run that a request goes into: one that it continues, or a new one."""
+
+import datetime as dt
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from ipclab.errors import LabError, UsageError
+from ipclab.machine import Machine
+from ipclab.paths import Paths
+from ipclab.session.request import Request
+from ipclab.session.whole import last_session
+from ipclab.store import run as folder
+from ipclab.store.archive import RUN_NAME
+from ipclab.store.record import Record, create, reopened
+from ipclab.store.run import INDEX, RunFolder
+from ipclab.studies.asked import questions_of, questions_plain
+from ipclab.studies.profile import profile
+
+CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
+SEED_BITS = 31
+
+
+def continued(paths: Paths, request: Request, machine: str) -> Record | None:
+    """Return the run that `request` continues on `machine`, or None; raises `UsageError`."""
+
+    def fits(run: RunFolder) -> bool:
+        same = run.about["parameters"], run.about["machine"]["digest"]
+        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
+
+    def lacks(run: RunFolder) -> bool:
+        return not run.complete or last_session(run) < request.sessions
+
+    if request.run is None:
+        found = folder.newest(paths.runs, lambda run: lacks(run) and fits(run))
+        return reopened(found.path) if found else None
+    run = reopened(request.run)
+    if not fits(run):
+        why = "it was begun with other parameters or on another machine"
+        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
+    return run
+
+
+def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
+    """Make the folder of a new run; raises `LabError` where the clock was set back."""
+    about = {
+        "parameters": request.parameters(),
+        "questions": questions_plain(questions_of(profile(request.profile))),
+        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
+        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
+    }
+    now = dt.datetime.now(dt.UTC)
+    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
+    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
+        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
+        raise LabError(
+            "the clock was set back",
+            why,
+            "set it, or remove that run: the newest one is found by its time",
+        )
+    return create(paths.runs, machine.digest, about, now)
+
+
+@contextmanager
+def nothing_empty(run: RunFolder) -> Iterator[None]:
+    """Remove a run that fails before anything is stored in it, such as on a full disk."""
+    try:
+        yield
+    except BaseException:
+        files = [path for path in run.path.rglob("*") if path.is_file()]
+        if files == [run.path / INDEX]:
+            shutil.rmtree(run.path)
+            with suppress(OSError):  # there are other runs of this machine
+                run.path.parent.rmdir()
+        raise

@@ -1,0 +1,146 @@
+"""Which points share a heat: those of a contest, and neighbours in a study's block.
+
+A heat has one placement. What does not fit one heat is parted, and one contestant is in each part.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, groupby
+from operator import attrgetter
+from typing import Any
+
+import pandas as pd
+from msgspec import structs
+
+from ipclab.frames.contests import fields
+from ipclab.frames.metrics import ROUND
+from ipclab.frames.points import head
+from ipclab.store.point import Point
+from ipclab.store.questions import Race
+from ipclab.studies.asked import question
+
+MOST = 32  # contestants of a heat
+
+
+def heats(points: Iterable[Point]) -> list[list[str]]:
+    """Return the names of the points of each heat; all are in one, a shared one in several."""
+    made: list[list[str]] = []
+    for study, mine in _by_study(points).items():
+        groups = groups_compared(study, mine)
+        for group in groups:
+            made += packed(group)
+        made += _beside(mine, _named(groups))
+    return made
+
+
+def names_compared(points: Iterable[Point]) -> set[str]:
+    """Return the names of the points that some contest compares with others."""
+    names = set[str]()
+    for study, mine in _by_study(points).items():
+        names |= _named(groups_compared(study, mine))
+    return names
+
+
+def _by_study(points: Iterable[Point]) -> dict[str, list[Point]]:
+    by_study: dict[str, list[Point]] = {}
+    for point in points:
+        by_study.setdefault(point.study, []).append(point)
+    return by_study
+
+
+def _named(groups: Iterable[Iterable[Iterable[str]]]) -> set[str]:
+    """Return the names of the points in groups of contests."""
+    return set(chain.from_iterable(chain.from_iterable(groups)))
+
+
+def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
+    """Return the groups of points that are compared, directly or through others.
+
+    A group is a list of its contests, each without the names that stand in one before.
+    """
+    group_of: dict[str, list[list[str]]] = {}
+    for race in question(study).races:
+        # each point stands for all launches that it will have
+        planned = structs.replace(race, scatters={})
+        for _, sides in fields(planned, _as_frame(race, points)):
+            contest = [name for _, name in sides]
+            merged: list[list[str]] = []
+            for name in contest:
+                for part in group_of.get(name, []):
+                    if part not in merged:
+                        merged.append(part)
+            new = [name for name in contest if name not in group_of]
+            merged += [new] if new else []
+            group_of |= {name: merged for part in merged for name in part}
+    groups = {id(group): group for group in group_of.values()}
+    return [group for group in groups.values() if sum(map(len, group)) > 1]
+
+
+def packed(group: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the contests of a group in heats of at most `MOST`, whole where they fit.
+
+    Where there are several heats, the first contestant of all is in each.
+    """
+    first = group[0][0]
+    heats: list[list[str]] = [[]]
+    for contest in group:
+        if heats[-1] and len(heats[-1]) + len(contest) > MOST - 1:
+            heats.append([])
+        heats[-1] += contest
+    made = []
+    for heat in heats:
+        others = [name for name in heat if name != first]
+        made += parted([first, *others])
+    return made
+
+
+def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
+    """Return `points` as a launch frame with the race's op: what it looks at but the values."""
+    op = race.op if isinstance(race.op, str) else race.op[0]
+    about: dict[str, Any] = {"metric": "p50", "unit": "ns", "op": op, "value": 1.0, ROUND: 0}
+    # an op that is a level is the point's own
+    return pd.DataFrame([about | head(point) for point in points])
+
+
+def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
+    """Return heats of the points that are not `taken` by a contest, by block and placement.
+
+    Where the block has contests as well, the first of their contestants is in each such heat.
+    """
+    made = []
+    where = attrgetter("block", "placement")
+    for _, block in groupby(sorted(points, key=where), key=where):
+        everyone = list(block)
+        rest = [point.id for point in everyone if point.id not in taken]
+        shared = [point.id for point in everyone if point.id in taken][:1]
+        if rest:
+            made += parted([*shared, *rest])
+    return made
+
+
+def parted(names: Sequence[str]) -> list[list[str]]:
+    """Return `names` in heats of at most `MOST`; the first one is in each of them."""
+    first, *others = names
+    room = MOST - 1
+    count = max(1, -(-len(others) // room))
+    size = -(-len(others) // count)
+    return [[first, *others[k * size : (k + 1) * size]] for k in range(count)]
+
+
+def groups_with_limits(
+    groups: Sequence[Sequence[str]], bounding: Mapping[str, Sequence[str]], limits: Sequence[str]
+) -> list[list[str]]:
+    """Return `groups` with the limits that bound their points (`bounding`, by point).
+
+    Limits that bound nothing stand by themselves.
+
+    All are names of points. A limit is in the first heat of those that it bounds: it is no other
+    one elsewhere.
+    """
+    joined, taken = [], set[str]()
+    for group in groups:
+        theirs = {limit: None for name in group for limit in bounding.get(name, ())}
+        new = [limit for limit in theirs if limit not in taken]
+        taken.update(new)
+        joined.append([*group, *new])
+    used = {name for group in joined for name in group}
+    return [*joined, *([limit] for limit in limits if limit not in used)]

@@ -1,0 +1,283 @@
+"""One call that measures: finds or makes the run, and measures what is missing."""
+
+import datetime as dt
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from ipclab.calibrated.known import count_new_runs
+from ipclab.errors import LabError
+from ipclab.frames.metrics import HEAT, ROUND
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance, referees
+from ipclab.machine.placement import cross_missing, placements
+from ipclab.paths import Paths
+from ipclab.session.allowance import Allowance
+from ipclab.session.asked_run import continued, new_run, nothing_empty
+from ipclab.session.heats import groups_with_limits, heats, names_compared
+from ipclab.session.progress import Progress
+from ipclab.session.questions import doubtful, judge_pairs
+from ipclab.session.request import Request
+from ipclab.session.room import check_shared_memory
+from ipclab.session.rounds import Launched, Rounds
+from ipclab.session.state import PointStates, State, besides_limits
+from ipclab.session.whole import NUMBER, last_session, told_session
+from ipclab.spawn import ledger, scratch
+from ipclab.spawn.heat import Contestant, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.worker import QUEUED, Outcome
+from ipclab.stats.sessions import HEATS
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.record import Record, check_measured, reopened
+from ipclab.studies.asked import questions_plain, renewed
+from ipclab.studies.installed import ALWAYS
+from ipclab.studies.interface import Bench, NotTestableError, Site, Study
+from ipclab.studies.limits.floors import bounding
+from ipclab.studies.profile import profile
+
+NOT_HERE = "not testable here: "
+# A heat has fewer turns than planned where these last so many times as long as they should
+LONG_TURNS = 2
+WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
+SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
+
+
+class OpenStudy(NamedTuple):
+    """A study of which points are measured, with what runs its heats."""
+
+    study: Study
+    bench: Bench
+    points: list[Point]
+
+
+def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
+    """Measure all that `request` asks for and that is not on disk yet; return the finished run.
+
+    A run that was killed, or of which points failed, is continued: by name when `request.run` is
+    given, else the newest such one with the same parameters on this machine. Raises `UsageError`
+    for a request that cannot mean anything and `LabError` when the work cannot be done; a point
+    that fails is noted in the run and does not end it.
+    """
+    wanted = request.points_wanted()
+    files = (request.scratch or paths.data / "scratch").resolve()
+    if request.scratch is not None:
+        scratch.check_writable(files)
+    ledger.close_dead_sessions(paths.ledger)
+    check_shared_memory(
+        max(study.shared_memory(point) for study, points in wanted for point in points)
+    )
+    machine = collect(Source(), root=paths.root)
+    run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
+    with run.held(), nothing_empty(run):
+        run = reopened(run.path)  # another process may have added to it before we held it
+        run.remove_parts()
+        _keep_machine(run, machine)
+        number = last_session(run)
+        measuring = _Measuring(run, request, files, progress, number)
+        possible = [(study, measuring.possible(study, points)) for study, points in wanted]
+        # A list: every point is asked, since each altered file is told of.
+        there = [run.has(point, progress.say) for _, points in possible for point in points]
+        if all(there) and run.finished:
+            number += 1
+        for session in range(number, max(request.sessions, last_session(run)) + 1):
+            progress.say(
+                f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
+            )
+            referees.keep_referees(run)
+            _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
+            count_new_runs(run, progress.say)
+    return run
+
+
+def _keep_machine(run: Record, machine: Machine) -> None:
+    """Keep what the machine's facts were read from, unless it is there."""
+    if any(name.startswith("machine/") for name in run.about["files"]):
+        return
+    raw = {name.strip("/").replace("/", "-"): text for name, text in machine.raw.items()}
+    run.place((f"machine/{name}", text.encode()) for name, text in raw.items())
+
+
+class _Measuring:
+    """One session of measuring into a run, whole sessions being numbered from 1."""
+
+    def __init__(
+        self, run: Record, request: Request, files: Path, progress: Progress, number: int
+    ) -> None:
+        self.run, self.request, self.files, self.progress = run, request, files, progress
+        self.number, self.first_heat = number, (number - 1) * HEATS
+        self.seed = run.about["seed"]
+        self.opened: dict[str, OpenStudy] = {}
+        topology = Topology.read(Source())
+        self.placed, self.unplaced = placements(topology), cross_missing(topology)
+        self.began = time.monotonic_ns()
+
+    def possible(self, study: Study, points: list[Point]) -> list[Point]:
+        """Return the points that this machine can place and measure; note why the others cannot."""
+        kept, noted = [], self.run.about["points"]
+        for point in points:
+            if point.placement in self.placed:
+                why = study.missing(point, self.files)
+            else:
+                why = self.unplaced.get(point.placement, point.placement)
+            if why and not self.run.has(point, self.progress.say):
+                noted[point.id] = NOT_HERE + why
+            else:
+                noted.pop(point.id, None)
+                kept.append(point)
+        return kept
+
+    def measure(self, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
+        """Measure what is to do, of which the run then tells, and finish the run."""
+        run, about = self.run, self.run.about
+        about["finished"] = None
+        about["questions"] = questions_plain(renewed(run.questions, profile(self.request.profile)))
+        about["sessions"].append(
+            {"begun": _now(), "conditions": conditions(Source()), NUMBER: self.number}
+        )
+        run.save()
+        preloads = {study.preload for study, points in possible if points and study.preload}
+        with Launcher(ledger, preloads=preloads) as launcher, ExitStack() as benches:
+            say, keep_scratch = self.progress.say, self.request.keep_scratch
+            site = Site(launcher, self.files, run.keep, run.note, say, keep_scratch)
+            for study, points in possible:
+                if not points:
+                    continue
+                effort = self.request.effort(study)
+                try:
+                    bench = benches.enter_context(study.open(site, points, effort, self.seed))
+                    self.opened[study.name] = OpenStudy(study, bench, points)
+                except NotTestableError as error:
+                    say(f"{study.name}: {NOT_HERE}{error}")
+                    about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+                    run.save()
+            self._rounds(launcher)
+        about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+        about["finished"] = _now()
+        run.save()
+
+    def _study(self, point: Point) -> Study:
+        return self.opened[point.study].study
+
+    def _rounds(self, launcher: Launcher) -> None:
+        opened = self.opened.values()
+        efforts = {study.name: self.request.effort(study) for study, _, _ in opened}
+        point_states = PointStates(self.run, efforts, self.first_heat)
+        points = [point for _, _, mine in opened for point in mine]
+        states = point_states.states(points)
+        in_contests = names_compared(points)
+        for state in states.values():
+            point = state.point
+            in_contest = point.id in in_contests or point.study in ALWAYS
+            state.effort = self._study(point).of_point(point, state.effort, in_contest)
+            state.precedence = self._study(point).precedence(point)
+        chosen = profile(self.request.profile)
+        numbers, heats_made = (
+            count(point_states.order + 1),
+            count(max(point_states.heat, self.first_heat) + 1),
+        )
+
+        def launch(names: Sequence[str], number: int) -> Launched:
+            heat = next(heats_made)
+            launched = self._heat([states[name] for name in names], number, heat)
+            for name in names:
+                done = launched[name]
+                if isinstance(done, Launch):
+                    done.order = next(numbers)
+                    done.facts |= {ROUND: self._round(number), HEAT: heat}
+            return launched
+
+        def spent(states: Iterable[State]) -> float:
+            return sum(state.spent_ns for state in states) / 1e9
+
+        spent_before = spent(states.values())
+        # What the profile has not, but was named, takes its own time.
+        named_only = [
+            state for state in states.values() if chosen.name in self._study(state.point).named_only
+        ]
+
+        def left() -> float:
+            elapsed = (time.monotonic_ns() - self.began) / 1e9
+            return chosen.seconds - spent_before - elapsed + spent(named_only)
+
+        others = [state.point for state in besides_limits(states.values())]
+        groups = groups_with_limits(heats(others), *bounding(points))
+        begin, store = launcher.renew_old, point_states.store
+        seed = self.seed + self.first_heat
+        allowance = Allowance(left, chosen.more_seconds, chosen.open)
+        rounds = Rounds(states, groups, seed, launch, begin, store, allowance, self.progress)
+        rounds.measure(partial(judge_pairs, bound=chosen.same), doubtful)
+
+    def _round(self, number: int) -> int:
+        """Return the number of a round in the run: a new session begins to count anew."""
+        return number if number > self.first_heat else number + self.first_heat
+
+    def _heat(
+        self, states: Sequence[State], number: int, heat: int
+    ) -> dict[str, Launch | LabError]:
+        """Run one heat; contestants of other benches are launched beside it, in turn before it."""
+        benches: dict[Bench, list[State]] = {}
+        for state in states:
+            benches.setdefault(self.opened[state.point.study].bench, []).append(state)
+        in_turn = [*benches.items()]
+        if number % 2 == 0:
+            in_turn.reverse()
+        launched: dict[str, Launch | LabError] = {}
+        for bench, members in in_turn:
+            launched |= self._launch(bench, members, f"{self.seed} {heat}")
+        return launched
+
+    def _launch(
+        self, bench: Bench, states: Sequence[State], seed: str
+    ) -> dict[str, Launch | LabError]:
+        contestants = {}
+        for state in states:
+            point, placement = state.point, self.placed[state.point.placement]
+            roles = self._study(point).roles(point, state.effort, placement, self.seed)
+            contestants[point.id] = Contestant(point, roles)
+        effort = (besides_limits(states) or states)[0].effort
+        apart = any(state.point.placement != SAME_CPU for state in states)
+        warm_ns = effort.warm_ns if apart else 0
+        most_ns = LONG_TURNS * effort.turns * effort.turn_ns * len(contestants)
+        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, seed, effort.launch_seconds, most_ns)
+        source = Source()
+        before, start = conditions(source), time.monotonic_ns()
+        ends = bench(contestants, schedule)
+        elapsed = time.monotonic_ns() - start
+        after = conditions(source)
+        launched: dict[str, Launch | LabError] = {}
+        for name, ended in ends.items():
+            contestant = contestants[name]
+            point, study = contestant.point, self._study(contestant.point)
+            try:
+                if isinstance(ended, LabError):
+                    raise ended
+                done = study.collect(point, ended, self.seed)
+                check_measured(done)
+            except LabError as error:
+                launched[name] = error
+                continue
+            done.started_ns, done.elapsed_ns = start - self.began, elapsed // len(ends)
+            queued = _queued(contestant, ended)
+            flags = disturbance(before, after, elapsed, queued_share=queued)
+            done.flags += [flag for flag in flags if flag not in study.expected(point)]
+            done.cpus = {role.name: sorted(role.cpus) for role in contestant.roles}
+            done.facts.setdefault("relation", self.placed[point.placement].relation)
+            launched[name] = done
+        return launched
+
+
+def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | None:
+    """Return the largest share of its time for which a worker waited for a CPU, if each has one."""
+    cpus = frozenset[int]().union(*(role.cpus for role in contestant.roles))
+    if len(contestant.roles) > len(cpus):
+        return None
+    counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
+    return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

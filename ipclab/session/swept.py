@@ -1,0 +1,45 @@
+"""What a notebook's sweep calls: the entry point `sweep`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ipclab.errors import UsageError
+from ipclab.paths import checkout
+from ipclab.plugins import offered
+from ipclab.session.alone import alone
+from ipclab.session.progress import Progress
+from ipclab.session.request import PARAMETERS, Request
+from ipclab.session.session import measure_run
+from ipclab.store.point import Level
+from ipclab.store.run import RunFolder
+from ipclab.studies.interface import Sweep
+
+
+def sweep(
+    studies: Sequence[str],
+    profile: str,
+    sizes: Sequence[int],
+    backends: Sequence[str],
+    levels: Mapping[str, tuple[Level, ...]],
+    seed: int,
+    run: str,
+) -> RunFolder:
+    """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any.
+
+    Raises `UsageError` for what cannot be measured, in the words of a notebook, and when papermill
+    gave the notebook that calls a parameter it does not have.
+    """
+    offered("refuse_unknown", tuple)()
+    for name in levels:
+        if name in PARAMETERS:
+            raise UsageError(f"{name} is no factor", "", f"give {PARAMETERS[name]}= instead")
+    request = Request(
+        tuple(studies),
+        profile,
+        Path(run) if run else None,
+        None if seed < 0 else seed,
+        Sweep(tuple(sizes) or None, tuple(backends) or None, levels),
+    )
+    progress = Progress(shown=True)
+    with alone(progress.say):
+        return measure_run(checkout(), request, progress)

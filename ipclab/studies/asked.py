@@ -1,0 +1,117 @@
+"""What the installed studies and backends ask: what a run is told of them when it is measured."""
+
+import inspect
+import tomllib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import json, structs
+
+from ipclab.backends.installed import backends, keeps
+from ipclab.bounds.named import SPINNING
+from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
+from ipclab.studies.installed import studies
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.interface import Study, Sweep
+from ipclab.studies.profile import PROFILES, Profile
+
+FILE = "contests.toml"
+
+
+def races(study: Study) -> tuple[Race, ...]:
+    """Return the races of a study; none when it has no `contests.toml` beside its module.
+
+    With `state` only shared state takes part: who reads the message that it holds already moves
+    nothing.
+    """
+    rows: list[dict[str, Any]] = _told(study).get("race", [])
+    for row in rows:
+        if row.pop("state", False):
+            shared = [name for name in backends() if keeps(name)]
+            row["levels"] = {**row.get("levels", {}), "backend": shared}
+    return msgspec.convert(rows, tuple[Race, ...])
+
+
+def measured_again(study: Study) -> tuple[tuple[dict[str, Any], ...], ...]:
+    """Return what a study measures again: levels of several arms that have the same conditions."""
+    return tuple(tuple(arms["levels"]) for arms in _told(study).get("again", []))
+
+
+def _told(study: Study) -> dict[str, Any]:
+    """Return the `contests.toml` of a study, or nothing where it has none."""
+    file = Path(inspect.getfile(type(study))).with_name(FILE)
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+@cache
+def question(name: str) -> Question:
+    """Return what the study called `name` asks, without its levels; `UsageError` when unknown."""
+    study = study_of(name)
+    return Question(
+        name, races=races(study), bounds=tuple(study.limits), again=measured_again(study)
+    )
+
+
+@cache
+def questions() -> Questions:
+    """Return what all installed studies and backends ask, without what depends on a profile."""
+    mechanisms = {}
+    for name, backend in backends().items():
+        kept = "yes" if keeps(name) else "no"
+        shown = kept if backend.store else ""
+        spins = backend.waits[0].startswith(SPINNING)
+        mechanisms[name] = Mechanism(
+            backend.floor, backend.flow, shown, backend.look, spins, backend.yields
+        )
+    limits: dict[str, Limit] = {}
+    for study in studies().values():
+        limits |= study.programs
+    return Questions(0.0, {}, tuple(map(question, studies())), mechanisms, limits)
+
+
+def questions_of(profile: Profile) -> Questions:
+    """Return what a run under `profile` asks, for its `run.json`."""
+    least = {name: study.effort(profile).least_launches for name, study in studies().items()}
+    with_levels = [
+        structs.replace(question(name), levels=_words(study)) for name, study in studies().items()
+    ]
+    return structs.replace(
+        questions(), same=profile.same, least_launches=least, studies=tuple(with_levels)
+    )
+
+
+def renewed(before: Questions, profile: Profile) -> Questions:
+    """Return what a continued run asks: as of today, and `before` of what is not here any more."""
+    now = questions_of(profile)
+    names = {question.name for question in now.studies}
+    gone = [question for question in before.studies if question.name not in names]
+    return structs.replace(
+        now,
+        least_launches=before.least_launches | now.least_launches,
+        studies=(*now.studies, *gone),
+        mechanisms=before.mechanisms | now.mechanisms,
+        limits=before.limits | now.limits,
+    )
+
+
+@cache
+def _words(study: Study) -> dict[str, tuple[str, ...]]:
+    """Return the words that are usual levels of each factor of a point of `study`, which a full run
+    measures all.
+    """
+    levels: dict[str, set[str]] = defaultdict(set)
+    for point in study.points(PROFILES["full"], Sweep()):
+        for name, level in point.key().items():
+            levels[name].update([level] if isinstance(level, str) else [])
+    for name, usual in study.factors.items():
+        levels[name].update(level for level in usual if isinstance(level, str))
+    return {name: tuple(sorted(words)) for name, words in sorted(levels.items())}
+
+
+def questions_plain(questions: Questions) -> dict[str, Any]:
+    """Return `questions` as a `run.json` has them."""
+    content: dict[str, Any] = json.decode(json.encode(questions))
+    return content

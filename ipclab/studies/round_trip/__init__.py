@@ -1,0 +1,133 @@
+"""The round-trip study: what asking and answering costs, by mechanism (methods: seed 003)."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
+from ipclab.spawn import apart
+from ipclab.store.launch import Launch
+from ipclab.studies.arms import Levels
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    point_arguments,
+)
+from ipclab.studies.profile import PLACEMENTS
+from ipclab.studies.ranks import on_ranks_or_workers
+from ipclab.studies.round_trip import published
+from ipclab.studies.round_trip.ends import OP
+
+SIZES = (100, 10_000, 500_000, 2_000_000)
+GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
+HERE = "ipclab.studies.round_trip"
+
+
+class RoundTripStudy(Study):
+    """Two processes, echo: mechanisms over size and placement, then wait, gap, touch alone.
+
+    Arm `published` is the published programs themselves, of which shared memory's is a package.
+    """
+
+    name = "round_trip"
+    factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
+    # A message is copied in and out, both ways; before queues had their own echo, that of pipes was
+    # theirs.
+    limits: ClassVar = (
+        Bound(OP, "echo-{mechanism}", older="echo-pipe", copies=4, when={"limit": "mq"}),
+        Bound(OP, "echo-{mechanism}", copies=4),
+    )
+
+    def backends(self) -> tuple[str, ...]:
+        return (*_ready(), published.PACKAGE)
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        """Return the points of all arms, interleaved by size; only the smallest moves freely."""
+        sizes = sorted(set(sweep.sizes or SIZES))
+        ready = _ready()
+        mechanisms = {name: ready[name] for name in sweep.of(ready)}
+        programs = sweep.of(published.PROGRAMS)
+        every = {name: Backend(name) for name in programs} | mechanisms
+        pinned, short = profile.pinned, profile.short
+        small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
+        brief = [name for name in mechanisms if name in small]
+
+        def own(levels: Levels) -> Levels:
+            """Return `levels` with the backend's `usual` wait and `last` way to receive."""
+            backend = every[levels["backend"]]
+            meant = {"usual": backend.waits[0], "last": backend.receives[-1]}
+            return {name: meant.get(level, level) for name, level in levels.items()}
+
+        return self.of_arms(
+            every,
+            own,
+            found=[name for name in mechanisms if name not in brief],
+            brief=brief,
+            programs=programs,
+            waits=[
+                {"backend": name, "wait": wait}
+                for name, backend in mechanisms.items()
+                for wait in backend.waits[1:]
+            ],
+            gaps=sweep.numbers("gap_ns", GAPS_NS),
+            sizes=sizes,
+            smallest=sizes[:1],
+            largest=sizes[-1:],
+            parted=[] if short else sizes[:1],
+            placements=profile.placements,
+            pinned=pinned,
+            last=pinned[-1:],
+        )
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        serve, ask = "ends:serve", "ends:ask"
+        arguments = point_arguments(point, seed) | point.levels | profile.samples
+        if point.levels["arm"] == "published":
+            serve, ask = "published:serve_as_published", "published:ask_as_published"
+            arguments |= profile.whole  # a published program takes no turns
+            if profile.most_samples >= published.ROUND_TRIPS:
+                # The published number, unless the launch would then come near its deadline.
+                budget_ns = int(profile.launch_seconds / 4 * 1e9)
+                arguments |= {"budget_ns": budget_ns, "most": published.ROUND_TRIPS}
+        return [
+            Role("server", f"{HERE}.{serve}", arguments, placement.role(0)),
+            Role("client", f"{HERE}.{ask}", arguments, placement.role(1)),
+        ]
+
+    @contextmanager
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
+        with on_ranks_or_workers(site, points, f"{HERE}.ends") as bench:
+            yield bench
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why the mechanism, the published program or a boundary is not here; else None."""
+        if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
+            return why
+        if point.backend == published.PACKAGE:
+            return published.program_missing(point.backend)
+        return registry.backend(point.backend).refuses(point.size_bytes)
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the asking end's samples and both ends' counters."""
+        server, client = outcomes["server"], outcomes["client"]
+        launch = super().collect(point, {"client": client}, seed)
+        if OP in client.counters:  # nothing is counted of the first moments
+            own, echoed = client.counters[OP], server.counters[OP]
+            launch.counters[OP] = {name: value + echoed[name] for name, value in own.items()}
+        return launch
+
+
+def _ready() -> dict[str, Backend]:
+    return registry.ready(lambda backend: backend.channel)

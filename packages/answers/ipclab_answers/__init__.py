@@ -1,1 +1,0 @@
-"""What ipclab is asked beside its reports: what to take, what changed, how soon, and where."""

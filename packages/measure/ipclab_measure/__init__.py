@@ -1,1 +1,0 @@
-"""Measuring: this machine, processes in turns, mechanisms, studies, sessions."""

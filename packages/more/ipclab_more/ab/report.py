@@ -1,0 +1,144 @@
+"""An answer as one line, Markdown, JUnit XML and Bencher Metric Format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from ipclab.errors import plain
+from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
+from ipclab.stats.intervals import Estimate, statistic_estimate
+from ipclab.store.files import dump_json
+from ipclab_more.ab.trial import AGAIN, ARMS, LIMITS, A, B, TrialAnswer
+
+NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
+QUANTITIES = {"ns": "time", "": "number", "1/": "inverse of the number"}
+MEASURES = {"ns": "latency", "": "number", "1/": "inverse"}
+
+
+@dataclass(frozen=True)
+class TrialReport:
+    """An answer with the `labels` of its arms and the `unit` of their numbers.
+
+    The unit is ns, none, or 1/ for inverse ones.
+    """
+
+    answer: TrialAnswer
+    labels: Mapping[str, str]
+    unit: str
+
+    @property
+    def reason(self) -> str:
+        """Return why nothing was decided, printable: it may hold the last words of a command."""
+        return plain(self.answer.reason)
+
+    @property
+    def over(self) -> str:
+        """Return which arm is over which."""
+        return f"{self.labels[B]} over {self.labels[A]}"
+
+    def shown(self) -> str:
+        """Return what was shown: verdict, reason, ratio."""
+        why = f" ({self.reason})" if self.reason else ""
+        ends = ratio(self.answer.compared)
+        return f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
+
+    def effort(self) -> str:
+        """Return how much was measured."""
+        answer = self.answer
+        return f"{len(answer.rounds)} rounds in {answer.seconds:.0f} s, bound {answer.bound:.1%}"
+
+    def controls(self) -> list[str]:
+        """Return what each negative control gave."""
+        controls = self.answer.controls
+        shown = [f"{NAMES[name]} {ratio(control)}" for name, control in controls.items()]
+        if LIMITS not in controls:
+            shown.append("limits not measured")
+        return sorted(shown)
+
+    def line(self) -> str:
+        """Return all of it in one line."""
+        return "; ".join([self.shown(), self.effort(), *self.controls()])
+
+    def markdown(self) -> str:
+        """Return a heading and a table, as a pull request shows them."""
+        unit = f", {self.unit}" if self.unit == "ns" else ""
+        lines = [f"### {self.answer.verdict}", ""]
+        if self.reason:
+            lines += [self.reason, ""]
+        lines += [f"B over A: {ratio(self.answer.compared)}. {self.effort()}.", ""]
+        lines += [f"| | | {QUANTITIES[self.unit]}{unit} |", "|---|---|---|"]
+        for arm in ARMS:
+            lines.append(f"| {arm} | {_cell(self.labels[arm])} | {_interval(self._median(arm))} |")
+        lines.append("")
+        for control in self.controls():
+            lines.append(f"* {control}")
+        return "\n".join(lines)
+
+    def junit(self) -> str:
+        """Return a test suite of one case: a failure when slower, skipped when undecided."""
+        kind = {SLOWER: "failure", UNDECIDED: "skipped"}.get(self.answer.verdict)
+        counts = {"tests": "1", "failures": f"{kind == 'failure':d}", "errors": "0"}
+        counts |= {"skipped": f"{kind == 'skipped':d}", "time": f"{self.answer.seconds:.3f}"}
+        top = Xml.Element("testsuites", counts)
+        suite = Xml.SubElement(top, "testsuite", {"name": "ipclab ab", **counts})
+        named = {"classname": "ipclab.ab", "name": self.over, "time": counts["time"]}
+        case = Xml.SubElement(suite, "testcase", named)
+        if kind:
+            Xml.SubElement(case, kind, {"message": self.shown()})
+        Xml.SubElement(case, "system-out").text = self.line()
+        Xml.indent(top)
+        return Xml.tostring(top, "unicode", xml_declaration=True)
+
+    def bmf(self) -> str:
+        """Return both medians and the ratio of the numbers (https://bencher.dev/bmf.json)."""
+        metrics: dict[str, dict[str, Any]] = {}
+        alike = self.labels[A] == self.labels[B]
+        for arm in (A, B):
+            middle = self._median(arm)
+            if middle:
+                name = f"{arm}: {self.labels[arm]}" if alike else self.labels[arm]
+                metrics[name] = {MEASURES[self.unit]: _metric(middle.value, middle)}
+        compared = self.answer.compared
+        if compared.ratio is not None:
+            metrics[self.over] = {"ratio": _metric(compared.ratio, compared)}
+        return dump_json(metrics).decode().rstrip()
+
+    def _median(self, arm: str) -> Estimate | None:
+        values = [median(measured[arm]) for measured in self.answer.rounds]
+        return statistic_estimate(values, len(values)) if values else None
+
+
+def ratio(compared: Any) -> str:
+    """Return the `ratio` of a comparison, or of a saved one, with its interval."""
+    return with_ends(compared.ratio, compared.low, compared.high)
+
+
+def with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a ratio with its interval, where it has one."""
+    if value is None:
+        return "not measured"
+    text = f"{value:.3f}"
+    if low and high:
+        text += f" ({low:.3f} to {high:.3f})"
+    return text
+
+
+def _interval(middle: Estimate | None) -> str:
+    if middle is None:
+        return "not measured"
+    return f"{middle.value:,.4g} ({middle.low:,.4g} to {middle.high:,.4g})"
+
+
+def _metric(value: float, ends: Estimate | Comparison) -> dict[str, float]:
+    metric = {"value": value}
+    if ends.low is not None:
+        metric["lower_value"] = ends.low
+    if ends.high is not None:
+        metric["upper_value"] = ends.high
+    return metric
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("`", "'").replace("|", "\\|") + "`"

@@ -1,0 +1,174 @@
+"""What a run tells of each mechanism that may fit a need: times, load, limit, promises. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from operator import attrgetter
+from statistics import median
+
+import numpy as np
+import pandas as pd
+
+from ipclab.frames import tails
+from ipclab.frames.contests import side_of
+from ipclab.frames.metrics import ROUND
+from ipclab.report.appendix.states import UNSTEADY
+from ipclab.stats import judge
+from ipclab.stats.compare import SAME, Comparison, Side
+from ipclab.stats.enough import factor
+from ipclab.stats.quantity import Quantity, of, total
+from ipclab_more.choose.known import ABSENT, KnownRows
+from ipclab_more.choose.need import ONE_WAY, US, Need
+from ipclab_more.choose.promises import Offer, promise_kept
+from ipclab_more.choose.times import estimate, most_launched
+
+BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
+STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
+MEASURED_DEMANDS = {"rate", "deadline", "cpus"}  # which more launches can show
+
+
+@dataclass
+class Candidate:
+    """What is known of one mechanism: in ns, ratios, CPUs (1) or messages per second."""
+
+    backend: str
+    lost: float | None
+    full: str | None
+    crash: str | None
+    status: str = UNMEASURED
+    why: list[str] = field(default_factory=list)  # what excludes it
+    open: list[str] = field(default_factory=list)  # what was not shown either way
+    lacking: list[int] = field(default_factory=list)  # sizes that were not measured
+    side: Side | None = None  # its launches, a mix of sizes as one time
+    slow: float = inf  # its median in its slower state
+    value: Quantity = ABSENT
+    estimate: Quantity = ABSENT
+    quantile: Quantity = ABSENT
+    cpus: Quantity = ABSENT
+    keeps_up: Quantity = ABSENT
+    limit: Quantity = ABSENT
+    compared: Comparison | None = None  # with the fastest
+    ratio: Quantity = ABSENT
+    verdict: str = ""
+    launches: int = 0
+    times_more: float = 1.0  # of its launches would show what is open
+
+    @property
+    def middle(self) -> float:
+        """Return the median of its launches in ns, infinite without any."""
+        return median(self.side.medians) if self.side else inf
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether all that is asked of it was shown."""
+        return not self.open and self.verdict in ("", SAME, UNSTEADY)
+
+    def require(self, demand: str, quantities: Sequence[Quantity], bound: float) -> None:
+        """Note under `demand` what was shown of `quantities`, which must all lie below `bound`."""
+        verdicts = {judge.within(shown, -inf, bound) for shown in quantities}
+        if judge.ABOVE in verdicts:
+            self.why.append(demand)
+        elif verdicts != {judge.INSIDE}:
+            self.open.append(demand)
+            for shown in quantities:
+                self.times_more = max(self.times_more, _launches_factor(shown, bound))
+
+
+def candidate_of(need: Need, known: KnownRows, offer: Offer) -> Candidate:
+    """Return what is known of one mechanism; it is not compared yet."""
+    promises = known.promises(offer.name)
+    candidate = Candidate(offer.name, **promises)
+    for must in need.must:
+        holds = promise_kept(must, offer, promises)
+        if holds is None:
+            candidate.open.append(must)
+        elif not holds:
+            candidate.why.append(must)
+    times = known.times(offer.name)
+    measured = set(times[need.size_column])
+    candidate.lacking = sorted(need.size.keys() - measured)
+    if offer.refused:
+        candidate.why.append(offer.refused)
+    elif not candidate.lacking:
+        candidate.side = _launches_of(need, times)
+    _measure(need, known, candidate)
+    if candidate.side is None:
+        candidate.estimate = estimate(need, times)
+    if candidate.why:
+        candidate.status = EXCLUDED
+    return candidate
+
+
+def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
+    """Return the launches of one mechanism, a mix as one time for each round that all sizes have.
+
+    None where they share no round.
+    """
+    parts = []
+    for size in need.size:
+        of_size = times[times[need.size_column] == size]
+        parts.append(most_launched(of_size))
+    if len(parts) == 1:
+        return side_of(parts[0])
+    of_sizes = pd.concat(parts)
+    by_round = of_sizes.pivot_table("value", ROUND, need.size_column, aggfunc="last")
+    mixed = by_round.dropna() @ pd.Series(need.size)
+    if mixed.empty:
+        return None
+    return Side(list(mixed), rounds=list(mixed.index))
+
+
+def _measure(need: Need, known: KnownRows, candidate: Candidate) -> None:
+    """Note the times, load and rate of one mechanism, and what they say of the need."""
+    name = candidate.backend
+    candidate.value = _mixed(need, known.values(name, need.op, "p50"))
+    candidate.slow = float(np.dot(known.slower(name), list(need.size.values())))
+    candidate.cpus = _busy(need, known, candidate)
+    candidate.limit = _over_limit(need, known, candidate)
+    rates = known.values(name, "launch", "closed_per_second")
+    took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
+    if not took:
+        took = _mixed(need, known.values(name, need.closed_op, "p50", closed=True))
+    candidate.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
+    if need.deadline_us:
+        quantiles = known.values(name, need.op, tails.metric(need.quantile))
+        measured = filter(None, quantiles)
+        candidate.quantile = max(measured, key=attrgetter("value"), default=ABSENT)
+        candidate.require("deadline", quantiles, need.deadline_us * US)
+    if need.rate:
+        candidate.require("rate", [took], 1e9 / need.rate)
+    if need.cpus:
+        candidate.require("cpus", [candidate.cpus], need.cpus)
+
+
+def _busy(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:
+    """Return how many CPUs both ends keep busy."""
+    ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
+    by_op = [known.values(candidate.backend, op, "cpu_ns") for op in ops]
+    spent = total(_mixed(need, of_op) for of_op in by_op)
+    busy = spent * (need.rate / 1e9) if need.rate else spent / candidate.value
+    return busy.as_unit("count")
+
+
+def _over_limit(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:
+    """Return the time over what the hardware allows for the mix."""
+    bounds = known.bounds(candidate.backend)
+    if not bounds or not candidate.value:
+        return ABSENT
+    mixed = float(np.dot(bounds, list(need.size.values())))
+    return candidate.value / of(mixed).as_unit("ns")
+
+
+def _launches_factor(shown: Quantity, bound: float) -> float:
+    """Return by what to multiply the launches to move the interval of `shown` off a bound."""
+    low, high = shown.ends if shown else (0.0, inf)
+    if not 0 < low <= high < inf:
+        return 2.0
+    ratio = shown.value / bound
+    return inf if ratio == 1 else factor(low, high, ratio, 0.0)
+
+
+def _mixed(need: Need, parts: Sequence[Quantity]) -> Quantity:
+    """Return the mean of what stands for each size of a need, in their shares."""
+    shares = need.size.values()
+    return total(part * share for part, share in zip(parts, shares, strict=True))

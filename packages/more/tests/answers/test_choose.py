@@ -1,0 +1,338 @@
+"""A need is answered by what was measured: the planted best is found, and what is not known is
+said.
+"""
+
+import datetime as dt
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.paths import checkout
+from ipclab.report.appendix.states import UNSTEADY
+from ipclab.report.lab import lab_of
+from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
+from ipclab.store.bundle import opened
+from ipclab.store.record import create
+from ipclab.store.run import RunFolder
+from ipclab.studies.profile import profile
+from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
+from ipclab_more.choose.asked import offers, points_asked, request, tell
+from ipclab_more.choose.known import narrowed_to
+from ipclab_more.choose.need import MUSTS, Need, need_of, read_need
+from ipclab_more.choose.promises import Offer, promise_kept, promised
+from ipclab_more.choose.runs import file_names
+from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
+from tests.support.made import ASKED
+from tests.support.needs import Plant, asked
+
+RING, UNIX, TCP = (
+    Plant({64: 500, 65536: 40_000}),
+    Plant({64: 2_000, 65536: 20_000}),
+    Plant({64: 6_000, 65536: 60_000}, demands=()),
+)
+THREE = {"ring": RING, "unix": UNIX, "tcp": TCP}
+TWIN = {**THREE, "twin": Plant({64: 500, 65536: 40_000})}
+SPIN = {**THREE, "spin": Plant({64: 200, 65536: 30_000}, cpu=2.0)}
+LONG = {**THREE, "jumpy": Plant({64: 300, 65536: 10_000}, tail=500)}
+LOSSY = {
+    **THREE,
+    "lossy": Plant({64: 100, 65536: 100}, lost=3),
+    "drops": Plant({64: 110, 65536: 100}, drops=True),
+}
+SHORT = {**THREE, "short": Plant({64: 100}, longest=8192)}
+FAN = {
+    **THREE,
+    "fan": Plant({64: 50}, at={"consumers": 8}),
+    "slow fan": Plant({64: 900}, at={"consumers": 8}),
+}
+MIX = {"size": {"64": 9, "65536": 1}}
+NEEDS: dict[str, tuple[Any, Any, str, set[str]]] = {
+    "the fastest at a measured size": (THREE, {"size": 64}, ANSWERED, {"ring"}),
+    "another one at another size": (THREE, {"size": "64KiB"}, ANSWERED, {"unix"}),
+    "a size between": (THREE, {"size": 1024}, UNDECIDED, set()),
+    "a tie": (TWIN, {"size": 64}, ANSWERED, {"ring", "twin"}),
+    "a must-have that excludes the fastest": (
+        THREE,
+        {"size": 64, "must": ["across-hosts"]},
+        ANSWERED,
+        {"tcp"},
+    ),
+    "no loss": (LOSSY, {"size": 64, "must": ["no-loss"]}, ANSWERED, {"ring"}),
+    "nothing fits": (THREE, {"size": 64, "rate": 1000, "deadline_us": 0.5}, NOTHING, set()),
+    "a deadline that the fastest misses": (
+        LONG,
+        {"size": 64, "rate": 1000, "deadline_us": 50},
+        ANSWERED,
+        {"ring"},
+    ),
+    "a rate that one keeps up with": (THREE, {"size": 64, "rate": 1_000_000}, ANSWERED, {"ring"}),
+    "a budget of CPUs": (SPIN, {"size": 64, "cpus": 1.5}, ANSWERED, {"ring"}),
+    "a mix for which the mean decides": (THREE, MIX, ANSWERED, {"unix"}),
+    "a mix of mostly small ones": (THREE, {"size": "64:999,65536:1"}, ANSWERED, {"ring"}),
+    "a size that one cannot have": (SHORT, {"size": "64KiB"}, ANSWERED, {"unix"}),
+    "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, UNDECIDED, {"fan"}),
+    "what no run has measured": (
+        THREE,
+        {"size": 64, "must": ["survives-writer-crash"]},
+        UNDECIDED,
+        {"ring"},
+    ),
+}
+
+
+LATER = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5)]
+
+
+@pytest.mark.parametrize("name", NEEDS)
+@pytest.mark.parametrize("seed", [0, *LATER])
+def test_the_planted_best_is_named(name: str, seed: int) -> None:
+    plants, need, state, best = NEEDS[name]
+    found = asked(plants, need, seed)
+    assert (found.state, set(found.best)) == (state, best)
+
+
+def test_a_size_between_is_estimated_and_decides_nothing() -> None:
+    found = asked(THREE, {"size": 2048})
+    rows = found.rows.set_index("backend")
+    middle = math.sqrt(500 * 40_000)
+    assert rows.estimate["ring"].value == pytest.approx(middle, rel=0.05)
+    assert rows.estimate["ring"].kind == "estimate"
+    assert set(rows.status) == {"not measured"}
+    assert set(found.missing["size"]) == {2048}
+    assert found.seconds == pytest.approx(found.missing.launches.sum() * 0.05)
+
+
+def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide() -> None:
+    close = {"one": Plant({64: 1000}), "other": Plant({64: 1060})}
+    found = asked(close, {"size": 64}, scatter=0.15)
+    assert (found.state, set(found.best)) == (UNDECIDED, {"one", "other"})
+    assert 0 < found.launches < math.inf
+    assert asked(close, {"size": 64}, scatter=0.01).best == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("plants", "told"),
+    [
+        (THREE, "Take ring: every other mechanism that fits was shown to be slower (next: unix, "),
+        ({"ring": RING}, "Take ring: no other mechanism fits."),
+        (TWIN, "Take one of "),
+    ],
+)
+def test_a_verdict_names_who_is_next(plants: dict[str, Plant], told: str) -> None:
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
+
+
+def test_where_another_one_becomes_the_fastest() -> None:
+    crossed = asked(THREE, {"size": 64}).crossings
+    assert [tuple(row) for row in crossed[["below", "above", "low", "high"]].to_numpy()] == [
+        ("ring", "unix", 64, 65536)
+    ]
+    assert crossed.about[0] == pytest.approx(64 * 1024 ** (2 / 3), rel=0.1)
+    assert asked(THREE, {"size": 64, "must": ["across-hosts"]}).crossings.empty
+
+
+def test_what_would_change_the_answer_is_named() -> None:
+    found = asked(THREE, {"size": 64, "must": ["across-hosts"]}).changes
+    told = dict(zip(found.backend, found.change, strict=True))
+    assert told["ring"] == told["unix"] == "without:across-hosts"
+    assert found[found.backend == "ring"].amount.iloc[0].value == pytest.approx(
+        500 / 6000, rel=0.05
+    )
+    deadline = (
+        asked(THREE, {"size": 64, "rate": 1000, "deadline_us": 50})
+        .changes.set_index("change")
+        .amount["deadline"]
+    )
+    assert deadline.value == pytest.approx(1000, rel=0.05)
+
+
+def test_a_need_is_read_from_a_file(tmp_path) -> None:
+    file = tmp_path / "need.toml"
+    file.write_text('size = "64:9,1MiB:1"\nrate = 2000\nconsumers = 3\nmust = ["no-loss"]\n')
+    need = read_need(file)
+    assert need.size == {64: 0.9, 1 << 20: 0.1}
+    assert need_of(need.plain()) == need
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"size": "many"},
+        {"size": 64, "rat": 1},
+        {"size": 64, "placement": "moon"},
+        {"size": 64, "must": ["wings"]},
+        {"size": 64, "producers": 2},
+        {"size": 64, "deadline_us": 5},
+        {"size": 64, "quantile": 0.75},
+        {"size": 64, "rate": -1},
+        {"size": 4},
+        {"size": 64, "way": "state", "must": ["no-loss"]},
+        {"size": 64, "consumers": 1.5},
+        {"size": 64, "consumers": math.inf},
+        {"size": "9" * 400},
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
+    with pytest.raises(UsageError) as error:
+        need_of(told)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
+def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(
+    ring: str, best: str
+) -> None:
+    seen = {"ring": ring, "unix": "end", "tcp": "end"}
+    rows = [
+        {"backend": name, "op": "noticed", "metric": kind, "value": 1.0}
+        for name, kind in seen.items()
+    ]
+    # one launch in twenty suffices
+    rows += [{"backend": "ring", "op": "noticed", "metric": ring, "value": 0.0}] * 19
+    faults = pd.DataFrame(rows).assign(fault="killed-writing")
+    found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, faults=faults)
+    assert (found.state, found.best) == (ANSWERED, [best])
+
+
+def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_others() -> None:
+    faults = pd.DataFrame(
+        [
+            {
+                "backend": "ring",
+                "op": "noticed",
+                "metric": "end",
+                "value": 1.0,
+                "fault": "killed-writing",
+            }
+        ]
+    )
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
+    assert list(told["When the writer is killed"]) == [
+        "readers are told, or keep the last content",
+        "–",
+        "–",
+    ]
+
+
+def test_torn_content_is_no_survival() -> None:
+    rows = [("noticed", "half", 0.0), ("noticed", "half", 1.0), ("recovered", "yes", 1.0)]
+    frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(
+        backend="lmdb", fault="killed-locked"
+    )
+    none = frame.iloc[:0]
+    assert promised(none, frame)["crash"] == "torn"
+    assert promised(none, frame.drop(index=1))["crash"] == "served"
+
+
+def test_where_launches_failed_no_loss_is_not_known() -> None:
+    rows = [
+        ("whole", "decided"),
+        ("broken", "decided"),
+        ("broken", "disturbed:1/9;failed-launches:2"),
+    ]
+    frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(
+        op="launch", metric="lost", unit="count"
+    )
+    frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
+    told = {name: promised(rows, frame.iloc[:0]) for name, rows in frame.groupby("backend")}
+    assert {name: promise_kept("no-loss", Offer(""), each) for name, each in told.items()} == {
+        "whole": True,
+        "broken": None,
+    }
+
+
+def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
+    verdicts = {FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, UNSTEADY, LEVEL}
+    assert verdicts <= WORDS["evidence"].keys()
+    assert set(MUSTS) <= WORDS["demand"].keys()
+
+
+def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
+    for told in ({"size": 64, "consumers": 2, "rate": 500}, {"size": 100, "way": "round-trip"}):
+        need = need_of({**told, "must": ["across-hosts"]})
+        made = points_asked(need, profile("smoke"))
+        frame = pd.DataFrame([each.key() for each in made])
+        assert {"tcp"} <= set(frame.backend)
+        assert "unix" not in set(frame.backend)
+        assert len(narrowed_to(need, frame)) == len(made)
+
+
+def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
+    for told in ({"size": 100, "way": "round-trip"}, {"size": 1000, "way": "state"}):
+        need = need_of(told)
+        named = file_names(need)
+        files = [
+            f"points/{point.study}/{point.id}.parquet"
+            for point in points_asked(need, profile("standard"))
+        ]
+        assert files and all(map(named.search, files))
+        assert not any(map(file_names(need_of({**told, "size": 7})).search, files))
+
+
+def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
+    """Return a run that was measured for `need`, of which these points failed."""
+    about = {
+        "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain()},
+        "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+        "questions": ASKED,
+    }
+    run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))
+    run.about["failures"].update(failures)
+    return run
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"size": 100, "way": "round-trip"},
+        {"size": "64,1KiB", "rate": 1000},
+        {"size": "10,1000", "way": "state"},
+    ],
+)
+def test_what_failed_at_every_size_is_shown_with_its_reason(
+    tmp_path: Path, sides: dict[str, Any]
+) -> None:
+    need = need_of(sides)
+    wanted = points_asked(need, profile("quick"))
+    failures = {point.id: f"{point.backend} fell silent" for point in wanted}
+    run = run_of(tmp_path, need, failures)
+    offered = offers(need, run)
+    assert {name: offer.refused for name, offer in offered.items()} == {
+        point.backend: f"{point.backend} fell silent" for point in wanted
+    }
+    rows = tell(checkout(), run, need).rows
+    assert {*rows.status} == {"excluded"}
+    assert {row.backend: row.why for row in rows.itertuples()} == {
+        point.backend: [f"{point.backend} fell silent"] for point in wanted
+    }
+
+
+def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = need_of({"size": 64, "rate": 1000})
+    frame = pd.DataFrame([point.key() for point in points_asked(need, profile("quick"))])
+    frame = frame[frame.backend.isin(["tcp", "unix"])]
+    monkeypatch.setattr(derived, "read_frame", lambda *_: frame)
+    assert [*offers(need, run_of(tmp_path, need, {}))] == ["tcp", "unix"]
+
+
+def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
+    frame = derived.read_frame(opened(checkout(), checkout().reference), "stream", "points")
+    need = need_of({"size": 64})
+    told = narrowed_to(need, frame)
+    assert {*told.arm} == {"main"}
+    assert narrowed_to(need, frame.assign(arm="another")).empty
+
+
+def test_what_a_short_message_survives_can_be_measured() -> None:
+    asks = request(need_of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
+    assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]

@@ -1,0 +1,149 @@
+"""Advice, choices, choose and the scheduler say the same of each contest of the reference run: which
+is the fastest, by how much, and how many more launches would decide.
+"""
+
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+from pytest import approx
+
+from ipclab.frames import derived
+from ipclab.frames.contests import CONTEST, contests
+from ipclab.paths import checkout
+from ipclab.report.appendix import advice, choices, states
+from ipclab.report.lab import ReportLab, lab_of
+from ipclab.session.questions import comparison_of, open_pairs
+from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
+from ipclab.stats.enough import launches_more
+from ipclab.studies.asked import question
+from ipclab_more.choose import asked
+from ipclab_more.choose.answer import _judge, _launches_more
+from ipclab_more.choose.candidates import BEST, WORSE, Candidate
+from ipclab_more.choose.need import need_of
+from ipclab_more.choose.shown import verdict
+from tests.support.told import reference
+
+STUDIES = "payload", "shared_dict", "round_trip", "file_io", "stream", "neighbours", "objects"
+OPEN = UNDECIDED, NOT_TESTED
+
+
+@cache
+def lab() -> ReportLab:
+    made: ReportLab = lab_of(reference(), checkout(), "en")
+    return made
+
+
+@cache
+def heeded(study: str) -> pd.DataFrame:
+    return states.heeded(lab().run, study, lab().contests(study))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> None:
+    bound = lab().run.questions.same
+    every = heeded(study)
+    medians = derived.read_frame(lab().run, study, "launches")
+    compared = contests(question(study), medians[medians.metric == "p50"], bound)
+    pairs = {pair.points: pair.need - pair.launches for pair in open_pairs(compared, bound)}
+    advised = advice.advised(every, bound).set_index(list(CONTEST))
+    chosen = choices.alike_heeded(lab(), every).set_index(list(CONTEST))
+    assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
+    contest: Any
+    for contest, rivals in every.groupby(list(CONTEST)):
+        guess, choice = advised.loc[contest], chosen.loc[contest]
+        ordered = rivals.sort_values("value", kind="stable")
+        assert guess.guess == choice.fastest == ordered.fastest.iloc[0]
+        tied = ordered[ordered.verdict != SLOWER]
+        named = [advice.named_entrant(lab(), name) for name in (choice.fastest, *tied.other)]
+        assert choice.tied == named
+        second = (guess.second, guess.ratio, guess.low, guess.high)
+        nearest = ordered[["other", "ratio", "low", "high"]].iloc[0]
+        assert [*map(str, second)] == [*map(str, nearest)]
+        undecided = ordered[ordered.verdict.isin(OPEN)]
+        for row in undecided.to_dict("records"):
+            needed = launches_more(comparison_of(row), bound)
+            assert pairs[row["point"], row["other_point"]] == needed
+        points = zip(undecided.point, undecided.other_point, strict=True)
+        more = [pairs[pair] for pair in points]
+        assert guess.more == next(iter(more), 0)
+
+
+def contest_of(need: Any) -> pd.DataFrame:
+    """Return the rows of the contest of the reference run that a need is about."""
+    every = heeded(need.study)
+    (size,) = need.size
+    question, of_size = "", every.size_bytes == size
+    if need.way == "state":
+        question = f"arm=read-many readers=1 entries={size}"
+        of_size = every.size_bytes > 0
+    alike = (every.op == need.op) & (every.question == question) & (every.among == "all")
+    rows: pd.DataFrame = every[alike & of_size & (every.placement == need.placement)]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("way", "size", "placement"),
+    [
+        *(("round-trip", size, "cross") for size in (100, 2_000_000)),
+        *(("round-trip", size, "same") for size in (100, 500_000)),
+        *(("one-way", size, "cross") for size in (64, 1 << 20)),
+        *(("state", entries, "free") for entries in (10, 10_000)),
+    ],
+)
+def test_choose_agrees_with_the_contest_that_its_need_is_about(
+    way: str, size: int, placement: str
+) -> None:
+    need = need_of({"way": way, "size": size, "placement": placement})
+    bound = lab().run.questions.same
+    answer = asked.tell(checkout(), lab().run, need)
+    ranked = answer.rows[answer.rows.side.notna()]
+    rivals = contest_of(need)
+    of_run = rivals.sort_values("value", kind="stable")
+    assert {*ranked.backend} == {of_run.fastest.iloc[0], *of_run.other}
+    assert answer.best == [of_run.fastest.iloc[0], *of_run[of_run.verdict != SLOWER].other]
+    by_name = {row["other"]: row for row in of_run.to_dict("records")}
+    for row in ranked.to_dict("records"):
+        if row["backend"] == answer.best[0]:
+            continue
+        own = by_name[row["backend"]]
+        known = comparison_of(own)
+        compared = row["compared"]
+        assert row["verdict"] == own["verdict"]
+        found = (compared.ratio, compared.low, compared.high, compared.level)
+        one, other = (
+            f"{need.study}.{need.op}[point={own[name]}].p50" for name in ("other_point", "point")
+        )
+        ratio = lab().ratio(one, other)
+        assert (row["ratio"].value, *row["ratio"].ends) == approx((ratio.value, *ratio.ends))
+        # sides come in another order, and so do the sums over them
+        assert found == approx((known.ratio, known.low, known.high, known.level))
+        if own["verdict"] in OPEN:
+            candidate = Candidate(**{str(name): value for name, value in row.items()})
+            assert _launches_more(candidate, bound) == launches_more(known, bound)
+
+
+def test_what_is_slower_than_the_faster_state_of_the_fastest_alone_may_be_taken() -> None:
+    def candidate(name: str, ns: float, slow: float) -> Candidate:
+        side = Side([ns + launch / 10 for launch in range(12)])
+        return Candidate(name, None, None, None, side=side, slow=slow)
+
+    measured = [candidate("a", 100, 200), candidate("b", 150, 150), candidate("c", 300, 300)]
+    _judge(measured, 0.05)
+    assert [each.status for each in measured] == [BEST, BEST, WORSE]
+    assert [each.verdict for each in measured] == ["", states.UNSTEADY, SLOWER]
+    assert measured[1].settled and _launches_more(measured[1], 0.05) == 0
+
+
+def test_of_several_sessions_what_would_decide_is_told_in_sessions() -> None:
+    need = need_of({"way": "state", "size": 10_000, "placement": "free"})
+    answer = asked.tell(checkout(), reference(), need)
+    compared = [each for each in answer.rows.compared if each is not None]
+    bound = lab().run.questions.same
+    assert answer.launches == 0
+    assert answer.sessions == max(launches_more(known, bound) for known in compared) > 0
+    assert f"About {answer.sessions:.0f} whole sessions more" in verdict(lab(), answer)
+    more = advice.guesses(lab(), "file_io").more
+    assert more.str.endswith(" sessions").any()
+    assert more[~more.str.endswith(" sessions")].isin(["0", "–"]).all()

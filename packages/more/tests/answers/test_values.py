@@ -1,0 +1,111 @@
+"""The numbers of a run for other programs: those of its frames, in forms that their readers take."""
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames import derived
+from ipclab.quantile import checked_quantile
+from ipclab.report.appendix.thin import thinned
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import decode
+from ipclab_more.values import rows
+from tests.support.bundled import make_run
+from tests.support.commands import ROOT
+
+STUDY = ["round_trip"]
+# as hdr-plot has it
+READ_BY_PLOTTERS = re.compile(r"\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)")
+Run = Callable[..., "CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return make_run(tmp_path / "data/runs")
+
+
+def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
+    frame = derived.read_frame(run, "round_trip", "points")
+    found = rows.rows(run, STUDY, {}, None)
+    assert len(found) == len(frame) > 0
+    told = json.loads(rows.as_json(run, found))
+    jsonschema.Draft202012Validator(
+        json.loads((ROOT / "docs/values.schema.json").read_text())
+    ).validate(told)
+    table = pd.read_csv(io.StringIO(rows.as_csv(run, found)))
+    assert list(table) == list(rows.COLUMNS) and set(table.run) == {run.id}
+    for name in ("value", "low", "high"):
+        known = frame[name].replace([np.inf, -np.inf], np.nan)
+        assert np.array_equal(table[name], known, equal_nan=True)
+        assert [row[name] for row in told["values"]] == [
+            None if pd.isna(value) else value for value in known
+        ]
+    assert {row["unit"] for row in told["values"]} == set(frame.unit)
+    assert told["values"][0]["levels"] == {
+        "arm": "main",
+        "gap_ns": 0,
+        "receive": "bytes",
+        "touch": "full",
+        "wait": "block",
+    }
+
+
+def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
+    found = rows.rows(
+        run,
+        [],
+        {"backend": ["tcp"], "metric": ["p50", "p90"], "wait": ["block"], "size_bytes": [100]},
+        None,
+    )
+    assert list(found.metric) == ["p50", "p90"] and set(found.backend) == {"tcp"}
+    with pytest.raises(UsageError, match="wait=spin"):
+        rows.rows(run, STUDY, {"wait": ["spin"]}, None)
+    with pytest.raises(UsageError, match="holds no 'payload'"):
+        rows.rows(run, ["payload"], {}, None)
+
+
+def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
+    run: RunFolder, tmp_path: Path
+) -> None:
+    frame = derived.read_frame(run, "round_trip", "points")
+    known = frame[frame.metric == "p90"]
+    assert list(rows.rows(run, STUDY, {}, 0.9).value) == list(known.value)
+    found = rows.rows(run, STUDY, {"backend": ["tcp"]}, 0.8).iloc[0]
+    (file,) = (file for file in run.point_files() if file.name.startswith("tcp"))
+    samples = np.sort(
+        np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches])
+    )
+    assert found.metric == "p80" and found.value == samples[round(0.8 * len(samples)) - 1]
+    assert found.low < found.value < found.high
+    for quantile in (0.99, 0.95):  # of 180 samples, 1 and 9 lie beyond
+        with pytest.raises(LabError, match="10 samples must lie beyond it"):
+            rows.rows(run, STUDY, {}, quantile)
+    small = thinned(run, 10, tmp_path / "thin")
+    with pytest.raises(LabError, match="it was thinned"):
+        rows.rows(small, STUDY, {}, 0.8)
+
+
+@pytest.mark.parametrize("quantile", [0.0, 0.49, 1.0, 99, float("nan")])
+def test_what_is_no_quantile_is_refused(quantile: float) -> None:
+    with pytest.raises(UsageError, match="is not possible"):
+        checked_quantile(quantile)
+
+
+def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "data/runs")
+    done = ipclab("values", run.id, "--study", "round_trip", "--metric", "p50", "--format", "csv")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 3
+    done = ipclab("values", run.id, "--quantile", "0.99")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "p99 is not known" in done.stderr
+    done = ipclab("values", run.id, "--quantile", "0.9", "--metric", "p50")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

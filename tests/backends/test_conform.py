@@ -1,0 +1,43 @@
+"""`ipclab conform` of backends in Python: ours conform, each broken one is told by its fault."""
+
+from collections.abc import Callable
+from subprocess import CompletedProcess
+
+import pytest
+
+from ipclab.studies.conform_channel import channel_faults
+
+Run = Callable[..., "CompletedProcess[str]"]
+BROKEN = {
+    "cut": "messages of [4097] bytes do not reach the server whole",
+    "hasty": "does not wait as long as is asked",
+    "endless": "a message above its capacity gives no error, not ValueError",
+    "quiet": "the other process is dead, and it gets TimeoutError, not BrokenPipeError",
+}
+
+
+@pytest.mark.parametrize("name", ["unix", "shm-futex", "zmq-ipc"])
+def test_ours_conform(ipclab: Run, name: str) -> None:
+    done = ipclab("conform", name)
+    assert (done.returncode, done.stdout) == (0, f"{name} conforms\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_a_backend_does_wrong_is_told(name: str) -> None:
+    said = [*channel_faults(f"tests.support.broken_backends:{name}")]
+    assert said and any(BROKEN[name] in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("mpi-p2p", "has no channel between two processes"),
+        ("lmdb", "has no channel between two processes"),
+        ("tests.support.broken_backends:Cut", "is no Backend; see docs/backends.md"),
+        ("no.such:thing", "cannot be loaded"),
+        ("unix:", "cannot be loaded"),
+    ],
+)
+def test_what_is_no_channel_is_refused_in_a_line(ipclab: Run, name: str, says: str) -> None:
+    done = ipclab("conform", name)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and says in done.stderr

@@ -1,0 +1,105 @@
+"""The native ring: many messages by one call, whole and in order, and what it refuses."""
+
+import mmap
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipclab.backends.native_shm import native_missing
+
+native = pytest.importorskip("ipclab_native", reason=native_missing() or "")
+CAPACITY, AT_ONCE = 1000, 1_000_000
+MINUTE = 60 * 10**9  # for what comes at once, on a busy host too
+Ends = tuple[Any, Any]
+
+
+@pytest.fixture
+def ends() -> Iterator[Ends]:
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        os.ftruncate(file.fileno(), native.RingChannel.segment_size(CAPACITY))
+        yield tuple(native.RingChannel(file.fileno(), CAPACITY, side, "block") for side in (0, 1))
+
+
+def test_batches_arrive_whole_and_in_order_over_many_rounds_of_the_ring(ends: Ends) -> None:
+    sender, receiver = ends
+    words = np.arange(100 * 8, dtype=np.uint64).reshape(100, 8)
+    buffer = np.zeros((37, 8), np.uint64)
+    for batch in range(100):
+        sender.send_many(words + batch * 800, 64, MINUTE)
+        seen: list[Any] = []
+        while sum(map(len, seen)) < 100:
+            count = receiver.recv_many(buffer, 64, MINUTE)
+            seen.append(buffer[:count].copy())
+        assert np.array_equal(np.concatenate(seen), words + batch * 800)
+    with pytest.raises(TimeoutError):
+        receiver.recv_many(buffer, 64, AT_ONCE)
+
+
+def test_a_full_ring_makes_its_sender_wait_and_loses_nothing(ends: Ends) -> None:
+    sender, receiver = ends
+    sent = 0
+    with pytest.raises(TimeoutError):
+        while True:
+            sender.send(sent.to_bytes(8, "little"), AT_ONCE)
+            sent += 1
+    assert [int.from_bytes(receiver.recv(MINUTE), "little") for _ in range(sent)] == list(
+        range(sent)
+    )
+    with pytest.raises(TimeoutError):
+        receiver.recv(AT_ONCE)
+
+
+def test_a_peer_that_frees_a_little_at_a_time_does_not_put_the_deadline_off() -> None:
+    size = native.RingChannel.segment_size(CAPACITY)
+    # what the peer says that it took, in its own half
+    taken = slice(size // 2 + 128, size // 2 + 136)
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        os.ftruncate(file.fileno(), size)
+        sender = native.RingChannel(file.fileno(), CAPACITY, 0, "block")
+        with mmap.mmap(file.fileno(), size) as map:
+
+            def trickle() -> None:
+                for step in range(1, 200):
+                    map[taken] = (8 * step).to_bytes(8, "little")
+                    time.sleep(0.005)
+
+            with pytest.raises(TimeoutError):
+                while True:
+                    sender.send(bytes(CAPACITY), AT_ONCE)
+            peer = Thread(target=trickle)
+            peer.start()
+            with pytest.raises(TimeoutError):
+                sender.send(bytes(CAPACITY), 100_000_000)
+            peer.join()
+
+
+def test_what_it_refuses_is_said_and_lost_by_nobody(ends: Ends) -> None:
+    sender, receiver = ends
+    with pytest.raises(ValueError, match="1001 bytes is beyond the capacity 1000"):
+        sender.send(bytes(1001), MINUTE)
+    with pytest.raises(ValueError, match="100 bytes are no messages of 64"):
+        sender.send_many(bytes(100), 64, MINUTE)
+    sender.send(bytes(7), MINUTE)
+    with pytest.raises(ValueError, match="a message of 7 bytes, not 64"):
+        receiver.recv_many(bytearray(640), 64, MINUTE)
+    with pytest.raises(ValueError, match="does not fit a buffer of 6"):
+        receiver.recv_into(bytearray(6), MINUTE)
+    assert receiver.recv(MINUTE) == bytes(7)
+    sender.close()
+    with pytest.raises(BrokenPipeError):
+        receiver.recv(MINUTE)
+    with pytest.raises(ValueError, match="the channel is closed"):
+        sender.send(b"", MINUTE)
+
+
+def test_a_ring_does_not_spin() -> None:
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        os.ftruncate(file.fileno(), native.RingChannel.segment_size(CAPACITY))
+        with pytest.raises(ValueError, match="a ring does not spin: use spin-then-block or block"):
+            native.RingChannel(file.fileno(), CAPACITY, 0, "spin")

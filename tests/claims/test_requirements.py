@@ -1,0 +1,220 @@
+"""Requirements: each names its statistic; one violating sample violates a maximum, whatever the
+rest, and what is not violated is shown by enough launches only.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipclab.claims.audit import with_own
+from ipclab.claims.claim import HOLDS
+from ipclab.claims.lines import Lines
+from ipclab.claims.required import requirements, requirements_table
+from ipclab.claims.requirement import NOT_SHOWN, VIOLATED
+from ipclab.errors import UsageError
+from ipclab.paths import Paths
+from ipclab.report.appendix.thin import thinned
+from ipclab.report.lab import ReportLab, lab_of
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.record import create, encode
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured
+from tests.support.bundled import NOW, make_run
+
+OP, SAMPLES, BOUND = "round-trip", 40, 2_000
+REQUIREMENT = """\
+[[requirement]]
+id = "R-1"
+language = "en"
+text = "Every answer takes at most {most:us,int}."
+statistic = "max"
+coverage = "95/95"
+rule = "round_trip.round-trip[backend=unix] at_most 2 us"
+figures = { most = "2 us" }
+"""
+ALONE = REQUIREMENT.replace('coverage = "95/95"\n', "")
+COVERAGE = REQUIREMENT.replace('"max"', '"coverage"')
+TAIL = ALONE.replace('"max"', '"p99.9"')
+MEDIAN = ALONE.replace('"max"', '"median"')
+
+
+def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) -> RunFolder:
+    """Return a run of one point whose samples are below the bound, but so many launches' last."""
+    machine = make_run(tmp_path / f"other-{launches}-{planted}").about["machine"]
+    parameters: dict[str, object] = {
+        "profile": "full",
+        "studies": ["limits", "round_trip"],
+        "sizes": None,
+        "backends": None,
+        "levels": {},
+    }
+    if fixed:
+        parameters["launches"] = launches
+    about = {"parameters": parameters, "seed": 1, "machine": machine}
+    run = create(tmp_path / f"runs-{launches}-{planted}", "0123456789ab", about, NOW)
+    random = np.random.default_rng(3)
+    made = []
+    for order in range(launches):
+        times = random.integers(1_000, 1_900, SAMPLES)
+        if order % 7 == 3 and planted:
+            times[-1] = BOUND + 1
+            planted -= 1
+        made.append(Launch({OP: times}, {}, order, 0, 1_000_000, facts={"lost": 0}))
+    point = Point("round_trip", "unix", 100, "cross", {"arm": "main"}, "", (OP,))
+    run.place([(point, encode(Measured(point, made, "enough")))])
+    run.about["finished"] = NOW.isoformat()
+    run.save()
+    return run
+
+
+def lab_with(
+    tmp_path: Path, paths: Paths, run: RunFolder, text: str, lang: str = "en"
+) -> ReportLab:
+    (tmp_path / "mine.toml").write_text(text)
+    lab: ReportLab = with_own(lab_of(run, paths, lang), str(tmp_path / "mine.toml"))
+    return lab
+
+
+def judged(tmp_path: Path, paths: Paths, run: RunFolder, text: str) -> tuple[str, str]:
+    (row,) = requirements(lab_with(tmp_path, paths, run, text)).itertuples()
+    return str(row.word), str(row.why)
+
+
+WORDS = {
+    "en": (
+        "violated in 1 of 400 samples",
+        "not shown: 49 more launches, all within the bound, would show it",
+        "holds",
+    ),
+    "ko": (
+        "400개 표본 중 1개에서 위반",
+        "입증되지 않음: 모두 한계 이내인 실행이 49회 더 있으면 입증됨",
+        "성립",
+    ),
+    "zh": (
+        "400个样本中有1个违反",
+        "未证明：再有49次均在界限内的独立运行即可证明",
+        "成立",
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", WORDS)
+def test_a_violating_sample_violates_and_enough_launches_show(
+    tmp_path: Path, paths: Paths, lang: str
+) -> None:
+    planted, removed, enough = WORDS[lang]
+    for launches, violating, verdict in ((10, 1, planted), (10, 0, removed), (59, 0, enough)):
+        run = run_of(tmp_path, launches, violating)
+        table = requirements_table(lab_with(tmp_path, paths, run, REQUIREMENT, lang))
+        assert table.rows[0][-1] == verdict
+        assert str(launches) in table.rows[0][3]
+        assert len(table.columns) == 6
+
+
+def test_one_sample_violates_whatever_the_rest_and_however_many(
+    tmp_path: Path, paths: Paths
+) -> None:
+    run = run_of(tmp_path, 93, 1)
+    for text in (REQUIREMENT, ALONE):
+        assert judged(tmp_path, paths, run, text) == (VIOLATED, "")
+    assert judged(tmp_path, paths, run, COVERAGE) == (HOLDS, "")  # 92 of 93 launches
+    assert judged(tmp_path, paths, run, MEDIAN) == (HOLDS, "")
+    few = thinned(run, 4, tmp_path / "thin")
+    lab = lab_with(tmp_path, paths, few, ALONE)
+    assert requirements(lab).verdict[0] == "violated in at least 1 of 3,720 samples"
+
+
+@pytest.mark.parametrize(
+    ("launches", "planted", "found"),
+    [(58, 0, (NOT_SHOWN, "few-launches")), (59, 0, (HOLDS, "")), (59, 1, (NOT_SHOWN, "few-launches")),
+     (59, 7, (VIOLATED, ""))],
+)  # fmt: skip
+def test_a_coverage_is_a_share_of_launches(
+    tmp_path: Path, paths: Paths, launches: int, planted: int, found: tuple[str, str]
+) -> None:
+    assert judged(tmp_path, paths, run_of(tmp_path, launches, planted), COVERAGE) == found
+
+
+def test_a_launch_beyond_the_bound_takes_more_launches(tmp_path: Path, paths: Paths) -> None:
+    lab = lab_with(tmp_path, paths, run_of(tmp_path, 59, 1), COVERAGE)
+    assert requirements(lab).verdict[0].startswith("not shown: 34 more launches")  # 93 in all
+
+
+def test_what_cannot_be_shown_says_why(tmp_path: Path, paths: Paths) -> None:
+    assert judged(tmp_path, paths, run_of(tmp_path, 59), ALONE) == (NOT_SHOWN, "no-end")
+    unfixed = run_of(tmp_path, 60, fixed=False)
+    assert judged(tmp_path, paths, unfixed, REQUIREMENT) == (NOT_SHOWN, "unfixed")
+    assert judged(tmp_path, paths, unfixed, TAIL) == (NOT_SHOWN, "few-samples")
+    absent = ALONE.replace("backend=unix", "backend=tcp")
+    assert judged(tmp_path, paths, unfixed, absent) == ("not testable here", "unmeasured")
+
+
+ADDRESS = "round_trip.round-trip[backend=unix]"
+LOST = "round_trip.launch[backend=unix].lost"
+
+
+@pytest.mark.parametrize(
+    ("rule", "n", "verdict"),
+    [
+        (f"{ADDRESS} at_most 1 us", "10 launches, 400 samples", "violated"),
+        (f"{ADDRESS} / {ADDRESS} below 0.5", "10 launches, 400 samples", "violated"),
+        (f"{LOST} exactly 0", "10 launches, 10 samples", "holds"),
+        (f"{LOST} above 0", "10 launches, 10 samples", "violated"),
+    ],
+)
+def test_what_frames_decide_counts_no_samples_beyond_the_bound(
+    tmp_path: Path, paths: Paths, rule: str, n: str, verdict: str
+) -> None:
+    text = MEDIAN.replace(f"{ADDRESS} at_most 2 us", rule)
+    (row,) = requirements(lab_with(tmp_path, paths, run_of(tmp_path, 10, 1), text)).itertuples()
+    assert (row.n, row.verdict, row.word) == (n, verdict, verdict)
+
+
+def test_a_violated_tail_counts_no_samples(tmp_path: Path, paths: Paths) -> None:
+    text = TAIL.replace("at_most 2 us", "at_most 1 us")
+    run = run_of(tmp_path, 300)
+    assert requirements(lab_with(tmp_path, paths, run, text)).verdict[0] == "violated"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "why"),
+    [
+        ('statistic = "max"\n', "", 1, "a requirement has no 'statistic'; add statistic = ..."),
+        ('"max"', '"mean"', 5, "take max, p99.9, coverage or median"),
+        ('"95/95"', '"95"', 6, "write coverage/confidence in percent: 95/95"),
+        ('"95/95"', '"95/95/2"', 6, "write coverage/confidence in percent: 95/95"),
+        ('"95/95"', '"99.9999/99"', 6, "more than 100,000 launches"),
+        (ADDRESS, f"{ADDRESS}.p50", 7, "one address of an operation, without a metric"),
+        (ADDRESS, f"{ADDRESS} * 2", 7, "not of what is computed"),
+        ("at_most 2 us", "at_least 2 us", 7, "has one bound of time"),
+        ("at_most 2 us", "at_most 2 us rounded", 7, "exactly as it is written"),
+        ("at_most 2 us", "at_most 2", 7, "has one bound of time"),
+        ("backend=unix", "backennd=unix", 7, "'backend'"),
+        ('id = "R-1"', 'id = "{low}"', 2, "id holds a brace"),
+        ('language = "en"', "", 1, "a requirement has no 'language'"),
+        ("{most:us,int}", "{least}", 4, "least"),
+    ],
+)
+def test_a_malformed_requirement_is_refused_with_the_line(
+    tmp_path: Path, paths: Paths, old: str, new: str, line: int, why: str
+) -> None:
+    text = REQUIREMENT.replace(old, new)
+    assert text != REQUIREMENT
+    run = make_run(tmp_path / "runs")
+    with pytest.raises(UsageError) as error:
+        lab_with(tmp_path, paths, run, text)
+    assert str(error.value).startswith(f"mine.toml, line {line}: "), str(error.value)
+    assert why in str(error.value)
+
+
+def test_a_coverage_says_how_much() -> None:
+    with pytest.raises(UsageError, match=r"line 5: .*add coverage"):
+        Lines(ALONE.replace('"max"', '"coverage"'), "mine.toml").parsed()
+
+
+def test_a_coverage_is_refused_where_nothing_is_covered() -> None:
+    with pytest.raises(UsageError, match=r"line 6: .*a median covers no share"):
+        Lines(REQUIREMENT.replace('"max"', '"median"'), "mine.toml").parsed()

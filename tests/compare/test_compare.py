@@ -1,0 +1,359 @@
+"""Comparisons, drift, modes and rates on data whose answer is known; all seeded, no clock."""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipclab.calibrated.twins import rate_upper
+from ipclab.stats import ranktest
+from ipclab.stats.compare import Comparison, Side, compare, power_step
+from ipclab.stats.contest import against_fastest
+from ipclab.stats.enough import launches_needed, least_p, look_needed
+from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
+from ipclab.stats.looks import (
+    HEAT_LOOKS,
+    HEAT_SHARES,
+    LOOKS,
+    MANY,
+    MANY_SHARES,
+    SHARES,
+    SHORT_SHARES,
+)
+from ipclab.stats.modes import modes
+from ipclab.stats.paired import UNKNOWN
+from ipclab.stats.ranktest import chances, differences, drift, shift_interval
+from tests.support.ranks import p_value
+
+BETWEEN = 0.16  # the deviation of launches that was measured
+LAST = 40
+Table = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def rounds_of(random: np.random.Generator, effects: list[float], scatter: float = BETWEEN) -> Table:
+    """Return launch medians by mechanism and round: the machine wanders, launches have luck, some
+    are disturbed.
+    """
+    shape = len(effects), LAST
+    wander = np.cumsum(random.normal(0, 0.03, LAST))
+    disturbed = (random.random(shape) < 0.05) * random.exponential(0.7, shape)
+    logs = (
+        np.log1p(np.array(effects))[:, None] + wander + random.normal(0, scatter, shape) + disturbed
+    )
+    return np.asarray(1e4 * np.exp(logs))
+
+
+def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[int]]:
+    """Judge the fastest against each other one at every look; the undecided go on. Also return the
+    launches.
+    """
+    count, going = len(medians), set(range(len(medians)))
+    taken, found = [0] * count, dict[int, Comparison]()
+    for look in (n for n in LOOKS if n <= LAST):
+        taken = [look if each in going else had for each, had in enumerate(taken)]
+        sides = [
+            Side(list(row[:had]), rounds=range(had))
+            for row, had in zip(medians, taken, strict=True)
+        ]
+        best = min(range(count), key=lambda each: np.median(sides[each].medians))
+        found = against_fastest(dict(enumerate(sides)), best, bound, UNKNOWN)
+        going = {k for k, each in found.items() if each.verdict == "undecided"}
+        if not going:
+            break
+        going.add(best)
+    return list(found.values()), taken
+
+
+def flagged(found: list[Comparison]) -> int:
+    return sum(each.verdict in ("faster", "slower") for each in found)
+
+
+@pytest.mark.parametrize("mechanisms", [3, 6, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_contest_of_identical_code_hardly_ever_has_a_wrong_verdict(mechanisms: int) -> None:
+    random = np.random.default_rng([20261121, mechanisms])
+    wrong = sum(flagged(contest(rounds_of(random, [0.0] * mechanisms))[0]) > 0 for _ in range(200))
+    assert wrong <= 10  # 5 %, as the level promises over all looks
+
+
+def test_a_ratio_of_one_and_a_half_is_found() -> None:
+    random = np.random.default_rng(12)
+    found = [contest(rounds_of(random, [0.0, 0.5, 0.5, 0.5]))[0] for _ in range(60)]
+    assert sum(all(each.verdict == "slower" for each in verdicts) for verdicts in found) >= 57
+    assert not any(each.verdict == "not tested" for verdicts in found for each in verdicts)
+
+
+def test_unequal_ends_of_a_wandering_machine_are_no_difference() -> None:
+    random = np.random.default_rng(5)
+    sides = []
+    for _ in range(100):
+        # the machine gets slower; one point ended after eight launches
+        rise = np.linspace(0, 1, 24)
+        a, b = (100 * np.exp(rise[:count] + random.normal(0, 0.05, count)) for count in (8, 24))
+        sides.append((list(a), list(b)))
+    apart = [compare(Side(a), Side(b)) for a, b in sides]
+    assert flagged(apart) > 50  # what it is there for
+    by_round = [
+        compare(Side(a, rounds=range(len(a))), Side(b, rounds=range(len(b)))) for a, b in sides
+    ]
+    assert flagged(by_round) <= 3
+
+
+@pytest.mark.slow
+def test_what_is_said_to_be_detectable_is_detected() -> None:
+    random = np.random.default_rng(11)
+
+    def known(effect: float = 0.0) -> Comparison:
+        a, b = (
+            list(1e4 * (1 + more) * np.exp(random.normal(0, BETWEEN, 18))) for more in (0.0, effect)
+        )
+        return compare(Side(a), Side(b))
+
+    typical = float(np.median([known().detectable or 0 for _ in range(100)]))
+    found = [known(typical) for _ in range(100)]
+    assert sum(each.verdict == "slower" for each in found) >= 85
+    assert not any(each.verdict == "faster" for each in found)
+
+
+def test_p_is_that_of_all_labellings() -> None:
+    random = np.random.default_rng(2)
+    values = random.normal(size=9)
+    a, b = values[:5], values[5:]
+    counts = [
+        sum(values[y] > values[x] for x in chosen for y in set(range(9)) - set(chosen))
+        for chosen in combinations(range(9), 5)
+    ]
+    here = int((differences(a, b) > 0).sum())
+    expected = (
+        np.mean([each >= here for each in counts]),
+        np.mean([each <= here for each in counts]),
+    )
+    assert p_value(a, b) == pytest.approx(expected)
+    assert p_value([1, 2, 3, 4], [5, 6, 7, 8])[0] == pytest.approx(1 / math.comb(8, 4))
+
+
+def test_the_interval_is_that_of_the_published_tables() -> None:
+    # 8 and 8 values: the critical value of U at 0.05 is 13, so the ends are the 14th difference
+    # from either side.
+    random = np.random.default_rng(7)
+    a, b = random.normal(0, 1, 8), random.normal(1, 1, 8)
+    steps = differences(a, b)
+    assert shift_interval(a, b, 0.05) == (steps[13], steps[-14])
+    assert shift_interval([1, 2, 3], [4, 5, 7], 0.05) == (-math.inf, math.inf)
+
+
+def test_the_interval_is_what_the_test_does_not_reject() -> None:
+    random = np.random.default_rng(8)
+    a, b = random.normal(0, 1, 9), random.normal(0.5, 1, 12)
+    low, high = shift_interval(a, b, 0.02)
+    for end, side in ((low, 0), (high, 1)):
+        inside, outside = (
+            p_value(a, b, end + step)[side]
+            for step in ((1e-9, -1e-9) if side == 0 else (-1e-9, 1e-9))
+        )
+        assert outside <= 0.01 < inside
+
+
+def test_many_launches_use_the_normal_approximation_and_agree_with_the_exact_law(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    near = chances(70, 70)
+    monkeypatch.setattr(ranktest, "EXACT_MOST", math.inf)
+    exact = chances(70, 70)
+    tested = exact > 1e-3  # farther out it errs by more, and no verdict hangs on it
+    assert tested.any() and near[tested] == pytest.approx(exact[tested], rel=0.1)
+    assert not np.array_equal(near, exact)
+
+
+def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
+    # Upper five per cent points for infinite degrees of freedom: Harter, Ann. Math. Statist. 31,
+    # 1960, 1122.
+    for count, width in ((2, 2.772), (3, 3.314), (6, 4.030), (12, 4.622)):
+        assert range_level(count, 0.05) == pytest.approx(math.erfc(width / 2), rel=2e-3)
+    assert sum(SHARES) == pytest.approx(1)
+    assert (
+        pair_level(2, 8)
+        == pytest.approx(ALPHA * SHARES[0], rel=1e-3)
+        == pytest.approx(pair_level(2, 12), rel=1e-3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("bound", "contestants", "shares"),
+    [
+        (0.05, 2, HEAT_SHARES),
+        (0.05, MANY, HEAT_SHARES),
+        (0.10, MANY - 1, SHORT_SHARES),
+        (0.10, MANY, MANY_SHARES),
+    ],
+)
+def test_all_looks_at_heats_together_err_in_five_per_cent(
+    bound: float, contestants: int, shares: Sequence[float]
+) -> None:
+    assert sum(shares) == pytest.approx(1)
+    for heats, share in zip(HEAT_LOOKS, shares, strict=True):
+        level = heat_level(2, heats, bound, contestants=contestants)
+        assert level == pytest.approx(ALPHA * share, rel=1e-3)
+    levels = [heat_level(2, heats, bound, contestants=contestants) for heats in (2, 3, 4, 5)]
+    assert levels[0] == levels[1] < levels[2] == levels[3]
+
+
+def test_a_pair_that_is_far_apart_but_hardly_known_is_soon_told_apart() -> None:
+    # Of three heats an interval is several times as wide as of five: that is foreseen.
+    assert look_needed(3, 2.0, MANY - 1, MANY - 1, 0.10) == 5
+    assert look_needed(3, 2.0, 19, 19, 0.10) == 8  # many have more of the error at three
+    assert look_needed(5, 2.0, 19, 19, 0.10) > 5
+    assert look_needed(3, 1e3, 19, 19, 0.10) == math.inf
+    assert look_needed(60, 1.1, 19, 19, 0.10) == math.inf
+    # The three that are left of many spend the error as the many did, and are judged.
+    assert (look_needed(3, 2.0, 3, 19, 0.10), look_needed(3, 2.0, 3, 3, 0.10)) == (12, 5)
+
+
+@pytest.mark.parametrize("mechanisms", [2, 3, 6, 12, 20])
+def test_so_many_launches_can_tell_a_contest_apart(mechanisms: int) -> None:
+    need = launches_needed(mechanisms)
+    assert need >= LOOKS[0] and least_p(need, need) <= pair_level(mechanisms, need)
+    times = Side([100.0 + k for k in range(need)]), Side([900.0 + k for k in range(need)])
+    assert compare(*times, mechanisms).verdict == "slower"
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict", "reason"),
+    [
+        ([80, 81, 82, 79, 80.5, 81.5, 80.2, 80.3], "faster", "interval-below-1"),
+        ([120, 121, 122, 119, 120.5, 121.5, 120.2, 120.3], "slower", "interval-above-1"),
+        ([100.2, 99.8, 100.1, 99.9, 100.3, 99.7, 100.05, 99.95], "same", "within-bound"),
+        ([102.0, 101.9, 102.1, 102.3, 101.8, 102.2, 102.05, 102.15], "same", "small-difference"),
+        ([80, 130, 95, 110, 99, 104, 90, 120], "undecided", "wide-interval"),
+        ([120], "not tested", "few-launches"),
+        ([], "not tested", "no-launches"),
+        ([120.0] * 8, "undecided", "no-variance"),
+        ([120, math.nan, 122, 119, 121, 120, 120, 121], "undecided", "not-a-time"),
+        ([120, math.inf, 122, 119, 121, 120, 120, 121], "undecided", "not-a-time"),
+        ([120, 0, 122, 119, 121, 120, 120, 121], "undecided", "not-a-time"),
+    ],
+)
+def test_each_verdict_has_its_reason(second: list[float], verdict: str, reason: str) -> None:
+    first = [100, 100.1, 99.9, 100.2, 99.8, 100.3, 100.05, 99.95]
+    found = compare(Side(first), Side(second))
+    assert (found.verdict, found.reason) == (verdict, reason)
+    assert found.launches == (8, len(second))
+    if found.verdict in ("faster", "slower", "same"):
+        assert found.low is not None and found.high is not None and found.ratio is not None
+        assert found.low <= found.ratio <= found.high
+        assert found.detectable is not None and found.detectable >= 0.05
+    opposite = {"faster": "slower", "slower": "faster"}
+    assert compare(Side(second), Side(first)).verdict == opposite.get(verdict, verdict)
+
+
+def test_three_launches_cannot_show_anything() -> None:
+    found = compare(Side([100.0, 101, 102]), Side([900.0, 901, 902]))
+    assert (found.verdict, found.reason, found.low, found.high) == (
+        "not tested",
+        "few-launches",
+        None,
+        None,
+    )
+
+
+def test_two_of_no_variance_are_no_difference() -> None:
+    assert compare(Side([100.0] * 9), Side([200.0] * 9)).verdict == "undecided"
+    assert compare(Side([100.0] * 9), Side([100.0] * 9)).verdict == "undecided"
+
+
+def test_only_rounds_that_both_have_are_compared() -> None:
+    first = Side([100.0, 101, 102, 500], rounds=[1, 2, 3, 9])
+    second = Side([103.0, 104, 900, 102], rounds=[2, 3, 7, 1])
+    assert compare(first, second).launches == (3, 3)
+    assert compare(first, Side([1.0, 2.0], rounds=[11, 12])).reason == "no-launches"
+
+
+def test_other_conditions_are_not_comparable() -> None:
+    first = Side([100, 101, 99, 100.5], {"placement": "same", "wait": "block", "page": 4096})
+    second = Side([200, 201, 199, 200.5], {"placement": "cross", "wait": "block"})
+    found = compare(first, second)
+    assert (found.verdict, found.reason, found.ratio) == (
+        "not comparable",
+        "differs:page,placement",
+        None,
+    )
+
+
+def test_more_mechanisms_raise_the_bar() -> None:
+    random = np.random.default_rng(1)
+    a, b = (Side(list(100 * np.exp(random.normal(mean, 0.1, 12)))) for mean in (0, 0.3))
+    alone, one_of_many = compare(a, b), compare(a, b, mechanisms=12)
+    assert alone.low and one_of_many.low and one_of_many.low < alone.low
+    assert one_of_many.level < alone.level
+
+
+def test_without_an_interval_nothing_is_detectable() -> None:
+    assert power_step(0, 2.0, 0.01) == power_step(0.5, math.inf, 0.01) == math.inf
+    assert power_step(0.5, 2.0, 0.05) == pytest.approx(
+        (1.96 + 1.645) * math.log(4) / (2 * 1.96), rel=1e-3
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("hits", "trials", "upper"),
+    [
+        (0, 10, 0.30850),
+        (10, 10, 1),
+        (2, 200, 0.03565),
+        (0, 0, 1),
+        (3, 3000, 0.00292),
+        (1500, 3000, 0.51806),
+    ],
+)
+def test_rates_have_exact_bounds(hits: int, trials: int, upper: float) -> None:
+    assert rate_upper(hits, trials) == pytest.approx(upper, abs=1e-5)
+
+
+def test_drift_and_its_absence() -> None:
+    random = np.random.default_rng(4)
+    rising = drift(list(100 + np.arange(20) + random.normal(0, 1, 20)))
+    assert rising.change == pytest.approx(19 / 109.5, rel=0.1) and rising.p < 1e-5
+    assert sum(drift(list(random.normal(100, 5, 12))).p < 0.05 for _ in range(200)) <= 16
+    assert (
+        drift([1.0, 2.0, 3.0]).p
+        == drift([5.0] * 9).p
+        == drift([1.0, math.nan, 2.0, 3.0, 4.0]).p
+        == 1
+    )
+
+
+def test_modes_are_found_from_the_fastest_on() -> None:
+    random = np.random.default_rng(8)
+    parts = [(5_000, 0.05, 3000), (40_000, 0.1, 1500), (9_000, 0.06, 300)]
+    times = np.concatenate(
+        [np.exp(random.normal(math.log(at), width, n)) for at, width, n in parts]
+    ).astype(np.int64)
+    found = modes(times)
+    shares = [len(mode) / len(times) for mode in found]
+    assert shares == pytest.approx([0.625, 0.0625, 0.3125], abs=0.002)
+    medians = [np.median(mode) for mode in found]
+    assert medians == pytest.approx([5_000, 9_000, 40_000], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.full(200, 5),
+        np.array([7]),
+        np.random.default_rng(1).lognormal(9, 0.5, 2000),
+        np.exp(9 + 0.05 * np.random.default_rng(1).standard_t(2, 3000)),
+        np.random.default_rng(1).exponential(1000, 3000) + 100,
+        np.array([100, 200] * 10),
+    ],
+)
+def test_one_mode_stays_one(times: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> None:
+    assert [len(mode) for mode in modes(times)] == [len(times)]
+
+
+@pytest.mark.parametrize("times", [[], [0, 1], [-1]])
+def test_times_that_are_none_have_no_modes(times: list[int]) -> None:
+    with pytest.raises(ValueError, match="times above 0"):
+        modes(np.array(times, np.int64))

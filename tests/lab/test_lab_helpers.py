@@ -1,0 +1,257 @@
+"""What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain
+numbers, names apart.
+"""
+
+import dataclasses
+import json
+import re
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.frames.rows import narrowed
+from ipclab.lab import canvas
+from ipclab.lab.data import Data
+from ipclab.lab.figure import FIGURES, Figure
+from ipclab.lab.lab import Lab
+from ipclab.marks.bars import bars, facets
+from ipclab.marks.curves import _apart, lines
+from ipclab.marks.named_rows import dots
+from ipclab.prose import prose
+from ipclab.report.lab import ReportLab
+from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
+from ipclab.report.pairs import pairs
+from ipclab.stats.quantity import Quantity, measured
+from ipclab.studies.asked import questions_of
+from ipclab.studies.profile import PROFILES
+from ipclab.tables import table
+from ipclab.tables.tabulation import tabulated
+from ipclab.words import labels
+from ipclab.words.numbers import trimmed
+from tests.frames.test_ratios import DATA
+from tests.support.commands import ROOT
+from tests.support.tellers import Plain
+
+
+def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = {"study": "s", "unit": "ns", "low": 1.0, "high": 9.0, "launches": 2, "samples": 4}
+    whole = pd.DataFrame(
+        [
+            {"point": "x", "op": "trip", "metric": "p50", "value": 5.0, **head},
+            {"point": "x", "op": "trip", "metric": "p99", "value": 8.0, **head},
+            {"point": "x", "op": "launch", "metric": "total", "value": 7.0, **head},
+            {"point": "y", "op": "trip", "metric": "p50", "value": 6.0, **head},
+        ]
+    )
+    monkeypatch.setattr(Data, "points", lambda _data, _study, **levels: narrowed(whole, levels))
+    found = DATA.cells(
+        whole[whole.metric == "p50"], p99="p99", total=("launch", "total")
+    ).set_index("point")
+    assert (found.p99["x"].value, found.total["x"].value) == (8.0, 7.0)
+    assert found.loc["y", ["p99", "total"]].isna().all()
+
+
+def test_levels_have_no_zeros_at_their_end() -> None:
+    assert [trimmed(text) for text in ("50.0 µs", "1.50×", "1,000 B", "0.05", "100")] == [
+        *("50 µs", "1.5×", "1,000 B", "0.05", "100")
+    ]
+
+
+def test_names_move_apart_around_their_middle() -> None:
+    assert _apart([0.0, 1.0, 2.0, 50.0], 10.0) == [-9.0, 1.0, 11.0, 50.0]
+
+
+def test_a_quoted_figure_and_table_may_share_a_name() -> None:
+    made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
+    drawn = Figure("<svg/>", "a line", "Writes", "writes")
+    gain = Quantity(2.0, "1", 1.5, 3.0, sources=("payload/a/write/p50",))
+    shown = [
+        each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))
+    ]
+    quoted = Quoted(
+        "01_payload", [each if isinstance(each, tuple) else (each, {}) for each in shown]
+    )
+    assert quoted.table("writes").rows == [["3 ns"]]
+    assert quoted.figure("writes") == drawn
+    assert (quoted.gain, quoted.says) == (gain, "Faster.")
+    with pytest.raises(
+        UsageError, match=r"unknown table of 01_payload 'write'.*did you mean 'writes'"
+    ):
+        quoted.table("write")
+    with pytest.raises(AttributeError, match="it keeps gain, says"):
+        quoted.gained  # noqa: B018
+
+
+def test_a_lab_has_at_most_21_names_and_each_is_found_where_it_is_defined() -> None:
+    fields = {field.name for field in dataclasses.fields(Lab)}
+    public = {name for name in fields | set(dir(Lab)) if not name.startswith("_")}
+    assert len(public) <= 21
+    source = "".join(file.read_text() for file in (ROOT / "ipclab" / "lab").glob("*.py"))
+    assert [
+        name
+        for name in public - fields
+        if not re.search(rf"^    (def {name}\(|{name} = )", source, re.M)
+    ] == []
+
+
+def test_a_paragraph_whose_value_is_empty_disappears() -> None:
+    told = prose.render(
+        "One.\n\n{says}\n\nTwo.", Plain(fill=lambda text: text.replace("{says}", ""))
+    )
+    assert told.split() == ["One.", "Two."]
+
+
+def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
+    frame = pd.DataFrame({"backend": ["a", "b"], "x": [1.0, 2.0], "y": [None, None]}).set_index(
+        "backend"
+    )
+    made = tabulated(DATA, frame, "caption", spec="", notes=["first"], name="name")
+    assert [len(row) for row in made.rows] == [2, 2]
+    assert list(made.notes) == ["first", "Left out, since nothing is in them: y."]
+    pairs_of = frame.assign(x=None)[["x", "y"]]
+    pairs_of.columns = pd.MultiIndex.from_tuples([("x", "p99"), ("y", "p99")])
+    pairs_of["z", ""] = 1.0
+    both = tabulated(DATA, pairs_of, "caption", spec="", name="name").notes
+    assert list(both) == ["Left out, since nothing is in them: x, p99; y, p99."]
+    nothing = tabulated(DATA, frame[["y"]], "caption", spec="", name="name")
+    assert list(nothing.rows) == []
+    assert [
+        len(row) for row in tabulated(DATA, frame.iloc[:1], "caption", spec="", name="name").rows
+    ] == [3]
+
+
+def test_columns_without_a_name_are_lines_to_write_on() -> None:
+    form = pd.DataFrame(
+        [["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4
+    )
+    made = tabulated(DATA, form, "", spec="", name="control")
+    assert (made.rows, made.notes) == ([list(row) for row in form.to_numpy()], [])
+
+
+HERE = pd.DataFrame(
+    {
+        "study": "round_trip",
+        "backend": ["tcp"],
+        "size_bytes": 100,
+        "placement": "same",
+        "op": "round-trip",
+    }
+).assign(metric="p50", value=1.0, unit="ns")
+
+
+RUN: Any = SimpleNamespace(questions=questions_of(PROFILES["quick"]))
+ASKING = dataclasses.replace(DATA, run=RUN)
+
+
+@pytest.mark.parametrize(
+    ("levels", "near"),
+    [
+        ({"backend": "unixx"}, "unix"),
+        ({"metric": "p51"}, "p50"),
+        ({"op": "round-tripp"}, "round-trip"),
+        ({"placement": ["same", "crss"]}, "cross"),
+        ({"arm": "mainn"}, "main"),
+    ],
+    ids=str,
+)
+def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
+    levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
+    with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
+        ASKING.points("round_trip", **levels)
+    if "metric" not in levels:
+        with pytest.raises(UsageError, match=f"did you mean '{near}'"):
+            ASKING.samples("round_trip", **levels)
+
+
+def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
+    for levels in (
+        {"backend": "unix"},
+        {"placement": "cross"},
+        {"size_bytes": 84},
+        {"arm": "main"},
+        {"op": "write"},
+    ):
+        assert ASKING.points("round_trip", **levels).empty
+    assert len(ASKING.points("round_trip", backend=["tcp", "unix"])) == 1
+
+
+def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
+    with canvas.blank(DATA, (2, 2)) as drawing:
+        ax = drawing.subplots()
+        for draw in (
+            partial(lines, x="size_bytes"),
+            partial(dots, y="backend"),
+            partial(bars, y="placement"),
+        ):
+            with pytest.raises(UsageError, match=r"no column 'backendd'.*did you mean 'backend'"):
+                draw(HERE, hue="backendd", ax=ax)
+        with pytest.raises(UsageError, match="did you mean 'backend'"):
+            list(facets(HERE, "backendd", [ax]))
+
+
+def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FIGURES, str(tmp_path))
+    with ReportLab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
+        lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
+    assert (tmp_path / "mine.en.svg").is_file()
+
+
+def test_rows_and_columns_of_a_table_may_have_categories_that_no_row_has() -> None:
+    levels = pd.Categorical([], ["cross", "same"])
+    empty = pd.DataFrame({"placement": levels, "guess": []}).set_index("placement")
+    assert labels.in_order(empty).empty
+
+
+def test_a_quoted_quantity_is_what_was_kept() -> None:
+    """JSON has no infinite numbers, and no keys that are numbers."""
+    value = Quantity(2.0, "ns", -np.inf, np.inf, "1 x 1", sources=("a/b/c/p50",))
+    kept = measured(value, {3: 2.0}, "a/b/c/p50")
+    (bundle,) = Kept({"one": kept})._repr_mimebundle_().values()
+    told = json.loads(
+        json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf")
+    )
+    quoted = Quoted("other", [({MIME: told}, {})]).one
+    assert isinstance(quoted, Quantity)
+    assert (quoted.ends, quoted.launches, quoted.sources) == (
+        kept.ends,
+        kept.launches,
+        kept.sources,
+    )
+    assert quoted.form == kept.form and quoted / kept == Quantity(
+        1.0, n="1 x 1", kind="computed", sources=kept.sources
+    )
+
+
+def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
+    spread = [1 + 0.001 * launch for launch in range(12)]
+    rows = [
+        {"backend": name, "placement": place, "value": middle * each}
+        for (name, place), middle in medians.items()
+        for each in spread
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
+    found = pairs(
+        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
+        "placement",
+        0.1,
+    )
+    assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
+    assert list(found["first"] + found.other) == ["ab", "ab"]
+
+
+def test_without_launches_there_are_no_pairs() -> None:
+    none = _launches({}).reindex(columns=["backend", "placement", "value"])
+    assert pairs(none, "placement", 0.1).empty

@@ -1,0 +1,259 @@
+"""Notebooks: short cells without definitions, figures and tables made where they stand, and what
+they show.
+"""
+
+import ast
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.frames.derived import studies_measured
+from ipclab.lab import canvas
+from ipclab.lab.figure import FIGURE_MIME
+from ipclab.marks.curves import lines
+from ipclab.paths import checkout
+from ipclab.report.lab import lab_of
+from ipclab.report.notebooks import parameters
+from ipclab.report.pages import words
+from ipclab.report.pages.extraction import MAGIC
+from ipclab.store.bundle import opened
+from ipclab.store.run import RunFolder
+from ipclab.tables import table
+from tests.support.commands import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+STUDIES = {path.stem[3:]: path for path in NOTEBOOKS if re.match(r"0[1-9]_", path.stem)}
+LONGEST_CELL = 25
+DRAWS = re.compile(r"\b(lines|dots|bars|over|lanes|sns\.\w+|ax\w*\.\w+)\(")
+
+
+@cache
+def reference() -> RunFolder:
+    return opened(checkout(), checkout().reference)
+
+
+# others are shown on a run of their own tests
+HELD = [study for study in STUDIES if study in studies_measured(reference())]
+
+
+def code_cells(path: Path) -> list[str]:
+    cells = nbformat.read(path, as_version=4).cells
+    return [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "code" and not cell.source.startswith(MAGIC)
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_narrative_and_calls_only(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+    lengths = []
+    for source in code_cells(path):
+        tree = ast.parse(source)
+        imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        imported = sum((node.end_lineno or node.lineno) + 1 - node.lineno for node in imports)
+        lengths.append(len(source.splitlines()) - imported)
+        made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        assert all(
+            "".join(map(ast.unparse, node.decorator_list)).startswith("interact(") for node in made
+        )
+    assert max(lengths) <= LONGEST_CELL
+    assert parameters.read_parameters(path)
+    first = notebook.cells[0]
+    assert first.metadata.tags == ["lab"]
+    assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
+
+
+def test_a_caption_says_what_was_found() -> None:
+    """A finding of the front refers to each figure of a study, or a caption stands below it."""
+    without = []
+    for path in [*STUDIES.values(), ROOT / "notebooks" / "10_spin.ipynb"]:
+        cells = nbformat.read(path, as_version=4).cells
+        front = [cell for cell in cells if {"front", "finding"} & {*cell.metadata.get("tags", [])}]
+        said = "".join(cell.source for cell in front if cell.source.startswith(MAGIC))
+        for place, cell in enumerate(cells):
+            name = re.search(r'lab\.figure\(\s*"([^"]+)"', cell.source)
+            below = "".join(map(str, (each.metadata for each in cells[place + 1 : place + 3])))
+            if name and f"(#{name[1]})" not in said and "'caption'" not in below:
+                without.append(name[1])
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    "study", ["payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
+)
+def test_sizes_and_backends_are_swept_in_the_notebook_of_every_text(study: str) -> None:
+    known = parameters.read_parameters(STUDIES[study])
+    assert known["sizes"] == parameters.Parameter("sizes", "list[int]", [])
+    assert known["backends"] == parameters.Parameter("backends", "list[str]", [])
+    source = "".join(code_cells(STUDIES[study]))
+    assert "sizes=sizes" in source or '"sizes": sizes' in source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_a_notebook_imports_of_the_package_is_there(path: Path) -> None:
+    nodes = [node for source in code_cells(path) for node in ast.walk(ast.parse(source))]
+    lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.ImportFrom)]
+    for line in lines:
+        exec(line, {})
+
+
+def changed_by_a_loop(cells: list[str]) -> set[str]:
+    """Return the names in prose that one statement assigns and a loop assigns anew."""
+    prose = " ".join(cell for cell in cells if cell.startswith(MAGIC))
+    loops, given = set[str](), set[str]()
+    for cell in cells:
+        for node in () if cell.startswith(MAGIC) else ast.walk(ast.parse(cell)):
+            if isinstance(node, ast.Assign | ast.For):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = given if isinstance(node, ast.Assign) else loops
+                parts = (part for each in targets for part in ast.walk(each))
+                names |= {part.id for part in parts if isinstance(part, ast.Name)}
+    return {name for name in loops & given if re.search(rf"\{{{name}\W", prose)}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_loop_changes_what_prose_says(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    assert changed_by_a_loop(sources) == set()
+
+
+def test_a_loop_that_changes_what_prose_says_is_caught() -> None:
+    cells = ["name, day = 1, 2", "for name in ():\n    pass", f"{MAGIC}\nrun {{name}} of {{day}}"]
+    assert changed_by_a_loop(cells) == {"name"}
+
+
+@pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)
+def test_figures_and_tables_are_made_where_they_stand(path: Path) -> None:
+    sources = code_cells(path)
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.With) and "lab.figure" in ast.unparse(
+                node.items[0].context_expr
+            ):
+                assert DRAWS.search("\n".join(map(ast.unparse, node.body))), (
+                    f"{path.stem}: a figure hides its drawing"
+                )
+            calls_figure = isinstance(node, ast.Expr) and ast.unparse(node).startswith("lab.figure")
+            assert not calls_figure, f"{path.stem}: {ast.unparse(node)}"
+    text = "\n".join(sources)
+    assert "lab.points(" in text and re.search(r"\b(sns|ax)\.", text)
+    assert re.search(r"\.(pivot|pivot_table|groupby|assign|merge|isin|sort_values)\(", text)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_figure_of_a_report_is_told_in_words(path: Path) -> None:
+    for node in (node for source in code_cells(path) for node in ast.walk(ast.parse(source))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lab.figure":
+            assert "alt" in [keyword.arg for keyword in node.keywords], ast.unparse(node)
+
+
+@pytest.mark.slow
+def test_words_are_complete_and_carry_no_digit() -> None:
+    assert words.gate() == []
+
+
+@pytest.fixture(scope="module")
+def shown(made: Path) -> dict[str, list[Any]]:
+    """The figures and tables of every study notebook, executed on the reference run in English."""
+    outputs: dict[str, list[Any]] = {}
+    for study in HELD:
+        cells = json.loads((made / "en" / f"{STUDIES[study].stem}.ipynb").read_text())["cells"]
+        outputs[study] = [
+            output for cell in cells for output in cell.get("outputs", []) if "data" in output
+        ]
+    return outputs
+
+
+def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
+    """Return the name of each figure or table with how many points of each study it was made of."""
+    told = [
+        o["metadata"][kind] if kind == FIGURE_MIME else o["data"][kind]
+        for o in outputs
+        if kind in o["data"]
+    ]
+    return [(each.get("name", ""), each.get("drawn", {})) for each in told]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
+@pytest.mark.parametrize("study", HELD)
+def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
+    points = lab_of(reference(), checkout(), "en").points(study)
+    figures, tables = (drawn(shown[study], kind) for kind in (FIGURE_MIME, table.MIME))
+    for made in (figures, tables):
+        assert len(dict(made)) == len(made)
+        for name, of in made:
+            assert of.keys() <= {study, "limits"}, name
+            assert of.get(study, 0) <= len(points), name
+    assert len(figures) >= {"faults": 1, "objects": 2, "tasks": 3}.get(study, 4)
+    # One figure of round trips is of the limits alone.
+    assert all(of.get(study, 0) > 0 for name, of in figures if name != "cpu-pairs"), figures
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
+@pytest.mark.parametrize("study", HELD)
+def test_nothing_that_the_run_has_is_called_not_measured(
+    shown: dict[str, list[Any]], study: str
+) -> None:
+    legible = [
+        {kind: made for kind, made in output["data"].items() if not kind.startswith("image/")}
+        for output in shown[study]
+    ]
+    text = json.dumps(legible, ensure_ascii=False)
+    # Of which claims it may be said, tests/claims/test_audit.py knows.
+    text = re.sub(r"not measured (?:in this run|here)\)", "", text)
+    assert "not measured" not in text.lower().replace("(not measured)", "").replace(
+        "not measured here, but on", ""
+    )
+    assert "nan" not in re.findall(r"\bnan\b", text)
+    empty = [
+        o["data"][table.MIME]["caption"]
+        for o in shown[study]
+        if not o["data"].get(table.MIME, {"rows": 1})["rows"]
+    ]
+    assert empty == []
+
+
+@pytest.mark.slow
+def test_a_planted_foreign_row_is_caught() -> None:
+    lab = lab_of(reference(), checkout(), "en")
+    handed = lab.points(
+        "payload",
+        arm="handover",
+        op="handover",
+        metric="p50",
+        placement="cross",
+        backend="shm-mmap",
+    )
+    foreign = lab.points(
+        "round_trip", arm="main", metric="p50", placement="cross", backend="unix", size_bytes=100
+    )
+    both = pd.concat([handed, foreign], ignore_index=True)
+    with canvas.blank(lab, (4, 3)) as drawing, pytest.raises(LabError, match="draws one study"):
+        lines(both, x="size_bytes", ax=drawing.subplots())
+    with pytest.raises(LabError, match="holds one study"):
+        lab.table(lab.cells(both)[["size_bytes", "cell"]], "both")
+
+
+def test_levels_that_were_not_narrowed_are_caught() -> None:
+    lab = lab_of(reference(), checkout(), "en")
+    loose = lab.points("payload", arm="handover", op="handover", metric="p50", backend="shm-mmap")
+    with (
+        canvas.blank(lab, (4, 3)) as drawing,
+        pytest.raises(LabError, match=r"rows share a place.*placement"),
+    ):
+        lines(loose, x="size_bytes", ax=drawing.subplots())

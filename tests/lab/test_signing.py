@@ -1,0 +1,321 @@
+"""A document to sign: its title block, its number and mark on every page, the budget behind its
+values.
+"""
+
+import json
+import re
+from dataclasses import replace
+from math import floor, hypot, sqrt
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat import v4
+from scipy.special import stdtrit
+
+from ipclab.calibrated.twins import Counted
+from ipclab.claims.audit import with_own
+from ipclab.claims.required import requirements
+from ipclab.paths import Paths, checkout
+from ipclab.prose import prose
+from ipclab.prose.questions import ProseQuestion
+from ipclab.report.appendix import uncertainty
+from ipclab.report.appendix.about import about_run, sessions
+from ipclab.report.appendix.calibration import calibrated, calibration_table
+from ipclab.report.appendix.signing import (
+    MIME,
+    Marks,
+    about_configuration,
+    is_preliminary,
+    page_marks,
+    title_block,
+)
+from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, NORMAL, TYPES, budget
+from ipclab.report.lab import ReportLab as Lab
+from ipclab.report.lab import lab_of
+from ipclab.report.pages import document
+from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.stats.intervals import SESSION, median_interval
+from ipclab.stats.judge import BELOW
+from ipclab.stats.quantity import Quantity, measured
+from ipclab.stats.sessions import HEATS
+from tests.support.commands import ROOT
+from tests.support.rendered import typeset
+from tests.support.tellers import Plain
+from tests.support.told import reference
+
+FILLED = """\
+[document]
+number = "D-7"
+revision = "B"
+author = "Kim"
+
+[[document.history]]
+revision = "A"
+date = "2026-11-01"
+change = "first issue"
+"""
+APPENDIX = ROOT / "notebooks" / "00_appendix.ipynb"
+
+
+def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: str = "en") -> Lab:
+    """Return the reference run as if measured under `profile`, with `control` as the person's
+    report.toml.
+    """
+    run = reference()
+    if control:
+        (folder / "report.toml").write_text(control)
+    about = {**run.about, "parameters": {**run.about["parameters"], "profile": profile}}
+    return lab_of(replace(run, about=about), Paths(ROOT, folder), lang)
+
+
+def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:
+    items = about_run(lab_of(reference(), checkout(), "en")).value
+    counts = re.findall(r" (\d{1,3}(?:,\d{3})*)(?=, |$)", items["Why points ended"])
+    assert sum(int(count.replace(",", "")) for count in counts) == items["Points measured"] > 1000
+
+
+def test_a_title_block_has_cells_to_sign_in_and_a_history(tmp_path: Path) -> None:
+    empty = [list(row) for row in title_block(lab_with(tmp_path)).rows]
+    assert [row[::2] for row in empty[1:4]] == [
+        [who, "Signature", "Date"] for who in ("Author", "Reviewer", "Approver")
+    ]
+    assert not any(cell.strip("–") for row in empty for cell in row[1::2])
+    assert empty[-1][::2] == ["History: revision", "Date", "What changed"]
+    filled = [list(row) for row in title_block(lab_with(tmp_path, FILLED)).rows]
+    assert filled[0][1::2][:2] == ["D-7", "B"]
+    assert filled[1][1] == "Kim"
+    assert filled[-1][1::2] == ["A", "2026-11-01", "first issue"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "preliminary"),
+    [("smoke", True), ("quick", True), ("standard", False), ("full", False)],
+)
+def test_a_run_below_standard_is_preliminary(
+    tmp_path: Path, profile: str, preliminary: bool
+) -> None:
+    lab = lab_with(tmp_path, FILLED, profile)
+    assert is_preliminary(lab) is preliminary
+    assert page_marks(lab) == Marks("D-7")
+
+
+@pytest.mark.parametrize("number", ["", "D-7"])
+def test_every_page_of_a_document_to_sign_bears_its_number(number: str) -> None:
+    shown = Marks(number)._repr_mimebundle_()
+    cells = [
+        v4.new_code_cell(outputs=[v4.new_output("display_data", told)])
+        for told in ({"text/markdown": "# T"}, shown)
+    ]
+    told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+    read = document.read_document(told, Path())
+    assert shown[MIME] == {"number": number}
+    assert read.marks == Marks(number)
+    assert typeset(read)["about"]["marks"] == {"named": "No.", **shown[MIME]}
+    html = ReportHTMLExporter().convert(read)
+    assert f"No. {number or '________'}" in html
+    assert TypstPDFExporter().convert(read).startswith(b"%PDF")
+
+
+def test_a_page_that_nobody_signs_bears_no_number() -> None:
+    cells = [v4.new_code_cell(outputs=[v4.new_output("display_data", {"text/markdown": "# T"})])]
+    told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+    read = document.read_document(told, Path())
+    assert read.marks is None
+    assert typeset(read)["about"]["marks"] is None
+
+
+def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    launches = {heat: 1e6 + 1e4 * heat for heat in range(8)}
+    time = measured(Quantity(1e6, "ns", 0.9e6, 1.1e6), launches, "time")
+    found = {name: share.value for name, share in budget(lab, time, time).items()}
+    assert found["session"] == pytest.approx(SESSION / NORMAL)
+    assert found["quantisation"] == LEAST  # 1 ns of a millisecond
+    assert found["combined"] == pytest.approx(hypot(*(found[name] for name in TYPES)))
+    twins = len(uncertainty._of_identical(lab))
+    lost = found["launches"] ** 4 / 7 + found["forked"] ** 4 / twins  # Welch-Satterthwaite
+    assert found["freedom"] == floor(found["combined"] ** 4 / lost)
+    factor = stdtrit(found["freedom"], 0.975)
+    assert COVERAGE == 0.95 and found["factor"] == pytest.approx(factor)
+    assert found["expanded"] == pytest.approx(factor * found["combined"])
+    assert found["printed"] == pytest.approx(0.1)
+    # a ratio of what did not take turns
+    apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)
+    assert apart["session"].value == pytest.approx(sqrt(2) * SESSION / NORMAL)
+    assert apart["launches"].value == pytest.approx(sqrt(2) * found["launches"])
+    paired = measured(Quantity(1.0, "1", 0.9, 1.1), dict.fromkeys(range(8), 1.0), "ratio")
+    together = budget(lab, paired, time, time)
+    assert together["session"].value == 0.0
+    # of several sessions it is in what they differ by
+    between = measured(time, {k * HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
+    assert budget(lab, between, between)["session"].value == 0.0
+    # so few are widened once: alone they give the interval that is printed
+    low, high = median_interval(np.array([*between.launches.values()]))
+    of_sessions = budget(lab, between, between)["launches"].value
+    assert of_sessions * stdtrit(2, 0.975) == pytest.approx((high - low) / 2 / 1e6)
+    assert not any(budget(lab, Quantity(None, "ns")).values())
+
+
+def test_brackets_are_between_sessions_from_three_on(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    begun = {"begun": "2026-11-20T10:00:00+00:00", "conditions": {}}
+    for numbers, told in (([1], (1, None)), ([1, 2, 2], (2, None)), ([1, 2, 3], (3, 3))):
+        lab.run.about["sessions"] = [{**begun, "number": number} for number in numbers]
+        count, between = sessions(lab)
+        assert (count, between.value) == told
+    lab.run.about["sessions"] = [begun]  # of an older version
+    assert sessions(lab)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "smallest", "missed", "few"),
+    [
+        ({"0.10": 5, "0.20": 5}, {"0.10": 5, "0.20": 5}, 0.1, None, False),
+        ({"0.10": 4, "0.20": 5}, {"0.10": 5, "0.20": 5}, 0.2, None, False),  # 9 of 10, of 5 in one
+        (
+            {"0.10": 5, "0.20": 5},
+            {"0.10": 5, "0.20": 4},
+            None,
+            0.2,
+            False,
+        ),  # a larger one is missed
+        ({}, {}, None, 0.2, False),
+        (None, {"0.10": 5, "0.20": 5}, None, None, True),
+    ],
+)
+def test_the_smallest_difference_is_what_is_often_found_in_each_placement(
+    one: dict[str, int] | None,
+    other: dict[str, int],
+    smallest: float | None,
+    missed: float | None,
+    few: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    planted = {"0.10": 5, "0.20": 5}
+    parts = {"cross": Counted(6, 0, planted, other)}
+    if one is not None:
+        parts["same"] = Counted(5, 1, planted, one)
+    monkeypatch.setattr(
+        "ipclab.report.appendix.calibration.judged_alike", lambda _: {"a": parts, "b": {}}
+    )
+    judge = calibrated(lab_with(tmp_path))
+    assert (judge.smallest.value, judge.missed.value) == (smallest, missed)
+    assert bool(judge.few) == few and judge.runs == 2
+    if not few:
+        assert (judge.twins, judge.alarms) == (11, 1)
+    if smallest:
+        assert (judge.found, judge.planted) == (10, 10)
+
+
+def test_the_table_has_the_run_beside_all_of_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = lab_with(tmp_path)
+    mine = {"same": Counted(6, 1, {"0.10": 6}, {"0.10": 4})}
+    others = {"same": Counted(53, 0, {"0.20": 4}, {"0.20": 4}), "cross": Counted(9)}
+    module = "ipclab.report.appendix.calibration"
+    monkeypatch.setattr(f"{module}.counted_in_run", lambda _: mine)
+    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine, "other": others})
+    rows = [list(row)[:4] for row in calibration_table(lab).rows]
+    assert sorted(rows) == [
+        ["same CPU", "all runs of this machine", "59", "1.69%"],
+        ["same CPU", "this run", "6", "16.7%"],
+        ["two CPUs", "all runs of this machine", "9", "0%"],
+    ]
+    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine})
+    assert len(calibration_table(lab).rows) == 1
+
+
+def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
+    lab, facts = lab_with(tmp_path), reference().about["machine"]["facts"]
+    told = about_configuration(lab).set_index("item")
+    assert told.measured["NumPy"] == facts["numpy"]
+    assert told.measured["NumPy"] in told.locked["NumPy"].split(", ")
+    assert told.locked["commit"] == "–"
+    few = {
+        **lab.run.about["machine"],
+        "facts": {name: fact for name, fact in facts.items() if name != "numpy"},
+    }
+    older = replace(lab, run=replace(lab.run, about={**lab.run.about, "machine": few}))
+    assert (
+        about_configuration(older).set_index("item").measured["NumPy"] == "not recorded in this run"
+    )
+
+
+def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
+    """`0.713 -> 0.847 ms` once compared two methods and two payloads, above a recommendation to
+    replace.
+    """
+    source = "\n".join(
+        "".join(cell["source"]) for cell in json.loads(APPENDIX.read_text("utf-8"))["cells"]
+    )
+    rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
+    stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
+    assert "mean_write:" in stated["Write, published method (mean)"][1]
+    assert "mean_read:" in stated["Read, published method (mean)"][1]
+    assert all("reference" not in new for old, new in stated.values() if "said_" in old)
+    assert stated["Transfer, v1.0"][0] == "< {shared_time:ms,int}"  # as in the table of values
+    assert stated["Delivery (wait computed)"][0] == "not stated"
+    assert "absolute times cannot" not in source
+    assert "Measure there, then replace." in source
+    for kind in ("Exact", "Conservative", "Technical"):
+        assert re.search(rf"\*\*{kind}\.\*\* “On {{processor}}", source), kind
+    kept = source[source.index("### 4.3.") :]
+    assert "payload.gain_kept" not in kept
+    assert "? kept_open : 1" in kept
+    assert "kept_open = payload.delivery / payload.now, payload.truncated_over_kept" in source
+
+
+@pytest.mark.slow
+def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
+    from ipclab.report.notebooks.quotes import notebooks
+    from ipclab.report.pages.report import notebooks_of
+
+    example = notebooks(checkout())["example"]
+    assert example in notebooks_of(checkout())
+    code = [
+        cell.source
+        for cell in nbformat.read(example, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    assert sum(len(source.splitlines()) for source in code) <= 30
+    lab = lab_of(reference(), checkout(), "ko")
+    own = requirements(with_own(lab, str(example.with_suffix(".toml"))))
+    assert list(own.word) == ["not shown", "holds"]
+
+
+def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_path: Path) -> None:
+    from ipclab.errors import UsageError
+    from ipclab.report.notebooks.quotes import notebooks
+    from ipclab.report.pages.words import Sources, report_title
+
+    folder = tmp_path / "notebooks" / "own"
+    folder.mkdir(parents=True)
+    mine = folder / "mine.ipynb"
+    nbformat.write(v4.new_notebook(cells=[v4.new_code_cell("%%prose\nOur own 7 words.")]), mine)
+    paths = Paths(ROOT, tmp_path)
+    assert notebooks(paths)["mine"] == mine
+    assert mine not in Sources(own=folder).files()
+    assert report_title(mine, "ko") == "mine"
+    mine.rename(folder / "claims.ipynb")
+    with pytest.raises(UsageError, match="has the name of another notebook"):
+        notebooks(paths)
+
+
+class Preliminary(Plain):
+    """Answers as in a preliminary run: what is not firm has no other answer."""
+
+    def answer(self, question: ProseQuestion) -> tuple[str | None, dict[str, Any]]:
+        return (question.alternatives.get(BELOW) if question.asked == "firm" else None), {}
+
+
+@pytest.mark.parametrize("begins", ["**Exact.**", "Signal the reader"])
+def test_a_preliminary_appendix_quotes_and_recommends_nothing(begins: str) -> None:
+    cells = v4.reads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8")).cells
+    (source,) = (cell.source for cell in cells if begins in cell.source)
+    said = prose.render(source.removeprefix("%%prose\n"), Preliminary())
+    assert said.strip() == "None: the run is preliminary."

@@ -1,0 +1,119 @@
+"""What documents state: each ratio has one definition, shares differ by points, and no interval is
+empty.
+"""
+
+import re
+
+import pandas as pd
+import pytest
+
+from ipclab.claims.audit import claims, corrections
+from ipclab.claims.computed import compute
+from ipclab.claims.published import texts
+from ipclab.frames.derived import studies_measured
+from ipclab.paths import checkout
+from ipclab.report.lab import ReportLab as Lab
+from ipclab.report.lab import lab_of
+from ipclab.report.pages.report import write_frames
+from ipclab.stats.quantity import Quantity
+from ipclab.words.numbers import Formatter
+from tests.support import told
+from tests.support.told import Told, reference
+
+EMPTY = re.compile(r"(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]")
+# Values of the appendix, and the sentences of the claims that state the same.
+WRITE, READ = (
+    f"payload.{op}[arm=mapping,mapping=truncated,size_bytes=1382400]" for op in ("write", "read")
+)
+AS_V09 = "arm=tcp,receive=recv-4096,codec=raw,connection=new,nodelay=off"
+PAST = f"payload.handover[{AS_V09},placement=cross,size_bytes=1382400]"
+SAID_AGAIN = {
+    "0.10": f"{PAST} / ({WRITE} + {READ})",
+    "0.11": f"({WRITE} + {READ}) * 20",
+    "0.14": f"{PAST} / {WRITE}",
+}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    return lab_of(reference(), checkout(), "en")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", SAID_AGAIN)
+def test_a_ratio_has_one_definition_in_all_documents(lab: Lab, claim: str) -> None:
+    """The appendix compares transfers as v1.0 makes them; the corrected sentences once took another
+    method's.
+    """
+    spec = "ms,interval" if claim == "0.11" else "x,interval"
+    told = corrections(lab).set_index("claims").here[claim]
+    assert lab.words.numbers.format(compute(lab, SAID_AGAIN[claim]), spec) in told
+    assert "as v1.0 makes" in told
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Quantity(351e6, "ns", 350.9e6, 351.2e6), "351\u00a0ms"),
+        (Quantity(3.79, "1", 3.789, 3.791), "3.79×"),
+        (Quantity(351e6, "ns", 340e6, 360e6), "351\u00a0ms [340–360]"),
+        (Quantity(351e6, "ns", 350e6, 351.2e6), "351\u00a0ms [350–351]"),
+    ],
+)
+def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(
+    value: Quantity, text: str
+) -> None:
+    assert Formatter("en").format(value, "x,interval" if value.unit == "1" else "interval") == text
+
+
+@pytest.mark.slow
+def test_no_verdict_has_an_empty_interval_or_saves_less_than_nothing(lab: Lab) -> None:
+    found = claims(lab)
+    told = pd.concat([found.own_told, found.here_told, found.fair_told])
+    assert not [text for text in told if EMPTY.search(text)]
+    # "-279 %" for what takes 3.79 times as much
+    assert not [text for text in told if re.search(r"−[1-9]\d\d%", text)]
+
+
+def test_shares_differ_by_points() -> None:
+    units = {
+        claim.id: claim.rule.unit for text in texts(checkout()).values() for claim in text.claims
+    }
+    assert (units["4.4"], units["4.4b"], units["4.1"]) == ("points", "points", "1")
+    differences = [
+        claim.id
+        for text in texts(checkout()).values()
+        for claim in text.claims
+        if claim.rule.unit == "share"
+        and any(address.metric.endswith("_share") for address in claim.rule.term.addresses)
+    ]
+    assert differences == []
+    found = Quantity(-0.125, "points", -0.2, -0.1)
+    said = [Formatter(lang).format(found, "interval") for lang in ("en", "ko", "zh")]
+    assert said == [
+        "−12.5\u00a0pp [−20.0–−10.0]",
+        "−12.5%p [−20.0~−10.0]",
+        "−12.5个百分点 [−20.0–−10.0]",
+    ]
+
+
+@pytest.mark.slow
+def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
+    """The values of each heat once doubled what is attached to the appendix."""
+    run = reference()
+    for file in write_frames(run, tmp_path):
+        frame = pd.read_csv(file, low_memory=False)
+        assert not {"heats", "by_heat"} & {*frame.columns}
+        words = frame.select_dtypes(exclude="number")
+        assert not words.map(
+            lambda cell: isinstance(cell, str) and cell.startswith(("(", "["))
+        ).any(axis=None)
+    assert {file.stem for file in tmp_path.iterdir()} == {*studies_measured(run)}
+
+
+@pytest.mark.slow
+def test_advice_names_each_contest_by_what_tells_it_apart() -> None:
+    """Contests of namespaces stood among those of mechanisms, and named no mechanism."""
+    with Told("04_round_trip", told.READ) as notebook:
+        advice = notebook.values["advice"]
+        assert len(advice) and advice.index.is_unique

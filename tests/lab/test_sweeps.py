@@ -1,0 +1,165 @@
+"""Sweeps of one mechanism, one size or one placement of one study: their pages are made, figures
+and tables too, and so are those that every report has: the appendix, which quotes the payload
+study whether it was measured or not, and the claims.
+"""
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+
+from ipclab.frames import derived
+from ipclab.lab import canvas
+from ipclab.report import pictures
+from ipclab.report.lab import ReportLab
+from ipclab.store.record import create
+from ipclab.store.run import RunFolder
+from ipclab.words import numbers
+from tests.support.bundled import NOW
+from tests.support.commands import ROOT
+from tests.support.told import MAGIC, READ, Told, measured, reference
+
+pytestmark = pytest.mark.slow
+ALWAYS = ("limits", "calibration")  # which every run holds
+PAGES = {
+    path.stem.lstrip("0123456789_"): path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+}
+STUDIES = [study for study in derived.studies_measured(reference()) if study in PAGES]
+FACTORS = ("backend", "size_bytes", "placement")
+HOLE = "⟨not measured⟩"
+QUOTED = "payload"  # by the appendix
+# (study, factor, page): each study's own page, the appendix of each study and of each way to cut what
+# it quotes, and the claims of studies that many name
+CASES = [(study, factor, study) for study, factor in product(STUDIES, FACTORS)]
+CASES += [(study, FACTORS[0], "appendix") for study in STUDIES]
+CASES += [(QUOTED, factor, "appendix") for factor in FACTORS[1:]]
+CASES += [("round_trip", "size_bytes", "claims"), ("faults", "backend", "claims")]
+
+
+@cache
+def cells(path: Path) -> list[tuple[bool, Any]]:
+    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
+    code).
+    """
+    found: list[tuple[bool, Any]] = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and "lab" not in cell.metadata.get("tags", []):
+            prose = cell.source.startswith(MAGIC)
+            content = (
+                cell.source.partition("\n")[2] if prose else compile(cell.source, path.stem, "exec")
+            )
+            found.append((prose, content))
+    return found
+
+
+@cache
+def nothing() -> RunFolder:
+    """Return a run that holds no point: what is asked of it is what a study not measured gives."""
+    about = {name: reference().about[name] for name in ("parameters", "machine", "seed")}
+    return create(Path(mkdtemp(dir="/tmp")), reference().machine, about, NOW)
+
+
+@cache
+def absent(study: str, kind: str) -> pd.DataFrame:
+    return READ(nothing(), study, kind)
+
+
+class Quoted:
+    """What a page that was executed keeps; its figures and tables are looked at there."""
+
+    def __init__(self, kept: dict[str, Any]) -> None:
+        self.kept = kept
+
+    def __getattr__(self, name: str) -> Any:
+        return self.kept[name]
+
+    def figure(self, name: str) -> None:
+        """Say nothing for a figure."""
+
+    table = figure
+
+
+class Sweep(Told):
+    """A page of a run that holds one study, and of it the one level of `factor` that has the fewest
+    points.
+    """
+
+    def __init__(self, page: str, study: str, factor: str) -> None:
+        super().__init__(page, self._read)
+        whole = measured(study, "points")
+        self.study, self.factor = study, factor
+        self.level = whole.groupby(factor).point.nunique().idxmin()
+        self.points = {*whole[whole[factor] == self.level].point}
+        self.kept: dict[str, Any] = {}
+
+    def _read(self, _run: RunFolder, study: str, kind: str) -> pd.DataFrame:
+        if study in ALWAYS:
+            return measured(study, kind)
+        if study != self.study:
+            return absent(study, kind)
+        whole = measured(study, kind)
+        kept = [whole[name].isin(self.points) for name in ("point", "other_point") if name in whole]
+        return whole[pd.concat(kept, axis=1).all(axis=1)].reset_index(drop=True)
+
+    def _run(self) -> None:
+        for is_prose, content in cells(PAGES[self.name]):
+            if is_prose:
+                self._prose(content)
+            else:
+                exec(content, self.values)
+                if "run" in self.values and "lab" not in self.values:
+                    self.values["run"] = str(reference().path)
+
+    def _made(self) -> list[tuple[Any, str, Any]]:
+        shown = [each for each in super()._made() if each[0] is not ReportLab]
+        keep = ReportLab.keep
+
+        def kept(lab: ReportLab, *names: str, **values: Any) -> Any:
+            made = keep(lab, *names, **values)
+            self.kept |= made.values
+            return made
+
+        unsaved = [
+            (pictures, "svg", lambda *_: "<svg/>"),
+            *((pictures, kind, lambda *_: b"") for kind in ("png", "pdf")),
+        ]
+        held = [
+            study
+            for study in derived.studies_measured(reference())
+            if study in (*ALWAYS, self.study)
+        ]
+        return [
+            *shown,
+            *unsaved,
+            (numbers, "_ABSENT", HOLE),
+            (ReportLab, "keep", kept),
+            (ReportLab, "quoted", lambda *_: quoted(self.study, self.factor)),
+            (canvas, "write_whole", lambda *_: None),
+            (derived, "studies_measured", lambda run: held),
+        ]
+
+
+@cache
+def quoted(study: str, factor: str) -> Quoted:
+    """Return what the payload study's page keeps, of a run with or without that study."""
+    if study != QUOTED and (study, factor) != ANY_OTHER:
+        return quoted(*ANY_OTHER)
+    page = Sweep(QUOTED, study, factor)
+    with page:
+        return Quoted(page.kept)
+
+
+ANY_OTHER = next(study for study in STUDIES if study != QUOTED), FACTORS[0]
+
+
+@pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize(("study", "factor", "name"), CASES)
+def test_a_sweep_of_one_level_has_its_pages(study: str, factor: str, name: str) -> None:
+    with Sweep(name, study, factor) as page:
+        holes = [text for text in page.shown if HOLE in text and text != HOLE]  # or a cell
+        assert page.shown and not holes

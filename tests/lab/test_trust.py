@@ -1,0 +1,106 @@
+"""Trust follows from facts of the run by a table of rules; what referees said is kept with the run."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.machine.referees import FILE, KEPT, Found, Referees, file, keep_referees, referees_kept
+from ipclab.paths import Paths
+from ipclab.report.appendix import trust
+from ipclab.report.appendix.trust import HIGH, LOW, MEDIUM, RULES, trust_judged
+from ipclab.report.lab import lab_of
+from ipclab.store.files import dump_json
+from ipclab.store.record import Record
+from tests.support.bundled import make_run
+
+GOOD: dict[str, float | None] = dict.fromkeys((rule.fact for rule in RULES), 0.0)
+AGREES, DIFFERS = (Found("pipe", "perf", "same", 0.15, ratio) for ratio in (0.9, 1.2))
+ABSENT = Found("TCP", "sockperf", "same", 0.15, None, "sockperf is not installed")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Record:
+    return make_run(tmp_path)
+
+
+def ask(run: Record, *found: Found) -> None:
+    """Write what referees found beside the run, and have the run keep it."""
+    said = Referees("2026-11-21T20:00:00+00:00", list(found))
+    file(run.path.parent.parent, run.path.parent.name).write_bytes(
+        dump_json(msgspec.to_builtins(said))
+    )
+    keep_referees(run)
+
+
+def test_all_rules_at_their_best_are_needed_for_high() -> None:
+    assert trust_judged(GOOD) == (HIGH, [])
+    for rule in RULES:
+        assert trust_judged({**GOOD, rule.fact: rule.high}) == (HIGH, [])
+        assert trust_judged({**GOOD, rule.fact: (rule.high + rule.medium) / 2}) == (MEDIUM, [rule])
+        assert trust_judged({**GOOD, rule.fact: rule.medium + 0.01}) == (LOW, [rule])
+
+
+def test_what_is_not_known_allows_medium_but_a_limit_that_there_is_not() -> None:
+    for rule in RULES:
+        expected = (HIGH, []) if rule.fact == "beaten" else (MEDIUM, [rule])
+        assert trust_judged({**GOOD, rule.fact: None}) == expected
+
+
+def test_a_method_bounds_what_the_run_can_show() -> None:
+    assert trust_judged(GOOD, MEDIUM) == (MEDIUM, [])
+    assert trust_judged({**GOOD, "disturbed": 1.0}, MEDIUM)[0] == LOW
+
+
+def test_one_that_was_skipped_is_no_pass() -> None:
+    for found, told in (
+        ((AGREES,), (0, 0)),
+        ((AGREES, ABSENT), (0, 1)),
+        ((AGREES, DIFFERS), (1, 0)),
+    ):
+        said = Referees("now", list(found))
+        assert (said.differ, said.skipped) == told
+    assert not ABSENT.agrees
+
+
+@pytest.mark.parametrize(
+    ("found", "share"),
+    [
+        ((), None),
+        ((AGREES, AGREES), 0.0),
+        ((AGREES, DIFFERS), 0.5),
+        ((AGREES, ABSENT), None),
+        ((AGREES, DIFFERS, ABSENT), 0.5),
+    ],
+)
+def test_the_run_keeps_what_was_said(
+    run: Record, paths: Paths, found: tuple[Found, ...], share: float
+) -> None:
+    lab = lab_of(run, paths, "en")
+    assert trust.rule_facts(lab, "round_trip")["referees"] is None
+    ask(run, *found)
+    known = referees_kept(run)
+    assert known and known.found == list(found)
+    assert trust.rule_facts(lab, "round_trip")["referees"] == share
+
+
+def test_what_was_altered_is_not_believed(run: Record) -> None:
+    ask(run, AGREES)
+    (run.path / KEPT).write_bytes((run.path / KEPT).read_bytes().replace(b"0.9", b"1.0"))
+    with pytest.raises(LabError, match="not what was measured"):
+        referees_kept(run)
+    (run.path.parent / FILE).write_text("{}")
+    with pytest.raises(LabError, match="cannot be read"):
+        keep_referees(run)
+
+
+def test_the_facts_are_those_of_the_points_asked_for(run: Record, paths: Paths) -> None:
+    row = trust.trusted(lab_of(run, paths, "en"), "round_trip", backend="unix")
+    known = trust.rule_facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
+    assert known["disturbed"] == 0.0
+    assert 0 < (known["width"] or 0) < 0.2
+    assert known["beaten"] == 0.0
+    assert known["false_alarms"] is None
+    assert row["trust"] == "medium"
+    assert row["lowered"] == "no calibration in this run; not every referee was asked"

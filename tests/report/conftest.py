@@ -1,0 +1,173 @@
+"""A small notebook with prose, a table, a figure and data, in three languages."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.messages.pofile import read_po, write_po
+from nbformat import v4
+
+from ipclab.report.notebooks.execute import Kernel, execute
+from ipclab.report.pages import words
+from ipclab.words.pofiles import catalogue_path
+
+LANGUAGES = ("ko", "zh", "en")
+PARAMETERS = """lang: str = "en"  # language of the report
+locale: str = ""  # folder of the catalogues
+sizes: list[int] = [84]  # bytes"""
+SETUP = """from pathlib import Path
+from ipclab.prose import magic
+from ipclab.lab.figure import Figure
+from ipclab.words.catalogue import Catalogue
+from ipclab.words.numbers import Formatter
+from ipclab.words.filling import fill
+from ipclab.tables.table import Column, Table
+from ipclab.stats.quantity import Quantity
+_ = Catalogue.load(lang, Path(locale)).translate
+told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
+        "past": Quantity(95e6, "B/s", kind="estimate")}
+from types import SimpleNamespace
+say = lambda text, more=None: fill(text, told.__getitem__, Formatter(lang, _))
+magic.register_prose(SimpleNamespace(translate=_, fill=say, tell=say, is_measured=lambda *_: True))
+print("printed, and so shown")"""
+PROSE = """%%prose
+# What a write costs
+
+A write took **{write}** on `{cpu}`, while the past
+claimed {past:marked}.[^how]
+
+## 1. Details
+
+- first the median, {write:interval}
+- then a [link](https://example.org/a_b?c=1)
+
+> Trust nothing # that *was* not measured.
+
+| Mechanism | Time |
+|:----------|-----:|
+| mapping   | {write:us} |
+
+[^how]: As the published method did."""
+TABLE = """Table(_("Time of a write"), [Column(_("Mechanism")), Column(_("Time"), "right")],
+      [[f"<b>&{i}</b> #x", f"{i} $y$"] for i in range(60)], [_("All on one CPU.")])"""
+FIGURE = """svg = '<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height="80pt" viewBox="0 0 200 80">' + \\
+    '<script>alert(1)</script><defs><clipPath id="c"><rect width="150" height="60"/></clipPath></defs>' + \\
+    '<rect clip-path="url(#c)" onclick="x()" width="180" height="70" fill="teal"/></svg>'
+Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
+KO = {
+    "What a write costs": "쓰기 한 번의 비용",
+    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
+        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로"
+        " 주장되었다.[^how]"
+    ),
+    "1. Details": "1. 자세히",
+    "first the median, {write:interval}": "먼저 중앙값, {write:interval}",
+    "then a [link](https://example.org/a_b?c=1)": "다음은 [링크](https://example.org/a_b?c=1)",
+    "Trust nothing # that *was* not measured.": "측정하지 않은 것은 # *아무것도* 믿지 않는다.",
+    "Mechanism": "방식",
+    "Time": "시간",
+    "mapping": "매핑",
+    "As the published method did.": "발표된 방법 그대로이다.",
+    "Time of a write": "쓰기 시간",
+    "All on one CPU.": "모두 한 CPU에서.",
+    "A teal bar of one write": "쓰기 한 번의 청록색 막대",
+    "One write": "쓰기 한 번",
+    "Contents": "차례",
+    "Notes": "주",
+    "Skip to the content": "본문으로 건너뛰기",
+    "Table {number}": "표 {number}",
+    "Figure {number}": "그림 {number}",
+    "{text} (estimate)": "{text} (추정)",
+}
+ZH = {
+    "What a write costs": "一次写入的代价",
+    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
+        "一次写入在 `{cpu}` 上用了 **{write}**，而过去声称\n为{past:marked}。[^how]"
+    ),
+    "1. Details": "1. 细节",
+    "first the median, {write:interval}": "先是中位数，{write:interval}",
+    "then a [link](https://example.org/a_b?c=1)": "然后是[链接](https://example.org/a_b?c=1)",
+    "Trust nothing # that *was* not measured.": "没有测量过的 # *都*不可信。",
+    "Mechanism": "机制",
+    "Time": "时间",
+    "mapping": "映射",
+    "As the published method did.": "与发表的方法一致。",
+    "Time of a write": "写入时间",
+    "All on one CPU.": "都在同一个CPU上。",
+    "A teal bar of one write": "一次写入的青色条",
+    "One write": "一次写入",
+    "Contents": "目录",
+    "Notes": "注",
+    "Skip to the content": "跳到正文",
+    "Table {number}": "表{number}",
+    "Figure {number}": "图{number}",
+    "{text} (estimate)": "{text}（估计）",
+}
+
+
+def write_notebook(path: Path, *cells: str, parameters: str = PARAMETERS) -> Path:
+    """Write a notebook with a parameters cell, a cell for JupyterLab only, and code cells."""
+    make: Any = v4
+    tagged = make.new_code_cell(parameters, metadata={"tags": ["parameters"]})
+    guide = make.new_markdown_cell("How to use this", metadata={"tags": ["lab"]})
+    notebook = make.new_notebook(cells=[tagged, guide, *map(make.new_code_cell, cells)])
+    path.write_text(make.writes(notebook), encoding="utf-8")
+    return path
+
+
+def translate_all(sources: words.Sources) -> None:
+    """Write the catalogues of `sources` with the translations above."""
+    words.update(sources)
+    for lang, known in (("ko", KO), ("zh", ZH)):
+        for path in catalogue_path(lang, sources.locale).parent.glob("*.po"):
+            with path.open("rb") as file:
+                catalog = read_po(file)
+            for message in catalog:
+                if message.id:
+                    message.string = known.get(str(message.id), "")
+            with path.open("wb") as file:
+                write_po(file, catalog)
+        words.update(sources)
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: Any) -> words.Sources:
+    """A package with the words of report chrome and setup, one notebook, complete catalogues."""
+    root = tmp_path_factory.mktemp("lab")
+    found = words.Sources((root / "ipclab",), root / "notebooks", root / "locale")
+    found.packages[0].mkdir()
+    found.notebooks.mkdir()
+    marked = [TABLE, FIGURE, *(f"N_({m!r})" for m in KO if m in CHROME)]
+    (found.packages[0] / "code.py").write_text("\n".join(marked), encoding="utf-8")
+    write_notebook(found.notebooks / "demo.ipynb", SETUP, PROSE, TABLE, FIGURE)
+    translate_all(found)
+    return found
+
+
+CHROME = (
+    "Contents",
+    "Notes",
+    "Skip to the content",
+    "Table {number}",
+    "Figure {number}",
+    "{text} (estimate)",
+)
+
+
+@pytest.fixture(scope="session")
+def executed(sources: words.Sources) -> dict[str, Path]:
+    """The notebook, executed in each language by one kernel."""
+    out = sources.notebooks.parent / "out"
+    out.mkdir()
+    (out / "facts.csv").write_text("name,value\nwrite,713200\n", encoding="utf-8")
+    meta = {
+        "date": "2026-11-21T02:03:04+00:00",
+        "run": "r-1",
+        "attachments": {"facts.csv": "facts.csv"},
+    }
+    with Kernel() as kernel:
+        for lang in LANGUAGES:
+            values, about = {"lang": lang, "locale": str(sources.locale)}, {"lang": lang, **meta}
+            file, notebook = out / f"{lang}.ipynb", sources.notebooks / "demo.ipynb"
+            execute(notebook, values, file, timeout_s=120, metadata=about, kernel=kernel)
+    return {lang: out / f"{lang}.ipynb" for lang in LANGUAGES}

@@ -1,0 +1,251 @@
+"""What notebooks of others show is what JupyterLab shows of them: on the page and in print."""
+
+import io
+import json
+import re
+import string
+import subprocess
+import sys
+import unicodedata
+from base64 import b64decode
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import typst
+from nbconvert.exporters import HTMLExporter as Plain
+from nbformat import v4
+from pypdf import PdfReader
+
+from ipclab.errors import LabError
+from ipclab.report.pages import pandoc
+from ipclab.report.pages.document import Document, read_document
+from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.report.pages.typeset import Sheet
+from ipclab.report.pictures import print_fonts
+from tests.support.foreign import GIF, KINDS, PIXEL, SVG, displayed, notebook, printed
+
+# What JupyterLab shows and plain nbconvert does not
+ELSEWHERE = {"json": ["{", '"key":', "1", "}"], "raw": ["dark", "fine"], "math": ["∗"]}
+NO_PICTURE = "gif"
+HIDDEN = ("style", "script", "annotation", "title", "nav", "header")
+
+# Letters of formulas, which stand as mathematical ones in print.
+MATH = {
+    ord(unicodedata.lookup(f"MATHEMATICAL ITALIC SMALL {letter}")): letter.lower()
+    for letter in string.ascii_uppercase.replace("H", "")
+}
+
+
+class Shown(HTMLParser):
+    """The words of a page's content, and how many pictures it has."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.pictures = 0
+        self.hidden = 0
+        self.feed(html[html.index("<main") :])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.hidden += tag in HIDDEN
+        self.pictures += tag in ("img", "svg")
+        assert tag != "img" or str(dict(attrs).get("src", "data:image/")).startswith("data:image/")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in HIDDEN
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.texts.append(data)
+
+
+def squeezed(text: str) -> str:
+    """Return text without what setting it changes: white space, task marks, bullets."""
+    plain = text.translate({ord(mark): None for mark in "\u200b\u2060\u202b\u202c☐☒•"})
+    return "".join(plain.split())
+
+
+def pictures_set(document: Document, folder: Path) -> int:
+    """Return how many pictures Typst sets."""
+    sheet = Sheet(document, folder)
+    found = typst.query(
+        sheet.main.encode(),
+        "image",
+        root=str(folder),
+        sys_inputs={"document": json.dumps(sheet.data)},
+        font_paths=print_fonts(),
+        ignore_system_fonts=True,
+    )
+    return len(json.loads(found))
+
+
+def words_of(pdf: bytes) -> str:
+    """Return the words of a PDF file that stand below its title and date, without page numbers."""
+    texts = [page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages]
+    _, _, body = " ".join(texts).partition("November 21, 2026")
+    return re.sub(r"\b\d+ ?/ ?\d+\b", "", body)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_shows_what_jupyter_shows(kind: str) -> None:
+    cells, words, pictures = KINDS[kind]
+    document = read_document(notebook(*cells), Path(), name="file")
+    page = Shown(ReportHTMLExporter().convert(document))
+    assert squeezed("".join(page.texts)) == squeezed(words).replace("∗", "*")
+    assert page.pictures == pictures
+    assert document.lost == []
+    assert document.title == ("A title" if kind == "narrative" else "file")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_expected_of_a_report_is_what_plain_nbconvert_shows(kind: str) -> None:
+    cells, words, pictures = KINDS[kind]
+    html, _ = Plain(exclude_input=True).from_notebook_node(notebook(*cells))
+    page = Shown(html)
+    assert page.pictures == (0 if kind == NO_PICTURE else pictures)
+    said = squeezed("".join(page.texts))
+    assert [word for word in words.split() if squeezed(word) not in said] == ELSEWHERE.get(kind, [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_print_shows_what_jupyter_shows(kind: str, tmp_path: Path) -> None:
+    cells, words, pictures = KINDS[kind]
+    document = read_document(notebook(*cells), Path(), name="file")
+    pdf = TypstPDFExporter().convert(document)
+    assert b"pdfuaid" in pdf and document.lost == []
+    said = squeezed(words_of(pdf)).removeprefix("Contents")
+    assert squeezed(words).translate(MATH) in said.translate(MATH)
+    assert pictures_set(document, tmp_path) == pictures
+
+
+BROKEN = "bm8gcGljdHVyZQ=="
+LOST = {
+    "widget": (
+        displayed({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(1)"}),
+        ["Cell 2: A widget needs the notebook open in JupyterLab; its text stands here."],
+        "IntSlider(1)",
+    ),
+    "script": (
+        displayed({"application/javascript": "f()", "text/plain": "<Javascript>"}),
+        ["Cell 2: What a script shows needs the notebook open in JupyterLab."],
+        "<Javascript>",
+    ),
+    "drawn by a script": (
+        displayed({"text/html": "<p>beside</p><script>f()</script>"}),
+        ["Cell 2: What a script shows needs the notebook open in JupyterLab."],
+        "beside",
+    ),
+    "no picture": (
+        displayed({"image/png": BROKEN}),
+        ["Cell 2: A picture cannot be read (image/png)."],
+        "",
+    ),
+    "kinds": (
+        displayed({"application/vnd.none+json": {}}),
+        ["Cell 2: Nothing here is of a kind that a report can show: application/vnd.none+json"],
+        "",
+    ),
+    "outside": (
+        v4.new_markdown_cell("![a plot](https://example.org/a.png) <img src='gone.png'>"),
+        [
+            "Cell 2: A picture is not here: https://example.org/a.png",
+            "Cell 2: A picture is not here: gone.png",
+        ],
+        "a plot",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_what_no_report_can_show_is_named_with_its_cell(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell, lost, kept = LOST[kind]
+    told = notebook("# T", cell, "the end")
+    page, _ = ReportHTMLExporter().from_notebook_node(told)
+    assert capsys.readouterr().err.splitlines() == [f"ipclab: T: {line}" for line in lost]
+    pdf, _ = TypstPDFExporter().from_notebook_node(told)
+    assert capsys.readouterr().err.splitlines() == [f"ipclab: T: {line}" for line in lost]
+    for said in ("".join(Shown(page).texts), words_of(pdf)):
+        for line in (kept, *lost, "the end"):
+            assert squeezed(line) in squeezed(said)
+
+
+def test_a_picture_stands_for_what_a_script_draws_beside_it() -> None:
+    told = notebook(displayed({"text/html": "<script>f()</script>", "image/png": PIXEL}))
+    document = read_document(told, Path())
+    assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
+
+
+def test_a_letter_that_no_font_has_is_its_number() -> None:
+    document = read_document(notebook("# T\n\nx\ue000y", printed("a\u0c80\ue001\x07b\n")), Path())
+    pdf = TypstPDFExporter().convert(document)
+    assert b"pdfuaid" in pdf
+    assert document.lost == [
+        "No font here has these letters, whose numbers stand for them: [U+E000] [U+E001]"
+    ]
+    assert "x[U+E000]y" in words_of(pdf)
+    assert "\ue000" in ReportHTMLExporter().convert(document)  # a browser may have one
+
+
+def test_latex_that_cannot_be_set_stands_as_it_was_written() -> None:
+    document = read_document(notebook("# T\n\n$\\nosuch{x}$"), Path())
+    assert "\\nosuch{x}" in words_of(TypstPDFExporter().convert(document))
+    assert "\\nosuch{x}" in "".join(Shown(ReportHTMLExporter().convert(document)).texts)
+    assert document.lost == ["LaTeX that cannot be set stands as it was written: \\nosuch{x}"]
+
+
+def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
+    (tmp_path / "my dot.svg").write_text(SVG)
+    (tmp_path / "dot.gif").write_bytes(b64decode(GIF))
+    told = notebook("# T\n\n![one](my%20dot.svg)", "<img src='dot.gif' alt='two'>")
+    document = read_document(told, tmp_path)
+    assert Shown(ReportHTMLExporter().convert(document)).pictures == 2
+    (tmp_path / "set").mkdir()
+    assert pictures_set(document, tmp_path / "set") == 2
+    assert document.lost == []
+
+
+def test_without_a_date_it_is_the_day_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    told = v4.new_notebook(cells=[v4.new_markdown_cell("no title")])
+    document = read_document(told, Path(), name="my_file")
+    assert (document.date, document.title) == ("2023-11-14", "my_file")
+    assert TypstPDFExporter().convert(document) == TypstPDFExporter().convert(document)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmt", ["ipclabhtml", "typstpdf"])
+def test_nbconvert_alone_exports_what_was_downloaded(fmt: str, tmp_path: Path) -> None:
+    told = notebook("no title", printed("median\n"))
+    told["metadata"] = {}
+    del told["cells"][1]["outputs"][0]["name"]  # as some programs write them
+    (tmp_path / "mine.ipynb").write_text(v4.writes(told), "utf-8")
+    command = [sys.executable, "-m", "nbconvert", "--to", fmt, "mine.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = [path for path in tmp_path.iterdir() if path.suffix != ".ipynb"]
+    assert made.name == f"mine.{'html' if fmt == 'ipclabhtml' else 'pdf'}"
+    assert b"mine" in made.read_bytes()
+
+
+def test_pandoc_that_does_not_end_is_an_error_of_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = tmp_path / "pandoc"
+    hangs.write_text("#!/bin/sh\nexec sleep 60\n")
+    hangs.chmod(0o700)
+    monkeypatch.setattr(pandoc, "_program", lambda: str(hangs))
+    monkeypatch.setattr(pandoc, "TIMEOUT_S", 0.1)
+    with pytest.raises(LabError, match=r"^pandoc did not end: it was given 0\.1 s; "):
+        pandoc.read_trees(pandoc.HTML, ["<p>any</p>"])
+
+
+def test_a_chinese_word_between_two_names_stands_apart_from_both() -> None:
+    text = "经shm-ring对zmq-ipc传598,446条或posix-shm传1,000条。"
+    about = {"lang": "zh", "date": "2026-11-21"}
+    document = read_document(notebook(text, ipclab=about), Path(), name="file")
+    pdf = TypstPDFExporter().convert(document)
+    printed_text = PdfReader(io.BytesIO(pdf)).pages[0].extract_text()
+    assert "经 shm-ring 对 zmq-ipc 传 598,446 条或 posix-shm 传 1,000 条。" in printed_text

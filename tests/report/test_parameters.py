@@ -1,0 +1,124 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.lab import shell
+from ipclab.report.notebooks import parameters
+from tests.report.conftest import write_notebook
+from tests.support.commands import ROOT
+
+SOURCE = """sizes: list[int] = [84, 13_824]  # bytes
+gap_s: float = 0.5
+run: str | None = None
+measure = False  # or render what is there"""
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Path:
+    return write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
+
+
+def test_reads_name_type_and_default(notebook: Path) -> None:
+    found = parameters.read_parameters(notebook)
+    assert list(found) == ["sizes", "gap_s", "run", "measure"]
+    assert found["sizes"] == parameters.Parameter("sizes", "list[int]", [84, 13824])
+    assert found["measure"].type == "bool"
+
+
+@pytest.mark.parametrize(
+    ("cells", "unknown"),
+    [
+        (["", SOURCE, "# Parameters\nsizes = [1]\n"], ""),
+        (["", SOURCE, '# Parameters\nsize = 1\nrun = "r"\n'], "size"),
+        (["", "%reset -f", SOURCE, "# Parameters\ngaps_s = 1\n", "open()"], "gaps_s"),
+        (["", SOURCE, "open()", "# Parameters\nsize = 1\n"], ""),  # a person's, in another order
+        (["", SOURCE], ""),
+        ([], ""),
+    ],
+)
+def test_a_notebook_refuses_what_papermill_alone_gives_it(
+    cells: list[str], unknown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "namespace", lambda: {"In": cells})
+    if not unknown:
+        parameters.refuse_unknown()
+        return
+    with pytest.raises(UsageError, match=f"unknown parameter '{unknown}'; did you mean"):
+        parameters.refuse_unknown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["04_round_trip", "measure"])
+def test_papermill_alone_stops_at_an_unknown_parameter(name: str, tmp_path: Path) -> None:
+    notebook = ROOT / f"notebooks/{name}.ipynb"
+    words = [str(notebook), str(tmp_path / "out.ipynb"), "-p", "size", "100"]
+    given = ["-p", "run", "data/reference.ipclab"] if name != "measure" else []
+    command = [sys.executable, "-m", "papermill", "--no-progress-bar", *words, *given]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    assert "UsageError: unknown parameter 'size'; did you mean 'sizes'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"sizes": []}, {"sizes": []}),
+        ({"gap_s": 1}, {"gap_s": 1.0}),
+        ({"run": None}, {"run": None}),
+        ({"measure": "false"}, {"measure": False}),  # as papermill's command line gives it
+        ({"sizes": 64}, {"sizes": [64]}),
+        ({"sizes": "64,4096"}, {"sizes": [64, 4096]}),
+        ({}, {}),
+    ],
+)
+def test_what_is_meant_is_converted(
+    notebook: Path, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    found = parameters.checked_values(notebook, given)
+    assert found == meant
+    assert list(map(type, found.values())) == list(map(type, meant.values()))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"size": [84]}, "unknown parameter of"),
+        ({"sizes": ["many"]}, "['many'] is no list[int]"),
+        ({"sizes": [64.5]}, "[64.5] is no list[int]"),
+        ({"gap_s": "soon"}, "'soon' is no float"),
+        ({"measure": "maybe"}, "'maybe' is no bool"),
+        ({"run": 3}, "3 is no str | None"),
+    ],
+)
+def test_refuses_unknown_names_and_wrong_types(
+    notebook: Path, value: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        parameters.checked_values(notebook, value)
+    assert words in str(caught.value)
+
+
+def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('"parameters"', '"other"'), "utf-8")
+    assert (
+        parameters.checked_values(path, {}) == parameters.declared(path) == {}
+    )  # it asks for nothing
+    with pytest.raises(UsageError, match="has 0 cells tagged 'parameters'"):
+        parameters.checked_values(path, {"sizes": [1]})
+    path.write_text(text.replace('"lab"', '"parameters"').replace("markdown", "code"), "utf-8")
+    with pytest.raises(UsageError, match="has 2 cells tagged"):
+        parameters.checked_values(path, {})
+
+
+@pytest.mark.parametrize("source", ["import os", "a, b = 1, 2", "n = max(1, 2)", "n: Thing = 1"])
+def test_refuses_what_is_no_parameter(source: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        parameters.checked_values(write_notebook(tmp_path / "n.ipynb", parameters=source), {"n": 1})

@@ -1,0 +1,172 @@
+"""What all runs of a machine showed of the judge: one file, bounded, private, whole or refused."""
+
+import json
+import shutil
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+
+from ipclab.calibrated import known
+from ipclab.calibrated.twins import Counted
+from ipclab.commands.bundles import pack, unpack
+from ipclab.commands.calibrate import asked_of
+from ipclab.errors import LabError
+from ipclab.paths import Paths
+from ipclab.store.archive import HostileError
+from ipclab.store.launch import Launch
+from ipclab.store.record import Record, create, encode
+from ipclab.store.run import RunFolder, read_run
+from ipclab.store.samples import Measured
+from ipclab.studies.asked import questions_of, questions_plain
+from ipclab.studies.calibration import OP, CalibrationStudy
+from ipclab.studies.profile import PROFILES
+from tests.support.bundled import NOW, make_run
+from tests.support.made import LAUNCH_NS
+
+PLANTED = {"0.10": 1, "0.20": 1, "0.40": 1}
+FOUND = {"cross": Counted(3, 0, PLANTED, PLANTED), "same": Counted(3, 0, PLANTED, PLANTED)}
+STAMP = "0" * 64
+
+
+def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Record:
+    """Return a finished run with three pairs in each placement, measured on a quiet machine."""
+    about = make_run(runs.parent / f"other-{seed}").about
+    kept = {name: about[name] for name in ("parameters", "seed", "machine")}
+    kept["parameters"] = {**kept["parameters"], "profile": profile}
+    kept["questions"] = questions_plain(questions_of(PROFILES[profile]))
+    run, random = create(runs, "0123456789ab", kept, NOW), np.random.default_rng(seed)
+    orders = count(1)
+    for point in CalibrationStudy().pairs(3, ("same", "cross")):
+        launches = []
+        for number in range(1, 13):
+            medians = 1e4 * int(point.levels["exchanges"]) * np.exp(random.normal(0, 0.01))
+            facts: dict[str, object] = {"round": number, "heat": number}
+            times = np.full(8, int(medians))
+            launches.append(Launch({OP: times}, {}, next(orders), 0, LAUNCH_NS, facts=facts))
+        run.place([(point, encode(Measured(point, launches, "enough")))])
+    run.about["finished"] = "2026-11-20T10:01:00+00:00"
+    run.save()
+    return run
+
+
+def gathered(run: RunFolder) -> Path:
+    said: list[str] = []
+    known.count_new_runs(run, said.append)
+    assert not said
+    return run.path.parent / "calibration.json"
+
+
+def test_runs_of_a_machine_are_counted_together_also_when_they_are_gone(paths: Paths) -> None:
+    one, other = (calibrated_run(paths.runs, seed) for seed in (1, 2))
+    quick = calibrated_run(paths.runs, 3, "quick")
+    file = gathered(one)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert known.known(file).keys() == {one.id, other.id, quick.id}
+    # judged with another bound, it says nothing of these
+    assert known.judged_alike(one) == {one.id: FOUND, other.id: FOUND}
+    shutil.rmtree(other.path)
+    before = file.read_bytes()
+    assert gathered(one).read_bytes() == before
+    assert known.judged_alike(one).keys() == {one.id, other.id}
+    assert sorted(path.name for path in file.parent.iterdir()) == sorted(
+        [one.id, quick.id, "calibration.json"]
+    )
+
+
+def test_what_follows_from_other_samples_is_counted_again(paths: Paths) -> None:
+    run = calibrated_run(paths.runs)
+    file = gathered(run)
+    told = json.loads(file.read_text())
+    told["runs"][run.id] |= {"stamp": STAMP, "placements": {}}
+    file.write_text(json.dumps(told))
+    gathered(run)
+    assert known.known(file)[run.id].placements == FOUND
+
+
+def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, last = sorted(calibrated_run(paths.runs, seed).path for seed in (1, 2))
+    monkeypatch.setattr(known, "MOST_RUNS", 1)
+    assert known.known(gathered(read_run(first))).keys() == {last.name}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        b"{",
+        b"[]",
+        b'{"format": 2}',
+        b'{"format": 2, "runs": {"x": {}}}',
+        b'{"format": 2, "runs": {}, "more": 1}',
+        b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements":'
+        b' {"same": {"twins": 1, "alarms": 2}}}}}' % STAMP.encode(),
+        b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements":'
+        b' {"same": {"found": {"0.10": 1}}}}}}' % STAMP.encode(),
+        b" " * known.MOST_BYTES + b"{}",
+        b"[" * 100_000,
+    ],
+)
+def test_a_file_that_nobody_wrote_is_refused_and_left_alone(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, told: bytes
+) -> None:
+    run = calibrated_run(paths.runs)
+    file = run.path.parent / "calibration.json"
+    file.write_bytes(told)
+    with pytest.raises(LabError, match="cannot be read"):
+        known.known(file)
+    said: list[str] = []
+    known.count_new_runs(run, said.append)
+    assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == told
+    bundle = paths.data / "a.ipclab"
+    with pytest.raises(LabError, match="cannot be read"):
+        pack(run, bundle)
+    monkeypatch.setattr("ipclab.commands.bundles.known", lambda file: {})
+    pack(run, bundle)
+    shutil.rmtree(run.path)
+    with pytest.raises(HostileError, match=r"calibration\.json cannot be read"):
+        unpack(paths, bundle)
+    assert not [*paths.imported.glob("*/*")]
+
+
+def test_a_calibration_of_an_older_version_says_nothing(paths: Paths) -> None:
+    run = calibrated_run(paths.runs)
+    file = run.path.parent / "calibration.json"
+    file.write_text('{"made": "2026-11-21T04:34:02+00:00"}')
+    assert known.known(file) == {}
+    assert known.known(gathered(run)).keys() == {run.id}
+
+
+def test_a_bundle_carries_what_its_machine_showed_and_changes_nothing_here(paths: Paths) -> None:
+    here = [calibrated_run(paths.runs, seed) for seed in (1, 2)]
+    gathered(here[0])
+    bundle = paths.data / "a.ipclab"
+    pack(here[0], bundle)
+    own = (here[0].path.parent / "calibration.json").read_bytes()
+    shutil.rmtree(here[0].path)
+    placed = unpack(paths, bundle)
+    assert known.judged_alike(placed) == {run.id: FOUND for run in here}
+    assert (here[1].path.parent / "calibration.json").read_bytes() == own
+    again = paths.data / "b.ipclab"
+    pack(placed, again)
+    assert again.read_bytes() == bundle.read_bytes()
+
+
+def test_the_command_plants_as_many_of_each_size_as_tell() -> None:
+    ((_, points),) = asked_of("quick", 59).points()
+    twins = [point for point in points if point.backend == "echo-a"]
+    assert len(twins) == 60
+    slower = [point.levels["exchanges"] for point in points if point.backend == "echo-slower"]
+    assert {each: slower.count(each) for each in slower} == {11: 20, 12: 20, 14: 20}
+
+
+def test_a_command_makes_twins_and_says_what_they_show(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    done = ipclab("calibrate", "--profile", "smoke", "--twins", "2")
+    assert done.returncode == 0, done.stderr
+    assert "identical code called different: 0 of 0" in done.stdout
+    (file,) = tmp_path.rglob("calibration.json")
+    assert len(known.known(file)) == 1

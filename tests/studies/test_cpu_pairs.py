@@ -1,0 +1,150 @@
+"""The pairs of CPUs: which are measured on made-up machines of 2, 8, 64 and 256 CPUs, and that a
+pair is.
+"""
+
+import os
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from ipclab.bounds import cpu_pairs
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import Placement
+from ipclab.paths import Paths
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.store.validity import possible
+from ipclab.studies.interface import Sweep
+from ipclab.studies.limits import LimitsStudy, pairs
+from ipclab.studies.profile import PROFILES
+from tests.support.made_up import Fake, cpu_files, write
+
+
+@dataclass(frozen=True)
+class Made:
+    """A machine: sockets of so many cores with so many threads, a last-level cache for every
+    `together` cores.
+    """
+
+    sockets: int
+    cores: int
+    threads: int
+    together: int
+
+    @property
+    def cpus(self) -> int:
+        return self.sockets * self.cores * self.threads
+
+    def members(self, first: int, count: int) -> str:
+        """Return the CPUs of `count` cores from core `first` on; a core's further threads come
+        after all cores.
+        """
+        every = self.sockets * self.cores
+        return ",".join(
+            f"{first + every * thread}-{first + count - 1 + every * thread}"
+            for thread in range(self.threads)
+        )
+
+    def topology(self, root: Path) -> Topology:
+        files = {"/sys/devices/system/cpu/online": f"0-{self.cpus - 1}\n"}
+        for socket in range(self.sockets):
+            files[f"/sys/devices/system/node/node{socket}/cpulist"] = self.members(
+                socket * self.cores, self.cores
+            )
+        for cpu in range(self.cpus):
+            core = cpu % (self.sockets * self.cores)
+            own = self.members(core, 1)
+            package = self.members(core // self.cores * self.cores, self.cores)
+            last = self.members(core // self.together * self.together, self.together)
+            caches = {1: ("32K", own), 2: ("1024K", own), 3: ("32768K", last)}
+            files |= cpu_files(cpu, own, package, caches)
+        write(root, files)
+        return Topology.read(Source(root, Fake(set(range(self.cpus))), Paths(root / "checkout")))
+
+
+SMALL, DESK = Made(1, 2, 1, 2), Made(1, 4, 2, 4)
+SERVER, LARGE = Made(2, 16, 2, 8), Made(2, 64, 2, 8)
+EVERY = [
+    (SMALL, 2, {"l3": 1}),
+    (DESK, 8, {"smt": 4, "l3": 24}),
+    (SERVER, 64, {"smt": 32, "l3": 448, "numa": 512, "remote": 1024}),
+    pytest.param(
+        LARGE, 256, {"smt": 32, "l3": 32, "numa": 32, "remote": 32}, marks=pytest.mark.slow
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "cpus", "counts"), EVERY)
+def test_each_pair_is_measured_once_and_of_many_cpus_a_sample_of_each_kind(
+    made: Made, cpus: int, counts: dict[str, int], tmp_path: Path
+) -> None:
+    topology = made.topology(tmp_path)
+    found = pairs.pairs_to_time(topology)
+    assert len(topology.allowed) == cpus
+    assert {relation: len(part) for relation, part in found.items()} == counts
+    together = [pair for part in found.values() for pair in part]
+    assert len(set(together)) == len(together)
+    if cpus <= pairs.MOST_CPUS:
+        assert set(together) == set(combinations(range(cpus), 2))
+    for relation, part in found.items():
+        assert {topology.relation(*pair) for pair in part} == {relation}
+
+
+@pytest.mark.slow
+def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_time(
+    tmp_path: Path,
+) -> None:
+    topology = LARGE.topology(tmp_path)
+    smt = pairs.pairs_to_time(topology)["smt"]
+    assert (smt[0], smt[-1]) == ((0, 128), (127, 255))
+    assert pairs.pairs_to_time(topology) == pairs.pairs_to_time(topology)
+
+
+def test_the_points_are_one_for_each_kind_and_their_ops_are_the_pairs(tmp_path: Path) -> None:
+    near, far = pairs.relation_points(DESK.topology(tmp_path))
+    assert near.levels == {"shares": "smt"}
+    assert near.primary == ("cpu0-cpu4", "cpu1-cpu5", "cpu2-cpu6", "cpu3-cpu7")
+    assert [cpu_pairs.cpu_pair_of(name) for name in far.primary][:2] == [(0, 1), (0, 2)]
+    assert all(cpu_pairs.op(cpu_pairs.cpu_pair_of(name)) == name for name in far.primary)
+
+
+def test_one_cpu_has_no_pair(tmp_path: Path) -> None:
+    assert pairs.relation_points(Made(1, 1, 1, 1).topology(tmp_path)) == []
+
+
+def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
+    study = LimitsStudy()
+    if not study.backends() or len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("the native package is not built here, or there is one CPU")
+    named = Sweep(backends=(cpu_pairs.NAME,))
+    asked = {name: study.points(profile, Sweep()) for name, profile in PROFILES.items()}
+    have = {
+        name: any(point.backend == cpu_pairs.NAME for point in points)
+        for name, points in asked.items()
+    }
+    assert have == {"smoke": False, "quick": False, "standard": True, "full": True}
+    assert {point.backend for point in study.points(PROFILES["quick"], named)} == {cpu_pairs.NAME}
+    assert cpu_pairs.NAME not in {
+        point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))
+    }
+
+
+def test_a_pair_of_cpus_is_timed(launcher: Launcher) -> None:
+    study, cpus = LimitsStudy(), sorted(os.sched_getaffinity(0))
+    if not study.backends() or len(cpus) == 1:
+        pytest.skip("the native package is not built here, or there is one CPU")
+    point = pairs.relation_points(Topology.read(Source()))[0]
+    anywhere = Placement("cross", tuple(frozenset({cpu}) for cpu in cpus), "l3")
+    roles = study.roles(point, PROFILES["smoke"], anywhere, 1)
+    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
+    assert isinstance(ended, dict)
+    made = study.collect(point, ended, 1)
+    possible(point, [made], f"{point.study}/{point.id}")  # it can be stored
+    assert set(made.samples) == set(point.primary)
+    assert made.facts["relation"] == point.levels["shares"]
+    for op, samples in made.samples.items():
+        assert 3 <= len(samples) <= pairs.KEPT, op
+        assert made.turns[op] == [len(samples)]
+        assert (samples > 0).all()

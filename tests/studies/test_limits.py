@@ -1,0 +1,351 @@
+"""The limits as a study, and the bound that no copying mechanism can beat."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from msgspec import structs
+
+from ipclab.backends.interface import Backend
+from ipclab.bounds import limits
+from ipclab.bounds.floors import Floor, Floors, Key, native
+from ipclab.frames.derived import LAUNCH_VALUES
+from ipclab.frames.points import VALUES, launch_rows, point_rows
+from ipclab.machine.placement import Placement
+from ipclab.session.request import Request
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.stats.quantity import Quantity
+from ipclab.store.point import Point
+from ipclab.store.questions import Mechanism
+from ipclab.store.samples import Measured
+from ipclab.studies.arms import Levels
+from ipclab.studies.asked import questions
+from ipclab.studies.interface import Sweep
+from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
+from ipclab.studies.limits.floors import bounding
+from ipclab.studies.profile import PROFILES
+from tests.support.made import framed, make_launch
+
+SIZE = 2_000_000
+COPY_NS = 50_000
+
+
+def measured(study: str, backend: str, op: str, ns: int, **levels: str) -> Measured:
+    point = Point(study, backend, SIZE, "cross", {**levels})
+    return Measured(point, [make_launch(**{op: [ns, ns + 1, ns + 2]})], "budget")
+
+
+def points(*results: Measured) -> pd.DataFrame:
+    return framed([row for each in results for row in point_rows(each)], VALUES)
+
+
+def launches(*results: Measured) -> pd.DataFrame:
+    return framed([row for each in results for row in launch_rows(each)], LAUNCH_VALUES)
+
+
+COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
+
+
+@pytest.mark.parametrize(
+    ("study", "op", "passes"),
+    [
+        ("round_trip", "round-trip", 4),
+        ("payload", "handover", 2),
+        ("payload", "write", 2),
+        ("payload", "read", 1),
+    ],
+)
+def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passes: int) -> None:
+    slow, fast = int(passes * COPY_NS * 0.95), int(passes * COPY_NS * 0.85)
+    assert limits.below_copies(points(measured(study, "unix", op, slow)), COPIES, questions()) == []
+    (line,) = limits.below_copies(points(measured(study, "unix", op, fast)), COPIES, questions())
+    assert line.startswith(f"{study} unix-")
+    assert f"{passes} passes of memcpy over {SIZE} bytes" in line
+
+
+def test_what_was_not_copied_takes_at_least_as_long_as_what_is_shorter() -> None:
+    point = Point("payload", "unix", SIZE + 1, "cross")
+    fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
+    assert len(limits.below_copies(fast, COPIES, questions())) == 1
+    assert limits.below_copies(fast.assign(size_bytes=SIZE - 1), COPIES, questions()) == []
+
+
+def test_in_place_is_a_label_that_excuses() -> None:
+    for receive, lines in (("view", 0), ("bytes", 1)):
+        found = points(measured("round_trip", "iceoryx2", "round-trip", 1_000, receive=receive))
+        assert len(limits.below_copies(found, COPIES, questions())) == lines
+
+
+def test_without_limits_nothing_is_called_impossible_and_nothing_is_over_one() -> None:
+    found = points(measured("round_trip", "unix", "round-trip", 1))
+    assert limits.below_copies(found, COPIES.iloc[:0], questions()) == []
+    assert limits.with_limits(found, COPIES.iloc[:0], questions()).over_limit.isna().all()
+
+
+def test_a_result_stands_over_the_best_launch_of_the_limit_that_matches_it() -> None:
+    lucky = [make_launch(wake=[ns]) for ns in (9_000, 5_000, 7_000)]
+    wake = Measured(Point("limits", "futex-wake", 0, "cross"), lucky, "budget")
+    allowed = launches(measured("limits", "memcpy", "copy", COPY_NS), wake)
+    handed = points(measured("payload", "shm-mmap", "handover", 404_000, arm="handover"))
+    for place, woken in ((0, 5_000), (1, 7_000), (2, 9_000), (3, 9_000)):
+        (over,) = limits.with_limits(handed, allowed, questions(), place).over_limit.dropna()
+        assert over == pytest.approx(404_001 / (2 * (COPY_NS + 1) + woken))
+
+
+def test_a_launch_that_stands_alone_below_the_others_is_no_limit() -> None:
+    """In one of six launches the receiver was awake already: the sixth of what it takes otherwise."""
+    key = ("transfer-shm", SIZE, "cross")
+    handed = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "cross"}
+    freak, two, twice = [591.0, 4_000.0, 4_100.0], [591.0, 4_000.0], [591.0, 600.0, 4_000.0]
+    for medians, bound in ((freak, 4_000.0), (two, 591.0), (twice, 591.0)):
+        floor = Floors({key: medians}, questions()).under(
+            "payload", "handover", handed | {"arm": "handover"}
+        )
+        assert floor and floor.ns == bound
+
+
+def test_a_placement_whose_native_limit_was_not_measured_has_none() -> None:
+    levels = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "free"}
+    known = {("transfer-shm", SIZE, "cross"): [591.0], ("memcpy", SIZE, "same"): [10.0]}
+    assert (
+        Floors(known, questions()).under("payload", "handover", levels | {"arm": "handover"})
+        is None
+    )
+
+
+def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]]:
+    return {("echo-shm-futex", size, "cross"): [float(ns)] for size, ns in sizes_ns}
+
+
+def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
+    known = Floors(echoes((100, 5_000), (SIZE, 600_000)), questions())
+    levels = {"backend": "iceoryx2", "size_bytes": SIZE, "placement": "cross", "wait": "block"}
+    copied, in_place = (
+        known.under("round_trip", "round-trip", levels | {"receive": how})
+        for how in ("bytes", "view")
+    )
+    assert copied and in_place
+    assert (copied.ns, in_place.ns) == (600_000, 5_000)
+    assert in_place.limits == (("echo-shm-futex", 100, "cross"),)
+
+
+def test_a_message_that_a_reader_holds_has_no_bound() -> None:
+    known = Floors(
+        {("memcpy", size, "same"): [float(size)] for size in (1_000, 100_000)}, questions()
+    )
+    levels = {"size_bytes": 10_000, "placement": "free"}
+    for backend, arm, bounded in (
+        ("zmq-pub", "read-many", False), ("zmq-pub", "published", True), ("shared-memory", "read-many", True)
+    ):  # fmt: skip
+        found = known.under(
+            "shared_dict", "read.transport", levels | {"backend": backend, "arm": arm}
+        )
+        assert bool(found) == bounded
+        assert not found or found.ns == pytest.approx(10_000)
+
+
+def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
+    times = {
+        ("pipe", 1, "same"): [50.0, 70.0, 56.0],
+        ("unix", 1, "same"): [50.0, 70.0, 54.0],
+        ("tcp", 1, "same"): [1.0],
+    }
+    assert Floors(times, questions()).wide() == [("pipe", 1, "same")]
+
+
+def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
+    rows = [(1.2, 60, 50), (0.97, 52, 50), (0.97, 49, 50), (0.94, 60, 50), (float("nan"), 1, 2)]
+    found = pd.DataFrame(rows, columns=["over_limit", "high", "limit"])
+    assert list(limits.below_limit(found.assign(over=None)).index) == [3, 2]
+
+
+def test_what_was_faster_than_its_limit_in_the_heats_of_both_beat_it() -> None:
+    """Its best launch is below all results, but where they took turns it took longer than they."""
+    over = [Quantity(0.74, "1", 0.71, 0.78), Quantity(0.9, "1", 0.7, 1.1), Quantity(0.9), np.nan]
+    found = pd.DataFrame({"over_limit": 1.37, "high": 3.5, "limit": 2.3, "over": over})
+    beaten = limits.below_limit(found)
+    assert beaten.lowest.to_dict() == {0: 0.74}
+    assert limits.below_limit(found.iloc[:0]).empty
+
+
+PAYLOAD = {"backend": "shm-mmap", "size_bytes": 84, "placement": "cross"}
+LIMITS = [  # of an op of a point: the limit that bounds it
+    ("payload", "write", {"arm": "mapping", "mapping": "kept"}, ("map-kept.write", 84, "same")),
+    (
+        "payload",
+        "read",
+        {"arm": "published", "placement": "free"},
+        ("map-reopened.read", 84, "same"),
+    ),
+    ("payload", "read", {"arm": "file", "backend": "file"}, ("map-file.read", 84, "same")),
+    ("payload", "handover", {"arm": "handover"}, ("transfer-shm", 84, "cross")),
+    (
+        "payload",
+        "handover",
+        {"arm": "tcp", "connection": "kept"},
+        ("transfer-tcp-kept", 84, "cross"),
+    ),
+    ("round_trip", "round-trip", {"backend": "posix-mq"}, ("echo-mq", 84, "cross")),
+    (
+        "round_trip",
+        "round-trip",
+        {"backend": "posix-shm", "wait": "spin-then-block"},
+        ("echo-shm-spin", 84, "cross"),
+    ),
+    ("stream", "received", {"backend": "fifo", "arm": "main"}, ("flow-pipe", 84, "cross")),
+    ("stream", "received", {"backend": "posix-shm", "arm": "main"}, ("flow-ring", 84, "cross")),
+    ("stream", "received", {"backend": "zmq-ipc", "arm": "batch"}, ("flow-ring", 84, "cross")),
+    (
+        "shared_dict",
+        "read.transport",
+        {"backend": "lmdb", "codec": "pickle"},
+        ("memcpy", 84, "same"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("study", "op", "levels", "limit"), LIMITS)
+def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
+    study: str, op: str, levels: Levels, limit: Key
+) -> None:
+    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}, questions()).under(
+        study, op, PAYLOAD | levels
+    )
+    assert floor == Floor(30.0, (limit,))
+
+
+@pytest.mark.parametrize(
+    ("study", "op", "levels"),
+    [
+        *(
+            ("round_trip", "round-trip", {"backend": backend, "wait": wait})
+            for backend in ("fifo", "zmq-tcp", "zmq-ipc", "unix", "tcp", "pipe")
+            for wait in ("spin", "spin-then-block")
+        ),
+        *(
+            ("stream", "received", {"backend": "pipe", "arm": arm})
+            for arm in ("open", "stall", "work", "window", "consumers")
+        ),
+        ("shared_dict", "read.transport", {"backend": "zmq-pub", "arm": "stream"}),
+        ("objects", "summed", {"backend": "unix", "arm": "main"}),
+    ],
+)
+def test_what_no_native_program_does_with_the_same_wait_has_no_limit(
+    study: str, op: str, levels: Levels
+) -> None:
+    """Whatever limits a run holds: of each native program one, and those of before."""
+    names = [*questions().limits, "hand-over", "futex-wake", "echo-pipe"]
+    limits_of_run = {(name, 84, where): [9.0] for name in names for where in ("same", "cross")}
+    known = Floors(limits_of_run, questions())
+    assert known.under(study, op, PAYLOAD | levels) is None
+
+
+def test_a_backend_that_declares_no_limit_cannot_do_without_a_wake_up_and_a_copy() -> None:
+    own = Mechanism(Backend("own").floor)
+    asked_of = structs.replace(questions(), mechanisms={"own": own})
+    levels = {"backend": "own", "size_bytes": 100, "placement": "cross", "arm": "main"}
+    for wait, limit in (("block", "echo-shm-futex"), ("spin", "echo-shm-spin")):
+        found = native(asked_of, "round_trip", "round-trip", {**levels, "wait": wait})
+        assert found and found[0] == limit
+
+
+def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
+    old = {("memcpy", 84, "same"): [10.0], ("futex-wake", 0, "cross"): [500.0]}
+    old |= {("hand-over", 84, "cross"): [30.0], ("echo-pipe", 84, "cross"): [4_000.0]}
+    found = [
+        Floors(old, questions()).under(study, op, PAYLOAD | levels)
+        for study, op, levels, _ in LIMITS
+    ]
+    assert [round(floor.ns) if floor else 0 for floor in found] == [
+        20,
+        10,
+        10,
+        520,
+        520,
+        4_000,
+        0,
+        30,
+        30,
+        30,
+        10,
+    ]
+
+
+def test_a_run_has_the_limits_of_its_points_and_no_others() -> None:
+    study = LimitsStudy()
+    if not study.backends():
+        pytest.skip("the native package is not built here")
+    asked = Request(("round_trip",), sweep=Sweep((12_345,), ("unix",)))
+    (_, own), (_, theirs), *_ = asked.points()
+    echoes = {
+        point.backend
+        for point in own
+        if point.backend.startswith(("echo", "flow", "map", "transfer"))
+    }
+    assert echoes == {"echo-unix"}
+    assert {point.size_bytes for point in own if point.backend in echoes} == {12_345}
+    assert any(
+        point.backend == "memcpy" and 12_345 / 2 <= point.size_bytes <= 12_345 for point in own
+    )
+    by_point, names = bounding([*own, *theirs])
+    assert set(names) == {point.id for point in own}
+    main = next(
+        point for point in theirs if point.levels["arm"] == "main" and point.placement == "cross"
+    )
+    assert by_point[main.id] == [limit_point("echo-unix", 12_345, "cross").id]
+
+
+def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
+    if not LimitsStudy().backends():
+        pytest.skip("the native package is not built here")
+    every = {each.name: points for each, points in Request().points()}
+    own = every.pop("limits")
+    assert len(own) <= 85
+    assert len({point.id for point in own}) == len(own)
+    assert not [
+        point
+        for point in own
+        if point.backend.startswith("cache-line") and point.placement == "same"
+    ]
+    bounded = [point for name in ("payload", "stream") for point in every[name]]
+    by_point, _ = bounding([*own, *bounded])
+    unbounded = {point.levels["arm"] for point in bounded if not by_point[point.id]}
+    assert unbounded <= {"open", "stall", "work", "window", "consumers"}
+    assert np.all([point.block == "limits" for point in own])
+
+
+def test_a_limit_is_in_as_many_heats_as_bound_anything() -> None:
+    efforts = {name: LimitsStudy().effort(profile) for name, profile in PROFILES.items()}
+    assert efforts.pop("smoke").least_launches == PROFILES["smoke"].most_launches
+    least = {name: effort.least_launches for name, effort in efforts.items()}
+    # so many heats as values have, no more
+    assert least == {"quick": 3, "standard": 5, "full": LAUNCHES}
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("clock", 0), ("map-kept", 84), ("flow-ring", 64), ("echo-pipe", 84)]
+)
+def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: Launcher) -> None:
+    study = LimitsStudy()
+    if name not in study.backends():
+        pytest.skip("the native package is not built here")
+    cpu = min(os.sched_getaffinity(0))
+    point, before = limit_point(name, size, "same"), files()
+    roles = study.roles(point, PROFILES["smoke"], Placement("same", (frozenset({cpu}),), "same"), 1)
+    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
+    assert isinstance(ended, dict)
+    made = study.collect(point, ended, 1)
+    assert set(made.samples) == set(point.primary)
+    assert all(
+        len(made.turns[op]) == 2 and sum(made.turns[op]) == len(made.samples[op])
+        for op in point.primary
+    )
+    assert made.per == ({"received": 1000} if name == "flow-ring" else {})
+    assert files() == before
+
+
+def files() -> set[str]:
+    return {path.name for path in Path("/dev/shm").iterdir() if path.name.endswith("-limit")}

@@ -1,0 +1,469 @@
+"""The multiplexer study: its points, the benchmark's output, and what the Go benchmark counts."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.paths import Paths
+from ipclab.session.heats import heats
+from ipclab.session.progress import Progress
+from ipclab.session.request import Request
+from ipclab.session.session import measure_run
+from ipclab.spawn.heat import Contestant, Schedule, launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.studies.interface import Site, Sweep
+from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.multiplexer import NODES, output, study, toolchain, turns
+from ipclab.studies.multiplexer.study import FACTORS, LONGEST, MultiplexerStudy, cell
+from ipclab.studies.payload.study import PayloadStudy
+from ipclab.studies.profile import PROFILES
+from tests.studies.test_multiplexer_go import command
+
+STUDY = MultiplexerStudy()
+SMOKE, QUICK = PROFILES["smoke"], PROFILES["quick"]
+POINTS = STUDY.points(QUICK, Sweep())
+MEASURED = STUDY.brief(POINTS)  # by a quick run and a smoke run
+CPUS = sorted(os.sched_getaffinity(0))
+SAME = Placement("same", (frozenset(CPUS[:1]),), "same")
+CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
+FREE = Placement("free", (frozenset(CPUS),), "free")
+NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0/sinks=1"
+HEAD = "goos: linux\ngoarch: amd64\npkg: native/multiplexer\ncpu: AMD EPYC\n"
+LINE = (
+    f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t   "
+    "    3 allocs/op\n"
+)
+
+PAYLOAD = [Point("payload", "file", 84, "same", {"arm": "file"}, "payload-84", ("write", "read"))]
+
+
+def point(**levels: str | int) -> Point:
+    (found,) = (each for each in POINTS if levels.items() <= each.key().items())
+    return found
+
+
+def test_each_arm_varies_what_it_asks_about() -> None:
+    assert Counter(each.levels["arm"] for each in POINTS) == {
+        "published": 4 * 3 + 3,
+        "check": 3,
+        "main": 4 * (4 * 5 + 2),
+        "streams": 4 * 3,
+        "threshold": 2 * (6 + 1),
+        "factorial": 2 * 2 * 4,
+    }
+    assert len({each.id for each in POINTS}) == len(POINTS)
+    assert {each.size_bytes for each in POINTS if each.levels["arm"] == "main"} == {
+        1024,
+        8192,
+        65_536,
+        1_048_576,
+    }
+    assert {each.levels["streams"] for each in POINTS} == set(FACTORS["streams"])
+    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(
+        FACTORS["threshold"]
+    )
+    for each in POINTS:
+        two = each.levels["op"] == "end-to-end"
+        assert two == (each.levels["medium"] != "memory")
+        varied = each.levels["arm"] == "streams" or (
+            each.levels["arm"] == "main" and each.levels["op"] != "write"
+        )
+        assert each.levels["sinks"] == 64 or not varied
+        places = {"published": {"free"}, "main": {"same", "cross"}}.get(str(each.levels["arm"]))
+        assert each.placement in (places or ({"cross"} if two else {"same"}))
+        assert each.placement != "cross" or two
+        assert each.primary == (each.levels["op"],)
+    blocks = [each.block for each in POINTS]
+    assert len(
+        [one for one, other in zip(blocks, [*blocks[1:], ""], strict=True) if one != other]
+    ) == len(set(blocks))
+
+
+def test_what_writes_and_what_receives_are_in_heats_of_their_own() -> None:
+    """They hold much memory, and in one heat they would drive each other out of the cache."""
+    by_id = {each.id: each for each in POINTS if each.levels["arm"] == "main"}
+    groups = [[by_id[name] for name in names] for names in heats(by_id.values())]
+    assert Counter(len(group) for group in groups) == {len(NODES): len(by_id) // len(NODES)}
+    for group in groups:
+        assert (
+            len({(each.size_bytes, each.placement, *each.levels.values()) for each in group}) == 1
+        )
+
+
+def test_a_cell_has_every_key_in_the_agreed_order() -> None:
+    found = point(arm="factorial", op="end-to-end", pool="yes", chunk=4096)
+    assert cell(found) == (
+        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1"
+        "/threshold=8192/pool=yes/chunk=4096/sinks=1"
+    )
+    assert cell(point(arm="main", backend="adaptive", op="write", size_bytes=1024, sinks=1)) == NAME
+
+
+def test_a_sweep_keeps_the_nodes_asked_for() -> None:
+    found = STUDY.points(QUICK, Sweep(None, ("direct", "factorial")))
+    assert Counter(each.backend for each in found) == {"direct": 2, "factorial": 16}
+    found = STUDY.points(QUICK, Sweep(levels={"streams": (3, 2), "threshold": (5,)}))
+    assert {each.levels["streams"] for each in found if each.levels["arm"] == "streams"} == {2, 3}
+    assert {each.levels["threshold"] for each in found if each.levels["arm"] == "threshold"} == {
+        5,
+        8192,
+    }
+    found = STUDY.points(QUICK, Sweep(levels={"sinks": (3, 2)}))
+    assert Counter(
+        (each.levels["op"], each.levels["sinks"]) for each in found if each.levels["arm"] == "main"
+    ) == {**{("write", 2): 16, ("write", 3): 16, ("receive", 3): 16, ("end-to-end", 3): 40}}
+
+
+def test_a_sweep_of_sizes_measures_these_messages_in_every_arm() -> None:
+    found = STUDY.points(QUICK, Sweep((2048,)))
+    assert {each.size_bytes for each in found} == {2048}
+    assert Counter(each.levels["arm"] for each in found) == {
+        "published": 4 + 3,
+        "check": 3,
+        "main": 4 * (5 + 2),
+        "streams": 4 * 3,
+        "threshold": 6 + 1,
+        "factorial": 2 * 2 * 4,
+    }
+    found = STUDY.points(QUICK, Sweep((300, 10, 2048)))
+    sizes: dict[str, set[int]] = {}
+    for each in found:
+        sizes.setdefault(str(each.levels["arm"]), set()).add(each.size_bytes)
+    every = {10, 300, 2048}
+    assert sizes == {
+        **{"published": every, "check": {10}, "main": every, "threshold": every},
+        **{"streams": {300}, "factorial": {2048}},
+    }
+
+
+def test_the_longest_message_is_the_nodes_own() -> None:
+    limits = (toolchain.module() / "limits.go").read_text()
+    assert f"Message: {LONGEST >> 20} << 20," in limits
+
+
+def test_messages_that_memory_cannot_hold_are_not_sent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(
+        toolchain, "go_toolchain", lambda *_: toolchain.Toolchain(Path("go"), "go1.24")
+    )
+    (large,) = STUDY.points(QUICK, Sweep((LONGEST,), ("direct",)))[:1]
+    many = replace(large, levels=large.levels | {"sinks": 64})
+    monkeypatch.setattr(study, "memory_available", lambda _: 2 * 4 * 64 * LONGEST)
+    assert STUDY.missing(many, tmp_path) is None
+    monkeypatch.setattr(study, "memory_available", lambda _: 2 * 4 * 64 * LONGEST - 1)
+    assert "--level sinks=1" in str(STUDY.missing(many, tmp_path))
+    assert STUDY.missing(large, tmp_path) is None
+
+
+def test_only_a_peer_on_another_cpu_is_moved() -> None:
+    two = Placement("cross", (frozenset({3}), frozenset({5})), "l3")
+    cross, same = (
+        point(arm="main", backend="hybrid", medium="pipe", size_bytes=8192, placement=p)
+        for p in ("cross", "same")
+    )
+    (role,) = STUDY.roles(cross, QUICK, two, 1)
+    assert (role.cpus, role.arguments["cpus"]) == (frozenset({3}), "5")
+    assert role.arguments["benchtime"] == f"{QUICK.budget_ns // 2 // 10**6}ms"
+    assert (
+        STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments[
+            "cpus"
+        ]
+        == ""
+    )
+    assert STUDY.roles(point(arm="published", backend="direct"), SMOKE, FREE, 1)[
+        0
+    ].cpus == frozenset(CPUS)
+
+
+def test_output_is_read_exactly() -> None:
+    found = output.cell_outcome(f"{HEAD}{LINE}PASS\n", NAME, "write")
+    assert found.facts == {"operations": 22_755}
+    assert found.samples["write"].tolist() == [67_310]  # of a thousand
+    assert found.counters == {"write": {"allocations": 3, "bytes_allocated": 48}}
+    # with one CPU
+    bare = output.cell_outcome(f"{HEAD}{LINE.replace('sinks=1-2', 'sinks=1')}PASS\n", NAME, "write")
+    assert bare == found
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{HEAD}{LINE}", "it did not pass"),
+        (f"{HEAD}PASS\n", "0 results of .* where one was asked for"),
+        (f"{HEAD}{LINE}{LINE}PASS\n", "2 results"),
+        (
+            f"{HEAD}{LINE.replace('size=1024', 'size=2048')}PASS\n",
+            "where 'arm=main.*size=1024.* was asked for",
+        ),
+        (f"{HEAD}{LINE}panic: oh\nPASS\n", "an unknown line 'panic: oh'"),
+        (f"{HEAD}{LINE.replace('MB/s', 'widgets')}PASS\n", "a line that is no result"),
+        (f"{HEAD}{LINE.replace('67.31', 'NaN')}PASS\n", "a line that is no result"),
+        (f"{HEAD}{LINE.replace('67.31', '0')}PASS\n", "nothing was timed"),
+        (
+            f"{HEAD}{LINE.replace('48 B/op', '48 MB/s')}PASS\n",
+            "metrics that are missing or there twice",
+        ),
+        (
+            f"{HEAD}BenchmarkCell/{NAME}-2 12 67 ns/op 3 allocs/op\nPASS\n",
+            "metrics that are missing or there twice",
+        ),
+        (f"{HEAD}BenchmarkCell/{NAME}-2\nPASS\n", "a line that is no result"),
+    ],
+)
+def test_any_other_output_is_refused(text: str, why: str) -> None:
+    with pytest.raises(LabError, match=why):
+        output.cell_outcome(text, NAME, "write")
+
+
+TURN = {
+    "kind": "turn",
+    "cell": 0,
+    "turn": 1,
+    "operations": 10,
+    "ns": 1005,
+    "allocations": 30,
+    "bytes_allocated": 480,
+}
+END = {"receiver_allocations": 40, "receiver_bytes_allocated": 20_000, "fairness": 1.5}
+FAILURE = {"kind": "failure", "cell": 0, "why": "oh"}
+
+
+def lines(*printed: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(line)}\n" for line in printed)
+
+
+def test_the_turns_of_a_heat_are_read_exactly() -> None:
+    second = {**TURN, "turn": 2, "operations": 20, "ns": 3000}
+    far = [{**each, **END, "cell": 1} for each in (TURN, {**second, "fairness": 2.5})]
+    failed = {**FAILURE, "cell": 2}
+    said = lines(far[0], TURN, {**TURN, "cell": 2}, second, failed, far[1] | {"fairness": 2.5})
+    near, both, why = turns.cell_ends(said, ["write", "end-to-end", "receive"], 2)
+    assert why == "oh"
+    assert isinstance(near, Outcome) and isinstance(both, Outcome)
+    launch = STUDY.collect(POINTS[0], {"program": near}, 1)
+    # of one operation, a sample for each turn
+    assert launch.times("write").tolist() == [100.5, 150.0]
+    assert (launch.turns, launch.turn_medians("write")) == ({"write": [1, 1]}, [100.5, 150.0])
+    assert launch.counters == {"write": {"allocations": 2.0, "bytes_allocated": 32.0}}
+    assert launch.facts == {"operations": 30}
+    assert both.counters["end-to-end"] == {
+        "allocations": pytest.approx(140 / 30),
+        "bytes_allocated": pytest.approx(40_960 / 30),
+        "receiver_allocations": pytest.approx(80 / 30),
+        "receiver_bytes_allocated": pytest.approx(40_000 / 30),
+        "fairness": 2.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "turns .. of cell 0 where 2 were asked for"),
+        (lines(TURN), "turns .1. of cell 0"),
+        (lines(TURN, TURN), "turns .1, 1. of cell 0"),
+        (lines(TURN, {**TURN, "turn": 3}), "turns .1, 3. of cell 0"),
+        (lines(TURN, {**TURN, "cell": 1}), "cell 1 of 1"),
+        (lines({**TURN, "ns": 0}), "ns"),
+        (lines({**TURN, "ns": 1.5}), "ns"),
+        (lines({**TURN, "operations": -1}), "operations"),
+        (lines({**TURN, "widgets": 1}), "widgets"),
+        (lines({**TURN, "kind": "lap"}), "lap"),
+        (lines(TURN, {**TURN, **END, "turn": 2}), "figures that are missing in some turns"),
+        (f"{lines(TURN)}panic: oh\n", "panic: oh"),
+        (lines(TURN)[:-2], "truncated"),
+    ],
+)
+def test_any_other_output_of_a_heat_is_refused(text: str, why: str) -> None:
+    with pytest.raises(LabError, match=f"output cannot be used: .*{why}"):
+        turns.cell_ends(text, ["write"], 2)
+
+
+def test_a_program_that_ended_has_said_which_cell_was_why() -> None:
+    assert turns.failures(f"{lines(TURN, FAILURE)}panic: oh\n{lines(FAILURE)[:-4]}") == {0: "oh"}
+
+
+def test_why_a_benchmark_failed_is_one_line() -> None:
+    failed = (
+        f"{HEAD}--- FAIL: BenchmarkCell/{NAME}\n    bench_test.go:9: 3 bytes received: EOF\nFAIL\n"
+    )
+    assert output.failure_reason(failed) == "bench_test.go:9: 3 bytes received: EOF"
+    assert (
+        output.failure_reason(f"{failed}panic: test timed out after 1s\n")
+        == "panic: test timed out after 1s"
+    )
+    assert (
+        output.failure_reason(f"{lines(TURN)}exit status 2\n{FAILURE['why']}\n") == FAILURE["why"]
+    )
+    assert output.failure_reason("") == "nothing was said"
+
+
+@pytest.mark.slow
+def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "go_commands", lambda: ())
+    monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
+    run = measure_run(paths, Request(("multiplexer",), "smoke"), Progress())
+    assert run.finished
+    reasons = set(run.about["points"].values())
+    assert reasons == {
+        "not testable here: no Go toolchain: none is installed; run make setup, or install Go 1.24"
+        " or newer"
+    }
+    assert len(run.about["points"]) == len(MEASURED)
+
+
+@pytest.mark.slow
+def test_go_that_cannot_compile_costs_its_study_only(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bad = toolchain.Toolchain(
+        command(tmp_path, "go", "echo './a.go:1:1: undefined: y'; exit 1"), "go1.99"
+    )
+    monkeypatch.setattr(toolchain, "go_toolchain", lambda *_: bad)
+    monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
+    monkeypatch.setattr(PayloadStudy, "points", lambda self, profile, sweep: PAYLOAD)
+    run = measure_run(paths, Request(("multiplexer", "payload"), "smoke"), Progress())
+    (reason,) = set(run.about["points"].values())
+    assert reason.startswith(
+        "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go"
+        " vet'"
+    )
+    assert run.about["points"].keys() == {each.id for each in MEASURED}
+    assert run.complete and list(run.checked("points/payload/")) == [run.file(PAYLOAD[0])]
+
+
+@contextmanager
+def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
+    """The benchmark compiled: `launch` runs a point, `kept` holds the raw files in the end, `notes`
+    the run's notes.
+    """
+    found = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
+    if isinstance(found, str):
+        pytest.skip(found)
+    kept: dict[str, bytes] = {}
+    notes: dict[str, dict[str, str]] = {}
+    site = Site(launcher, Path("/nowhere"), kept.__setitem__, notes.__setitem__, print)
+    with STUDY.open(site, POINTS, SMOKE, 1) as bench:
+
+        def launch(each: Point, benchtime: str = "1ms") -> Launch:
+            role = role_of(each)
+            role.arguments["benchtime"] = benchtime
+            return STUDY.collect(each, launch_alone(bench, each, [role], 60), 1)
+
+        yield SimpleNamespace(
+            launch=launch, kept=kept, notes=notes, bench=bench, version=found.version
+        )
+
+
+def role_of(each: Point, **changed: str) -> Role:
+    """The Go program for a point, where its placement is on this machine; `changed` are keys of its
+    cell.
+    """
+    placement = {"same": SAME, "cross": CROSS, "free": FREE}[each.placement]
+    (role,) = STUDY.roles(each, SMOKE, placement, 1)
+    keys = dict(part.split("=") for part in role.arguments["cell"].split("/")) | changed
+    role.arguments["cell"] = "/".join(f"{key}={value}" for key, value in keys.items())
+    return role
+
+
+@pytest.fixture(scope="module")
+def ran(launcher: Launcher) -> Iterator[SimpleNamespace]:
+    with _opened(launcher) as found:
+        yield found
+
+
+def test_the_published_nodes_allocate_as_published(ran: SimpleNamespace) -> None:
+    """Frames times size class: a header made anew takes 16 bytes, one put back into a pool a slice
+    of 24.
+    """
+    expected = {
+        "original": [(3, 48), (66, 1056), (1026, 16_416)],
+        "optimized": [(3, 72), (18, 432), (66, 1584)],
+        "hybrid": [(3, 48), (18, 432), (66, 1584)],
+        "adaptive": [(0, 0), (0, 0), (0, 0)],
+    }
+    for node, stated in expected.items():
+        for size, (allocations, taken) in zip((1024, 65_536, 1_048_576), stated, strict=True):
+            counted = ran.launch(
+                point(arm="published", backend=node, size_bytes=size), "500x"
+            ).counters["write"]
+            assert counted["allocations"] == allocations
+            # less than one header: the runtime's own
+            assert taken <= counted["bytes_allocated"] < taken + 16
+
+
+def test_both_ends_are_counted_and_the_output_is_kept(launcher: Launcher) -> None:
+    if len(CPUS) < 2:
+        pytest.skip("this process may use one CPU only")
+    each = point(arm="streams", backend="adaptive", streams=8)
+    with _opened(launcher) as ran:
+        counted = ran.launch(each).counters["end-to-end"]
+        ran.launch(each)
+    assert counted["receiver_bytes_allocated"] >= each.size_bytes
+    assert counted["bytes_allocated"] >= counted["receiver_bytes_allocated"]
+    assert counted["fairness"] >= 1
+    ((name, text),) = ran.kept.items()
+    assert name.startswith("multiplexer/")
+    assert text.count(cell(each).encode()) == text.count(b'"turn":1') == 2
+    assert ran.notes == {"multiplexer": {"go": ran.version}}
+
+
+def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace) -> None:
+    good = {
+        node: point(arm="main", backend=node, op="write", size_bytes=1024, sinks=64)
+        for node in NODES
+    }
+    bad = replace(good["hybrid"], levels={**good["hybrid"].levels, "sinks": 0})
+    published = point(arm="published", backend="direct")
+    heat = {each.id: Contestant(each, [role_of(each)]) for each in (*good.values(), bad, published)}
+    ends = ran.bench(heat, Schedule(turns=3, seed="7", seconds=60))
+    assert ends.keys() == heat.keys()
+    assert str(ends.pop(bad.id)).startswith(
+        "the Go benchmark failed: key sinks: at least one is needed; see it alone"
+    )
+    assert ends.pop(published.id)["program"].turns == {}
+    assert [end["program"].turns for end in ends.values()] == [{"write": [1, 1, 1]}] * len(NODES)
+    ours = ends[good["original"].id]["program"]
+    assert round(ours.counters["write"]["allocations"]) == 3
+
+
+@pytest.mark.slow
+def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(ran: SimpleNamespace) -> None:
+    # and here, one byte after the other
+    long = point(arm="factorial", op="write", pool="no", chunk=1024)
+    short = point(arm="check", backend="direct")
+    heat = {"long": Contestant(long, [role_of(long, size="16000000", chunk="1")])}
+    heat["short"] = Contestant(short, [role_of(short)])
+    ends = ran.bench(heat, Schedule(seconds=3))
+    assert "it took longer than 3s" in str(ends["long"])
+    assert ends["short"]["program"].turns == {"call": [1]}
+
+
+def test_a_bad_cell_names_its_key(ran: SimpleNamespace) -> None:
+    each = point(arm="published", backend="direct")
+    with pytest.raises(LabError, match=r"the Go benchmark ended with exit code 2: .*key size"):
+        launch_alone(ran.bench, each, [role_of(each, size="much")], 60)
+
+
+def test_a_peer_that_cannot_be_moved_fails_the_launch(ran: SimpleNamespace) -> None:
+    each = point(arm="streams", backend="adaptive", streams=1)
+    role = role_of(replace(each, placement="same"))
+    role.arguments["cpus"] = "8191"
+    with pytest.raises(LabError, match="receiver: IPCLAB_PEER_CPUS: cannot run on 8191"):
+        launch_alone(ran.bench, each, [role], 60)

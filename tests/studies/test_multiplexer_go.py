@@ -1,0 +1,109 @@
+"""Finding Go and compiling with it: nothing is left behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ipclab.spawn.launcher import Launcher
+from ipclab.studies.interface import NotTestableError
+from ipclab.studies.multiplexer import toolchain
+from tests.spawn.test_workers import gone
+from tests.support.commands import environment, eventually
+
+
+def command(folder: Path, name: str, script: str) -> Path:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o700)
+    return path
+
+
+def module(folder: Path) -> Path:
+    (folder / "go.mod").write_text("module x\n\ngo 1.24\n")
+    return folder
+
+
+def test_the_first_go_that_is_new_enough_is_taken(tmp_path: Path) -> None:
+    older, broken = (
+        command(tmp_path, "a", "echo go1.23.9"),
+        command(tmp_path, "b", "echo no such thing >&2; exit 2"),
+    )
+    newer, newest = command(tmp_path, "c", "echo go1.24.1"), command(tmp_path, "d", "echo go2.0")
+    source = module(tmp_path)
+    assert toolchain.go_toolchain(source, (older, broken, newer, newest)) == toolchain.Toolchain(
+        newer, "go1.24.1"
+    )
+    why = toolchain.go_toolchain(source, (older, broken, tmp_path / "gone"))
+    assert why == (
+        "no Go toolchain: go1.23.9 is older; b: no such thing; gone: not there; "
+        "run make setup, or install Go 1.24 or newer"
+    )
+    assert "go.mod is absent" in str(toolchain.go_toolchain(tmp_path / "nothing", (newer,)))
+
+
+def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
+    given = {
+        "PATH": "/bin",
+        "GOFLAGS": "-race",
+        "GOROOT": "/x",
+        "GOCACHE": "/c",
+        "HOME": str(tmp_path),
+    }
+    made = toolchain.go_environment(tmp_path, given)
+    assert (made["GOFLAGS"], made["GOCACHE"], made["GOTOOLCHAIN"], "GOROOT" in made) == (
+        "-mod=mod",
+        "/c",
+        "local",
+        False,
+    )
+    for homeless in ({"HOME": str(tmp_path / "nothing")}, {"HOME": ""}, {}):
+        assert toolchain.go_environment(tmp_path, homeless)["GOCACHE"] == str(tmp_path / "go-cache")
+
+
+@pytest.mark.slow
+def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, launcher: Launcher) -> None:
+    bad = toolchain.Toolchain(
+        command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24"
+    )
+    with pytest.raises(
+        NotTestableError,
+        match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y",
+    ):
+        toolchain.build(bad, tmp_path, launcher)
+    lasting = command(tmp_path, "hang", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
+    with pytest.raises(NotTestableError, match=r"'compiler' did not finish within 2 s"):
+        toolchain.build(toolchain.Toolchain(lasting, "go1.24"), tmp_path, launcher, 2)
+    assert eventually(lambda: gone(tmp_path / "pid"))
+
+
+COMPILING = """
+import sys
+from pathlib import Path
+from ipclab.spawn.launcher import Launcher
+from ipclab.studies.multiplexer import toolchain
+folder, go = Path(sys.argv[1]), toolchain.Toolchain(Path(sys.argv[2]), "go1.24")
+with Launcher(folder / "ledger", "gc:collect") as launcher:
+    toolchain.build(go, folder, launcher)
+"""
+
+
+def test_a_compiler_ends_with_its_parent_and_its_files_with_it(tmp_path: Path) -> None:
+    """Its own files lie where GOTMPDIR says, and a process that it started goes on when it is
+    killed.
+    """
+    script = (
+        f'head -c 9999 /dev/zero > "$GOTMPDIR/work"; sleep 100 & echo $! > {tmp_path}/pid; wait'
+    )
+    go = command(tmp_path, "hang", script)
+    env = environment(tmp_path)
+    process = subprocess.Popen([sys.executable, "-c", COMPILING, str(tmp_path), str(go)], env=env)
+    assert eventually(
+        lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()
+    )
+    assert list((tmp_path / "tmp").glob("*/work"))
+    process.kill()
+    process.wait()
+    assert eventually(lambda: gone(tmp_path / "pid"))
+    assert eventually(lambda: not [*(tmp_path / "tmp").iterdir(), *(tmp_path / "ledger").iterdir()])

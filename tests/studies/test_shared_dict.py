@@ -1,0 +1,355 @@
+"""The shared-dictionary study: its points, its scenarios on real ranks, its proof."""
+
+import re
+import struct
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipclab.backends.codecs import encoded_bytes
+from ipclab.backends.interface import Place
+from ipclab.errors import UsageError
+from ipclab.frames.points import point_rows
+from ipclab.machine.placement import Placement
+from ipclab.session.request import Request
+from ipclab.spawn import mpi
+from ipclab.spawn.failures import LaunchError
+from ipclab.spawn.heat import launch_alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.names import KEY
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
+from ipclab.studies.installed import studies, study
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES, Profile
+from ipclab.studies.shared_dict.published import STORES
+from ipclab.studies.shared_dict.study import WRITES, SharedDictStudy, staleness
+from tests.spawn.test_ranks import CPUS, MISSING
+from tests.support.commands import files_of, names_of, processes_of, servers_of
+
+STUDY = SharedDictStudy()
+QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
+FREE = Placement("free", (CPUS,), "free")
+SHARED = {"lmdb", "mpi-window", "posix-shm", "shared-memory"}
+LEVELS = {"arm", "codec", "entries", "readers", "sync", "map", "nodes"}
+
+
+def points(profile: Profile = QUICK, *names: str) -> list[Point]:
+    return STUDY.points(profile, Sweep(None, names or None))
+
+
+def test_it_is_measured_after_the_payload_and_its_mechanisms_are_stores() -> None:
+    assert study("shared_dict").name == "shared_dict"
+    order = [
+        "limits",
+        "payload",
+        "shared_dict",
+        "multiplexer",
+        "round_trip",
+        "file_io",
+        "calibration",
+    ]
+    assert [name for name in studies() if name in order] == order
+    for name in ("tcp", "zmq-tcp"):  # no store; one between nodes only
+        with pytest.raises(UsageError, match=f"study shared_dict has no backend '{name}'; "):
+            Request(("shared_dict",), "smoke", sweep=Sweep(None, (name,))).points()
+
+
+@pytest.mark.parametrize(
+    ("size", "entries"), [(88, 1), (136, 1), (137, 2), (520, 9), (521, 10), (55_039, 1000)]
+)
+def test_a_size_is_the_dictionary_that_fits_in_it(size: int, entries: int) -> None:
+    found = STUDY.points(SMOKE, Sweep((size,)))
+    assert {point.levels["entries"] for point in found} == {entries}
+    pickled = {point.size_bytes for point in found if point.levels["codec"] == "pickle"}
+    assert pickled == {encoded_bytes("pickle", entries)}
+
+
+def test_every_scenario_has_its_points() -> None:
+    found = points()
+    assert len({point.id for point in found}) == len(found)
+    assert all(set(point.levels) == LEVELS for point in found)
+    assert {point.block for point in found} == {"shared-dict"}
+    by_arm = {
+        arm: [point for point in found if point.levels["arm"] == arm]
+        for arm in ("published", "stream", "live")
+    }
+    # Three at four sizes with three readers, and the messages with one.
+    assert Counter(point.backend for point in by_arm["published"]) == {
+        "lmdb": 4,
+        "shared-memory": 4,
+        "zmq-push": 8,
+    }
+    assert {point.backend for point in by_arm["stream"]} == SHARED | {
+        "mpi-bcast",
+        "zmq-pub",
+        "zmq-push",
+    }
+    assert {point.backend for point in by_arm["live"]} == SHARED
+    assert {point.levels["entries"] for point in by_arm["live"]} == {10, 1000}
+    many = [point for point in found if point.levels["arm"] == "read-many"]
+    assert {point.backend for point in many} == SHARED | {"mpi-bcast", "zmq-pub"}
+    for backend in SHARED:
+        assert {point.placement for point in many if point.backend == backend} == {
+            "free",
+            "same",
+            "cross",
+        }
+    for backend in ("lmdb", "posix-shm"):
+        codecs = {point.levels["codec"] for point in many if point.backend == backend}
+        assert codecs == {"pickle", "msgpack", "json", "fixed"}
+    kinds = {
+        (point.levels["sync"], point.levels["map"]) for point in found if point.backend == "lmdb"
+    }
+    assert kinds == {("off", "writemap"), ("off", "default"), ("on", "writemap"), ("on", "default")}
+
+
+def test_profiles_add_readers_and_entries() -> None:
+    def levels(profile: Profile, name: str) -> set[object]:
+        return {point.levels[name] for point in points(profile)}
+
+    assert levels(SMOKE, "readers") == levels(QUICK, "readers") == {1, 3}
+    assert levels(PROFILES["standard"], "readers") == levels(FULL, "readers") == {1, 3, 7}
+    assert levels(SMOKE, "entries") == {10}
+    assert levels(QUICK, "entries") == {10, 100, 1000, 10_000}
+    assert levels(FULL, "entries") == {10, 100, 1000, 10_000, 100_000}
+    published = {
+        (point.backend, point.levels["readers"])
+        for point in points(FULL)
+        if point.levels["arm"] == "published"
+    }
+    assert published == {
+        *((name, readers) for name in ("lmdb", "shared-memory") for readers in (3, 7)),
+        *(("zmq-push", readers) for readers in (1, 3, 7)),
+    }
+    for profile in PROFILES.values():
+        effort = STUDY.effort(profile)
+        for point in points(profile, "lmdb"):
+            writes = STUDY.roles(point, effort, FREE, 1)[0].arguments["writes"]
+            turns = 1 if point.levels["arm"] == "published" else effort.turns
+            assert (
+                writes * turns * STUDY.of_point(point, effort, in_contest=False).least_launches
+                >= 30
+            )
+
+
+def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ipclab.backends import installed as registry
+    from ipclab.backends.interface import Backend
+
+    other = Backend("other", store=registry.backend("posix-shm").store)
+    monkeypatch.setattr(registry, "backends", lambda: {"other": other})
+    assert Counter(point.levels["arm"] for point in points()) == {
+        "read-many": 7,
+        "stream": 4,
+        "live": 2,
+    }
+
+
+def test_without_mpi_every_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(mpi, "mpiexec", lambda: None)
+    for point in points(SMOKE):
+        assert (STUDY.missing(point, tmp_path) or "").startswith("there is no mpiexec; install")
+
+
+@pytest.fixture(scope="module")
+def bench(launcher: Launcher) -> Iterator[RankBench]:
+    """Four ranks."""
+    if MISSING:
+        pytest.skip(MISSING)
+    with RankBench(launcher, 4) as made:
+        yield made
+
+
+def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> Launch:
+    roles = STUDY.roles(point, SMOKE, FREE, 3)
+    if target:
+        planted = f"tests.support.rank_targets:{target}"
+        roles = [Role(role.name, planted, {**role.arguments, **more}, role.cpus) for role in roles]
+    return STUDY.collect(point, launch_alone(bench, point, roles, 30), 3)
+
+
+EACH = -(-WRITES // (SMOKE.least_launches * SMOKE.turns))  # writes of a turn at least
+SCENARIOS = [
+    point for point in points(SMOKE) if point.placement == "free" and point.levels["readers"] == 3
+]
+
+
+@pytest.mark.parametrize("point", SCENARIOS, ids=lambda point: point.id[:60])
+def test_every_reader_makes_every_read_of_every_scenario(bench: RankBench, point: Point) -> None:
+    launch = launched(bench, point)
+    facts, samples, arm = launch.facts, launch.samples, point.levels["arm"]
+    assert (facts["lost"], facts["torn"], facts["readers"], facts["fresh_ranks"]) == (0, 0, 3, 1)
+    assert facts["reads"] == facts["reads_wanted"] == len(samples["read"])
+    assert facts["reads_per_reader"] == [facts["reads_wanted"] / 3] * 3
+    assert facts["ranks_per_cpu"] == 4 / len(CPUS)
+    for op in ("read", "write"):
+        whole = sum(samples[op])
+        parts = [part for part in samples if part.startswith(f"{op}.")]
+        assert len(parts) == 2
+        assert sum(sum(samples[part]) for part in parts) == whole
+    if arm == "published":
+        messages = 300 if point.backend == "zmq-push" else 1
+        assert facts["reads"] == 300
+        # a program takes no turns
+        assert len(samples["write"]) == max(messages, -(-WRITES // SMOKE.least_launches))
+        assert samples["write-total"].tolist() == [sum(samples["write"][:messages])]
+        assert len(samples["read-total"]) == 3
+        assert sum(samples["read-total"]) == sum(samples["read"])
+    if arm in ("published", "read-many"):
+        assert samples["write-cold"].tolist() == [samples["write"][0]]
+    if arm == "stream":
+        assert len(samples["update"]) == len(samples["write"]) >= EACH
+        assert facts["messages_per_second"] > 0  # type: ignore[operator]
+    if arm == "live":
+        assert len(samples["staleness"]) == facts["reads"]
+        assert samples["staleness"].min() > 0
+        assert facts["versions_behind_max"] >= facts["versions_behind_mean"] >= 0  # type: ignore[operator]
+
+
+def chosen(backend: str, arm: str, entries: int = 10) -> Point:
+    wanted = {"arm": arm, "entries": entries, "readers": 3, "codec": "pickle"}.items()
+    found = [
+        each
+        for each in points(QUICK, backend)
+        if wanted <= each.levels.items() and each.placement == "free"
+    ]
+    return next(
+        point
+        for point in found
+        if point.levels["sync"] != "on" and point.levels["map"] != "default"
+    )
+
+
+def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
+    with pytest.raises((PayloadError, LaunchError), match="torn"):
+        for _ in range(10):  # of which one at least reads while half is written
+            launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
+
+
+def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
+    """A header of size and version before the content, a segment of 100 MiB, one key; and none is
+    left.
+    """
+    place = Place("ipclab-test-published-1", str(tmp_path), 64)
+    lmdb, writer, reader = (
+        STORES[name](place, end)
+        for name, end in (("lmdb", True), ("shared-memory", True), ("shared-memory", False))
+    )
+    for content in (b"first", b"the second"):
+        for writes, reads in ((lmdb, lmdb), (writer, reader)):
+            writes.write(content, 0)
+            assert reads.read(0, 0)[1] == content
+    file = Path("/dev/shm", place.name("store"))
+    assert (file.stat().st_size, file.stat().st_mode & 0o777) == (100 << 20, 0o600)
+    assert file.read_bytes()[:18] == struct.pack("II", 10, 2) + b"the second"
+    for store in (lmdb, reader, writer):
+        store.close()
+    left = [*tmp_path.iterdir(), *Path("/dev/shm").glob("ipclab-test-published*")]
+    assert left == [tmp_path / KEY]
+
+
+@pytest.mark.slow
+def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
+    why = (
+        r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of"
+        r" 65,536; give it"
+    )
+    with pytest.raises(LaunchError, match=why):
+        launched(bench, chosen("lmdb", "read-many", 10_000), "small_map")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["lmdb", "mpi-bcast", "posix-shm"])
+@pytest.mark.parametrize(("victim", "name"), [(0, "writer"), (2, "reader 2")])
+def test_a_killed_rank_is_named_and_others_go_on(
+    bench: RankBench, backend: str, victim: int, name: str
+) -> None:
+    point = chosen(backend, "stream", 100)
+    with pytest.raises(
+        LaunchError, match=re.escape(f"rank {victim} ({name}) was killed by SIGKILL")
+    ):
+        launched(bench, point, "killed", victim=victim)
+    session = bench.launcher.session
+    assert processes_of(session.id) == servers_of(bench.launcher)
+    assert names_of(session.id) == []
+    assert files_of(session.folder) == []
+    assert launched(bench, point).facts["torn"] == 0
+
+
+def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
+    facts = {"asked": 2, "writes": 3, "messages": 3, "ranks_per_cpu": 2.0, "fresh_ranks": 1}
+    samples = {"write": array("q", [5, 6, 7]), "stamp": array("q", [100, 200, 300])}
+    found = {"writer": Outcome(samples, {}, facts)}
+    for number, made in enumerate(reads, start=1):
+        kept = {"read": [4] * made, "version": [1, 2, 2][:made], "seen": [150, 310, 310][:made]}
+        arrays = {op: array("q", values) for op, values in kept.items()}
+        turns = {op: [len(values)] for op, values in kept.items()}
+        counters = {"read": {"cpu_ns": float(number)}}
+        found[f"reader {number}"] = Outcome(arrays, counters, {"reads": made, "torn": torn}, turns)
+    return found
+
+
+def test_lost_and_torn_reads_fail_the_launch() -> None:
+    point = Point("shared_dict", "lmdb", 521, "free", {"arm": "live", "readers": 2})
+    launch = STUDY.collect(point, outcomes([2, 2]), 1)
+    assert launch.samples["read"].tolist() == [4] * 4
+    assert launch.samples["staleness"].tolist() == [50, 110, 50, 110]
+    assert launch.counters == {"read": {"cpu_ns": 1.5}}
+    assert launch.facts["versions_behind_max"] == 1
+    assert (launch.facts["reads"], launch.facts["reads_per_reader"]) == (4, [2, 2])
+    with pytest.raises(
+        PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")
+    ):
+        STUDY.collect(point, outcomes([2, 1]), 1)
+    with pytest.raises(PayloadError, match="2 of 4 reads were torn"):
+        STUDY.collect(point, outcomes([2, 2], torn=1), 1)
+    with pytest.raises(PayloadError, match="were lost"):
+        STUDY.collect(point, outcomes([2]), 1)
+
+
+def test_staleness_is_age_and_versions_behind() -> None:
+    stamps = np.array([10, 20, 30], np.int64)
+    ages, behind = staleness(stamps, np.array([1, 1, 3]), np.array([12, 31, 31]))
+    assert ages.tolist() == [2, 21, 1]
+    assert behind.tolist() == [0, 2, 0]
+
+
+def test_more_ranks_than_cpus_are_flagged() -> None:
+    point = Point("shared_dict", "lmdb", 521, "free", {"arm": "live"})
+
+    def flags(ranks_per_cpu: float) -> set[str]:
+        samples = {"read": np.array([5, 6], np.int64)}
+        launches = [
+            Launch(dict(samples), {}, facts={"ranks_per_cpu": ranks_per_cpu}) for _ in range(2)
+        ]
+        return {
+            flag
+            for row in point_rows(Measured(point, launches, "budget"))
+            for flag in str(row["flags"]).split(";")
+        }
+
+    assert "oversubscribed" in flags(2.0)
+    assert "oversubscribed" not in flags(1.0)
+
+
+def test_ranks_that_share_cpus_have_few_launches_but_where_the_text_had_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    standard = STUDY.effort(PROFILES["standard"])
+    for point in points(PROFILES["standard"], "lmdb"):
+        crowded = int(point.levels["readers"]) > 3 and point.levels["arm"] != "published"
+        assert STUDY.of_point(point, standard, in_contest=False).least_launches == (
+            3 if crowded else standard.least_values
+        )
