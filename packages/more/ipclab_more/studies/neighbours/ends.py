@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
+from ipclab.spawn.loops import DISCARDED, fitting, keep, keep_parted, paced
 from ipclab.spawn.proof import LOOKED
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.round_trip import ends
@@ -48,7 +48,7 @@ def ask_beside_hog(
                         _one_by_one(worker, Trips(channel, channel.recv, proof, count), gap_ns)
                     else:
                         times, kept = closed_loop(channel, channel.recv, proof, count)
-                        keep(worker, OP, times[kept])
+                        keep_parted(worker, OP, times, kept)
                     after = hogs.steps()
                     ended = clock()
                 hogs.rest()
@@ -90,8 +90,8 @@ def _one_by_one(worker: Worker, trips: Trips, period_ns: int) -> None:
             trips.go, len(trips.plan), period_ns, _sleep_until, trips.check
         )
     idle = np.maximum(due, np.concatenate([due[:1], ends_at[:-1]]))
-    keep(worker, OP, (ends_at - starts)[trips.kept])
-    keep(worker, INTENDED, (ends_at - due)[trips.kept])
+    keep_parted(worker, OP, ends_at - starts, trips.kept)
+    keep_parted(worker, INTENDED, ends_at - due, trips.kept)
     # from when it was due, and the one before was over, until this end runs
     keep(worker, "wake-up", (starts - idle)[trips.kept])
 
