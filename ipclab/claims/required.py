@@ -35,6 +35,10 @@ FIXED = "launches"  # the parameter of a run whose number of launches was fixed 
 STATISTICS, UNSHOWN = (labels.WORDS[name] for name in ("statistics", "unshown"))
 COLUMNS = ["id", "requirement", "statistic", "n", "evidence", "verdict", "word", "why"]
 COUNTED = N_("{launches:int} launches, {samples:int} samples")
+COUNTED_ALL = N_(
+    "{launches:int} launches, {samples:int} samples, {others:int} operations beside these (warm,"
+    " first, looked at)"
+)
 NOTES = [
     N_("One sample beyond an unconditional bound violates it, whatever the others are."),
     N_(
@@ -83,12 +87,18 @@ def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
         "id": requirement.id,
         "requirement": words,
         "statistic": _statistic(lab, requirement),
-        "n": lab.say(COUNTED, launches=found.launches, samples=found.samples),
+        "n": _counted(lab, found),
         "evidence": _evidence(lab, requirement, found),
         "verdict": _verdict(lab, found),
         "word": found.verdict,
         "why": found.why,
     }
+
+
+def _counted(lab: "ReportLab", found: Evidence) -> str:
+    """Return how much was judged: samples, and what was timed beside them and kept."""
+    counts = {"launches": found.launches, "samples": found.samples, "others": found.others}
+    return lab.say(COUNTED_ALL if found.others else COUNTED, **counts)
 
 
 def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
@@ -138,10 +148,10 @@ def _evidence(lab: "ReportLab", requirement: Requirement, found: Evidence) -> st
 def _verdict(lab: "ReportLab", found: Evidence) -> str:
     """Return a verdict in words, with what violates the bound or what keeps it from being shown."""
     word = lab.say(labels.WORDS["verdicts"][found.verdict])
-    counts = {"n": found.beyond, "samples": found.samples, "more": found.more}
+    counts = {"n": found.beyond, "samples": found.samples + found.others, "more": found.more}
     if found.verdict == VIOLATED and found.beyond:
-        in_all = N_("violated in {n:int} of {samples:int} samples")
-        at_least = N_("violated in at least {n:int} of {samples:int} samples")
+        in_all = N_("violated in {n:int} of {samples:int} operations")
+        at_least = N_("violated in at least {n:int} of {samples:int} operations")
         return lab.say(in_all if found.counted else at_least, **counts)
     if found.verdict in (NOT_SHOWN, NOT_TESTABLE) and found.why:
         reason = lab.say(UNSHOWN[found.why], **counts)

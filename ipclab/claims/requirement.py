@@ -1,4 +1,4 @@
-"""Requirements: each names its statistic, and is judged on the samples or the frames of a run.
+"""Requirements: each names its statistic, and is judged on all operations or the frames of a run.
 
 No number of samples shows a maximum, but one refutes it. What of a maximum can be shown is a
 `coverage` of launches by their largest samples, with confidence (`claims.tolerance`).
@@ -23,7 +23,7 @@ from ipclab.frames.metrics import summary
 from ipclab.prose.language import RuleError
 from ipclab.prose.units import KINDS
 from ipclab.stats.quantity import Quantity
-from ipclab.store.launch import Samples, Times
+from ipclab.store.launch import UNRECORDED, Samples, Times
 from ipclab.store.samples import Measured
 
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
@@ -104,14 +104,16 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 class Evidence(NamedTuple):
     """What a run shows of a requirement: the verdict, and what it rests on.
 
-    Of `samples` in `launches`, `beyond` violate the bound (at least so many where not all samples
-    were kept: `counted`), where samples decide. `value` is the largest, or the statistic with its
+    Of `samples` in `launches`, and of `others` that were timed beside these (warm, first and
+    looked-at operations), `beyond` violate the bound (at least so many where not all were kept:
+    `counted`), where samples decide. `value` is the largest, or the statistic with its
     interval. `why` says what keeps it from being shown; `more` launches would be enough.
     """
 
     verdict: str
     launches: int = 0
     samples: int = 0
+    others: int = 0
     beyond: int = 0
     counted: bool = True
     value: Quantity | None = None
@@ -132,6 +134,7 @@ def judge_samples(
     return worst._replace(
         launches=sum(one.launches for one in every),
         samples=sum(one.samples for one in every),
+        others=sum(one.others for one in every),
         beyond=sum(one.beyond for one in every),
         counted=all(one.counted for one in every),
     )
@@ -151,20 +154,25 @@ def judge_frames(requirement: Requirement, run: ValueSource) -> Evidence:
 
 
 def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
-    """Return what the samples of one point show."""
+    """Return what all operations of one point that were timed show: samples, and those beside."""
     launches = sorted(measured.launches, key=lambda launch: launch.order)
-    of_launch = [summary(launch, op) for launch in launches]
-    largest = [known[MAX] for known in of_launch]
-    beyond = [
-        _beyond(launch.times(op), most, requirement.rule)
-        for launch, most in zip(launches, largest, strict=True)
-    ]
+    largest, beyond, counts = list[float](), list[int](), {op: 0, UNRECORDED + op: 0}
+    for launch in launches:
+        timed = [name for name in counts if name in launch.samples]
+        known = {name: summary(launch, name) for name in timed}
+        largest.append(max(known[name][MAX] for name in timed))
+        beyond.append(
+            sum(_beyond(launch.times(name), known[name][MAX], requirement.rule) for name in timed)
+        )
+        for name in timed:
+            counts[name] += int(known[name]["samples"])
     found = Evidence(
         NOT_SHOWN,
         len(launches),
-        sum(int(known["samples"]) for known in of_launch),
+        counts[op],
+        counts[UNRECORDED + op],
         sum(beyond),
-        not any(op in launch.whole for launch in launches),
+        not any(name in launch.whole for launch in launches for name in counts),
         Quantity(max(largest), "ns"),
     )
     if any(launch.per.get(op, 1) > 1 for launch in launches):

@@ -43,7 +43,7 @@ class Metric(NamedTuple):
 
 def metrics(measured: Measured) -> Iterator[Metric]:
     """Yield what is known of times, of counters, and of what workers noted with each launch."""
-    ops = measured.op_names()
+    ops = measured.launches[0].op_names()
     flags = _flags(measured)
     launches = measured.launches
     first = launches[0]

@@ -58,7 +58,7 @@ class LaunchMedians:
         """Return that of `launch`, number `number` of its point."""
         medians = {}
         turns = {}
-        for op in launch.samples:
+        for op in launch.op_names():
             medians[op] = launch.median(op)
             turns[op] = launch.turn_medians(op) or [medians[op]]
         round_of = launch.facts.get(ROUND, number)
@@ -138,7 +138,7 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
             CROWDED: taken.crowded,
             TURNS: None,
         }
-        for op in launch.samples:
+        for op in launch.op_names():
             of_op = summary(launch, op)
             about_op = about | {"op": op, "unit": "ns"}
             yield about_op | {"metric": "p50", "value": of_op["median"], TURNS: taken.turns[op]}

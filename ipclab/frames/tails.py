@@ -70,7 +70,7 @@ def quantiles_by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataF
     for file in run.point_files(study):
         measured = decode(file)
         for number, launch in enumerate(measured.launches):
-            for op in launch.samples:
+            for op in launch.op_names():
                 values[measured.point.id, number, op] = of_launch(launch, op, quantile)
     keys = zip(launches.point, launches.launch, launches.op, strict=True)
     return launches.assign(value=[values[key] for key in keys])

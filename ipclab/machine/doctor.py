@@ -140,7 +140,7 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
             measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
-            op = measured.op_names()[0]
+            op = measured.launches[0].op_names()[0]
             medians = [
                 np.quantile(launch.times(op), 0.5, method="inverted_cdf")
                 for launch in measured.launches

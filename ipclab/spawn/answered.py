@@ -1,4 +1,4 @@
-"""Proof of request and answer: what is looked at comes back with a secret of the launch in it.
+"""Proof of request and answer: every question comes back with a secret of the launch in it.
 
 The server alone has the secret when it answers, and mixes it with what arrived.
 """
@@ -14,13 +14,19 @@ import numpy as np
 from ipclab.spawn.proof import (
     LARGE,
     MARK,
+    SMALL,
     AwaitedError,
     Data,
     Numbered,
     PayloadError,
+    altered,
     arrived,
+    differing,
+    last_word,
     noise,
+    unlike,
 )
+from ipclab.spawn.seal import Seal
 
 
 class _Meeting(Protocol):
@@ -33,34 +39,83 @@ class _Meeting(Protocol):
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]: ...
 
 
-class Proof(Numbered):
-    """One end's share of the proof of request and answer; the end of role `server` answers."""
+AFTER, BEFORE = 8, 64  # how far from an answer's own number others are looked for, once it is wrong
 
-    def __init__(self, worker: _Meeting, size: int) -> None:
+
+class Proof(Numbered):
+    """One end's share of the proof of request and answer; the end of role `server` answers.
+
+    Every answer holds all of its question, and what only the server knows: a short one each byte
+    turned by a table of its own, a longer one stamps, or all of it where it is looked at. What is
+    received is to be exactly of `kind`.
+    """
+
+    def __init__(self, worker: _Meeting, size: int, receive: str = "bytes") -> None:
         own = {"secret": secrets.token_hex(16)} if worker.role == "server" else {}
         secret = worker.meet(**own)["server"]["secret"]
         super().__init__(f"{worker.prefix} {secret}", size)
         self.worker = worker
+        self.kind: type = bytes if receive == "bytes" else memoryview
+        self.owned = receive != "view"  # by whoever receives it
+        self.last, self.tail = last_word(size)
+        self.short = size <= SMALL
         self.key = np.frombuffer(noise(secret, size), np.uint8)
         self.shift = random.Random(secret).randrange(size)
         self.room = np.zeros(size, np.uint8)
+        self.seal = Seal(secret, size)
+        self.answered = 0  # by this end
 
     def plan(self, count: int, warm: bool = False) -> list[bool]:
         """Return it for the next turn, which warms up where it is the first or not recorded."""
         warm = warm or not self.planned or not self.worker.recording
+        self.seal.stamps.ahead(max(self.made, self.answered), count)
         return super().plan(count, warm)
 
     def next(self) -> Data:
         """Return the next message; a short one is an object of its own, which none need copy."""
         message = super().next()
-        return bytes(message) if self.size <= LARGE else message
+        self.asked = bytes(message) if self.size <= LARGE else message
+        return self.asked
 
-    def mixed(self, data: Data) -> memoryview:
-        """Return the answer to `data` of an operation that is looked at; good until the next one."""
+    def arrive(self, data: Data) -> Data:
+        """Return `data`, which is there: of its kind, as long as was sent, with its last word."""
+        if type(data) is not self.kind or len(data) != self.size:
+            raise self.unlike(data)
+        self.last(data, self.tail)
+        return data
+
+    def unlike(self, data: Data) -> PayloadError:
+        """Return what is wrong with an answer of another kind or length."""
+        if type(data) is not self.kind:
+            return unlike(data, self.kind, f"message {self.made - 1}")
+        return self.messages.fault(self.made - 1, data)
+
+    def answer(self, data: Data, look: bool) -> Data:
+        """Return the answer to `data`, the next question; good until the next one.
+
+        Raises `PayloadError` where that has another length or kind.
+        """
+        if type(data) is not self.kind:
+            raise unlike(data, self.kind, f"message {self.messages.number(data)} at the server")
         if len(data) != self.size:
             what = f"arrived at the server with {len(data):,} of {self.size:,} bytes"
             raise arrived(self.messages.number(data), what)
-        # What turns a bit on both ways turns two: each byte goes back at another place.
+        number, self.answered = self.answered, self.answered + 1
+        if self.short:
+            return self.seal.turned(number, data)
+        if look:
+            return self.mixed(data)
+        if self.size > LARGE and self.owned:
+            return self.seal.stamped_there(number, data)
+        room = self.room.data
+        room[:] = data
+        return self.seal.stamped(number, room)
+
+    def mixed(self, data: Data) -> memoryview:
+        """Return `data` with every byte at another place and mixed with the secret.
+
+        What turns a bit on both ways turns two.
+        """
         arrived_bytes = np.frombuffer(data, np.uint8)
         self.room[: self.size - self.shift] = arrived_bytes[self.shift :]
         self.room[self.size - self.shift :] = arrived_bytes[: self.shift]
@@ -93,23 +148,44 @@ class Proof(Numbered):
                 why = f"the first or last {MARK} are not those that were sent"
                 raise arrived(number, "arrived at the server with other bytes", why)
 
+    def alike(self, number: int, answer: Data) -> bool:
+        """Tell whether `answer` is the server's to message `number`, made last."""
+        if self.short:
+            return answer == self.seal.turned(number, self.asked)
+        self.messages.stamp(*self.seal.stamps.of(number), number)
+        return super().alike(number, answer)
+
     def look(self, number: int, answer: Data) -> None:
         """Raise `PayloadError` unless `answer` is the server's to message `number`, made last."""
         self.compared += 1
-        whole = len(answer) == self.size
-        if whole and self.messages.begins(number, answer):
-            raise arrived(number, "was not answered by the server", "its secret is not in it")
-        if not whole or not self.messages.begins(number, self.clear(answer)):
+        if self.short:
+            whole = self.alike(number, answer)
+        else:
+            whole = len(answer) == self.size and self.messages.begins(number, self.clear(answer))
+        if not whole:
             raise self.fault(number, answer)
 
     def fault(self, number: int, answer: Data) -> PayloadError:
-        """Return what is wrong with `answer`, which may hold the secret: an older one, or torn."""
+        """Return what is wrong with `answer` to message `number`: whose it is, or how it is torn."""
         if len(answer) != self.size:
             return self.messages.fault(number, answer)
-        both = answer, self.clear(answer)
-        old = [data for data in both if self.messages.other(number, data) is not None]
-        torn = min(both, key=lambda data: self.messages.differing(number, data))
-        return self.messages.fault(number, (*old, torn)[0])
+        answer = bytes(answer)
+        if answer == self.messages.at(number):
+            return arrived(number, "was not answered by the server", "its secret is not in it")
+        for other in range(number + AFTER, number - BEFORE, -1):
+            if other != number and answer in self._forms(other, (number, other)):
+                return self.messages.replaced(number, other)
+        forms = self._forms(number, (number,))
+        wanted = min(forms, key=lambda form: differing(form, answer))
+        return altered(number, wanted, answer)
+
+    def _forms(self, number: int, answers: Sequence[int]) -> list[bytes]:
+        """Return the answers to message `number`, as each number of `answers` would have it."""
+        question = bytes(self.messages.at(number))
+        if self.short:
+            return [bytes(self.seal.turned(answer, question)) for answer in answers]
+        stamped = [self.seal.stamped(answer, bytearray(question)) for answer in answers]
+        return [*map(bytes, stamped), bytes(self.mixed(question))]
 
     @contextmanager
     def going(self) -> Iterator[None]:

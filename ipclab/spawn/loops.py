@@ -10,7 +10,7 @@ import numpy as np
 
 from ipclab.spawn.proof import recorded
 from ipclab.spawn.worker import Worker, usage, zeros
-from ipclab.store.launch import Samples
+from ipclab.store.launch import UNRECORDED, Samples
 
 AWAKE_NS = 200_000
 DISCARDED = 2  # operations at the start of a turn, in which caches and predictors come back
@@ -87,8 +87,8 @@ def record(
     """Run `step` `count` times; keep samples of `op` and of each `op.phase`; return the median.
 
     `step` returns the clock (ns) at its start and after each of its phases: one stamp more than
-    `phases`. With one phase, only `op` itself is kept. The first `discarded` steps are not kept, nor
-    those that `plan` looks at and what follows these.
+    `phases`. With one phase, only `op` itself is kept. The first `discarded` steps are kept apart,
+    and so are those that `plan` looks at and what follows these.
     """
     width = len(phases) + 1
     stamps = zeros(count * width)
@@ -99,8 +99,10 @@ def record(
                 stamps[place] = stamp
                 place += 1
     kept = recorded(plan or [False] * count, discarded)
-    rows = np.frombuffer(stamps, dtype=np.int64).reshape(count, width)[kept]
+    every = np.frombuffer(stamps, dtype=np.int64).reshape(count, width)
+    rows = every[kept]
     keep_phases(worker, op, phases, rows)
+    keep_unrecorded(worker, op, every[:, -1] - every[:, 0], kept)
     return float(np.median(rows[:, -1] - rows[:, 0]))
 
 
@@ -120,6 +122,38 @@ def keep(worker: Worker, op: str, values: "np.ndarray[Any, Any]") -> None:
         samples = worker.outcome.samples.setdefault(op, zeros(0))
         samples.frombytes(np.ascontiguousarray(values, dtype=np.int64).tobytes())
         worker.outcome.turns.setdefault(op, []).append(len(values))
+
+
+def keep_parted(
+    worker: Worker,
+    op: str,
+    values: "np.ndarray[Any, Any]",
+    recorded: "np.ndarray[Any, np.dtype[np.bool_]]",
+) -> None:
+    """Keep those of all `values` (int64 ns) of a turn that are `recorded` as samples of `op`.
+
+    The others are kept apart.
+    """
+    keep(worker, op, values[recorded])
+    keep_unrecorded(worker, op, values, recorded)
+
+
+def keep_unrecorded(
+    worker: Worker,
+    op: str,
+    values: "np.ndarray[Any, Any]",
+    recorded: "np.ndarray[Any, np.dtype[np.bool_]] | None" = None,
+) -> None:
+    """Keep those of `values` (int64 ns) that are no samples of `op` under a name of their own.
+
+    That is all of a turn that only warms up, and of none where `recorded` is not given. Whoever
+    asks for the worst of all operations needs them.
+    """
+    if recorded is not None and worker.recording:
+        values = values[~recorded]
+    if len(values):
+        samples = worker.outcome.samples.setdefault(UNRECORDED + op, zeros(0))
+        samples.frombytes(np.ascontiguousarray(values, dtype=np.int64).tobytes())
 
 
 def count_faults(worker: Worker, op: str, step: Callable[[], object]) -> None:

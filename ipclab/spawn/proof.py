@@ -1,18 +1,21 @@
 """Proof that what is timed is what arrived: numbered messages, some of which are compared whole.
 
-Messages come in turn from 16 random buffers and begin with a number that is never used again. Which
-of them are looked at, the ends know and the mechanism does not.
+Messages come in turn from 16 random buffers and begin with a number that is never used again. Each
+has stamps of its own somewhere inside. Where these are, and which messages are looked at, the ends
+know and the mechanism does not.
 """
 
 import hashlib
 import random
+import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.spawn.stamps import Stamps
 
 Data = bytes | bytearray | memoryview
 BUFFERS, STEP = 16, 64  # the buffers begin a cache line apart, so that caches hold them as one
@@ -29,6 +32,10 @@ END = -1  # the number of a message that comes after the last one
 
 class PayloadError(LabError):
     """Data were lost, torn, repeated or reordered on the way."""
+
+
+class UnlikeError(PayloadError):
+    """What was handed over is no object of the kind that was asked for: a view, or a promise."""
 
 
 class AwaitedError(PayloadError):
@@ -48,9 +55,9 @@ def arrived(number: int, what: str, why: str = "") -> PayloadError:
 class Messages:
     """The messages of `size` bytes that follow from `key`, the same in each process that knows it.
 
-    Message `number` is a window on random bytes with its number at the beginning. The windows
-    overlap, so a message has the numbers of the 15 before it inside. The bytes are `content`, where
-    it is given.
+    Message `number` is a window on random bytes with its number at the beginning and its `Stamps`
+    inside. The windows overlap, so a message has the numbers of the 15 before it inside. The bytes
+    are `content`, where it is given.
     """
 
     def __init__(self, key: str, size: int, content: bytes = b"") -> None:
@@ -63,6 +70,9 @@ class Messages:
         self.windows = [memoryview(self.pool)[at : at + size] for at in self.places]
         marks = [memoryview(self.pool)[at : at + MARK] for at in self.places]
         self.marks = [mark.cast("Q") for mark in marks]
+        self.base = bytes(self.pool)
+        self.stamps = Stamps(key, MARK, size, self.places, tail=True)
+        self.stamped: tuple[slice, ...] = ()  # where the pool is not as it was, but for the marks
         for number in range(-BUFFERS, 0):
             self.message(number)
 
@@ -73,8 +83,15 @@ class Messages:
         return beyond % (2 * half) - half + near
 
     def message(self, number: int) -> memoryview:
-        """Return message `number`, good until 15 others were made, which come in their order."""
+        """Return message `number`, good until the next one is made, which come in their order."""
+        pool = self.pool
+        for place in self.stamped:
+            pool[place] = self.base[place]
         self.marks[number % BUFFERS][0] = self.first + number
+        places, contents = self.stamps.of(number)
+        for place, content in zip(places, contents, strict=False):
+            pool[place] = content
+        self.stamped = places
         return self.windows[number % BUFFERS]
 
     def at(self, number: int) -> memoryview:
@@ -100,19 +117,51 @@ class Messages:
         self.at(number)
         return other if same else None
 
-    def differing(self, number: int, data: Data) -> int:
-        """Return how many bytes of `data`, which is as long, are not those of message `number`."""
-        wanted = np.frombuffer(self.windows[number % BUFFERS], np.uint8)
-        return int(np.count_nonzero(wanted != np.frombuffer(data, np.uint8)))
+    def replaced(self, number: int, other: int) -> PayloadError:
+        """Return the error of message `other` that came in place of message `number`."""
+        when = "again" if other < number else "too early"
+        return arrived(number, f"did not arrive: message {other} came in its place, {when}")
+
+    def stamp(self, places: Sequence[slice], contents: Sequence[bytes], number: int) -> None:
+        """Write `contents` over `places` of message `number`, until the next one is made."""
+        begin, pool = self.places[number % BUFFERS], self.pool
+        for place, content in zip(places, contents, strict=True):
+            where = slice(begin + place.start, begin + place.stop)
+            pool[where] = content
+            self.stamped = (*self.stamped, where)
+
+    def stamped_alike(self, number: int, data: Data) -> bool:
+        """Tell whether `data` has what message `number`, made last, has where it is stamped."""
+        begin, pool = self.places[number % BUFFERS], self.pool
+        return all(
+            data[place.start - begin : place.stop - begin] == pool[place] for place in self.stamped
+        )
 
     def fault(self, number: int, data: Data) -> PayloadError:
         """Return what is wrong with `data`, which arrived as message `number`, made last."""
         if len(data) != self.size:
             return arrived(number, f"arrived with {len(data):,} of {self.size:,} bytes")
         if (other := self.other(number, data)) is not None:
-            when = "again" if other < number else "too early"
-            return arrived(number, f"did not arrive: message {other} came in its place, {when}")
+            return self.replaced(number, other)
         return altered(number, self.windows[number % BUFFERS], data)
+
+
+def unlike(data: object, kind: type, what: str) -> PayloadError:
+    """Return why `data` is not what was asked for: exactly a `kind`, which is there."""
+    why = "what is handed over must be there, and the receiver's own unless a view is asked for"
+    return UnlikeError(f"{what} arrived as a {type(data).__name__}, not as {kind.__name__}", why)
+
+
+def last_word(size: int) -> tuple[Callable[[Data, int], object], int]:
+    """Return what reads the last word of a message of `size` bytes, and where that begins."""
+    width = min(MARK, size)
+    return struct.Struct(f"{width}s").unpack_from, size - width
+
+
+def differing(wanted: Data, data: Data) -> int:
+    """Return how many bytes of `data`, which is as long, are not those `wanted`."""
+    different = np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8)
+    return int(np.count_nonzero(different))
 
 
 def altered(number: int, wanted: Data, data: Data) -> PayloadError:
@@ -173,6 +222,7 @@ class Numbered:
             plan = [look or self.chance.random() < WARM_SHARE for look in plan]
         plan[0] |= not self.planned
         self.planned += count
+        self.messages.stamps.ahead(self.made, count)
         return plan
 
     def next(self) -> Data:
@@ -186,10 +236,18 @@ class Numbered:
         if look:
             self.look(self.made - 1, data)
             return
-        number, few = self.made - 1, self.checked
-        whole = len(data) == self.size and self.messages.begins(number, data[:few])
-        if not whole or not self.messages.ends(number, data[-few:]):
-            raise self.fault(number, data)
+        if not self.alike(self.made - 1, data):
+            raise self.fault(self.made - 1, data)
+
+    def alike(self, number: int, data: Data) -> bool:
+        """Tell whether `data` is message `number`, made last, at both ends and where stamped."""
+        messages, few = self.messages, self.checked
+        return (
+            len(data) == self.size
+            and messages.begins(number, data[:few])
+            and messages.ends(number, data[-few:])
+            and messages.stamped_alike(number, data)
+        )
 
     def look(self, number: int, data: Data) -> None:
         """Raise `PayloadError` unless `data` is message `number` whole, which was made last."""

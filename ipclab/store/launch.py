@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from ipclab.store.schema import LARGEST, Count, Whole
 
+UNRECORDED = "unrecorded."  # begins the name of what was timed of an op beside its samples
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
 # of one operation, where a sample stands for several
 Times = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -35,6 +36,13 @@ class Launch:
     per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]] = field(default_factory=dict)
     whole: dict[str, dict[str, float]] = field(default_factory=dict)
     turns: dict[str, list[Count]] = field(default_factory=dict)
+
+    def op_names(self) -> list[str]:
+        """Return the ops that have values: not what was timed before, beside and between these.
+
+        That (warm, first and looked-at operations) is in `samples` under `UNRECORDED` and the op.
+        """
+        return [op for op in self.samples if not op.startswith(UNRECORDED)]
 
     def times(self, op: str) -> Samples | Times:
         """Return the ns of one operation for each sample of `op`."""

@@ -16,11 +16,11 @@ from ipclab.errors import UsageError
 from ipclab.paths import Paths
 from ipclab.report.appendix.thin import thinned
 from ipclab.report.lab import ReportLab, lab_of
-from ipclab.store.launch import Launch
+from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
 from ipclab.store.record import create, encode
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured
+from ipclab.store.samples import Measured, decode
 from tests.support.bundled import NOW, make_run
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000
@@ -84,17 +84,17 @@ def judged(tmp_path: Path, paths: Paths, run: RunFolder, text: str) -> tuple[str
 
 WORDS = {
     "en": (
-        "violated in 1 of 400 samples",
+        "violated in 1 of 400 operations",
         "not shown: 49 more launches, all within the bound, would show it",
         "holds",
     ),
     "ko": (
-        "400개 표본 중 1개에서 위반",
+        "작업 400개 중 1개에서 위반",
         "입증되지 않음: 모두 한계 이내인 실행이 49회 더 있으면 입증됨",
         "성립",
     ),
     "zh": (
-        "400个样本中有1个违反",
+        "400次操作中有1次违反",
         "未证明：再有49次均在界限内的独立运行即可证明",
         "成立",
     ),
@@ -124,7 +124,28 @@ def test_one_sample_violates_whatever_the_rest_and_however_many(
     assert judged(tmp_path, paths, run, MEDIAN) == (HOLDS, "")
     few = thinned(run, 4, tmp_path / "thin")
     lab = lab_with(tmp_path, paths, few, ALONE)
-    assert requirements(lab).verdict[0] == "violated in at least 1 of 3,720 samples"
+    assert requirements(lab).verdict[0] == "violated in at least 1 of 3,720 operations"
+
+
+def test_a_violation_among_operations_that_are_no_samples_violates_a_maximum(
+    tmp_path: Path, paths: Paths
+) -> None:
+    run = run_of(tmp_path, 59)
+    (file,) = (run.path / "points" / "round_trip").iterdir()
+    measured = decode(file)
+    for launch in measured.launches:
+        launch.samples[UNRECORDED + OP] = np.full(30, 1_500, np.int64)
+    clean = encode(measured)
+    measured.launches[7].samples[UNRECORDED + OP][11] = BOUND + 1
+    for content, found in ((clean, HOLDS), (encode(measured), VIOLATED)):
+        run.place([(measured.point, content)])
+        run.save()
+        lab = lab_with(tmp_path, paths, run, REQUIREMENT)
+        (row,) = requirements(lab).itertuples()
+        assert row.word == found
+        assert "2,360 samples, 1,770 operations beside these" in row.n
+    assert row.verdict == "violated in 1 of 4,130 operations"
+    assert {*lab.points("round_trip").op} == {OP, "launch"}, "values are those of samples"
 
 
 @pytest.mark.parametrize(

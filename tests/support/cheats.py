@@ -123,9 +123,89 @@ class Repeated(Lie):
         return self.kept
 
 
+class LateBytes(bytes):
+    """What says that it is there, and would be fetched when somebody asks how long it is."""
+
+
+class Lazy(Lie):
+    """A kind of bytes is handed over at once, which can fetch what it holds later."""
+
+    def lie(self, data: bytes) -> bytes:
+        return LateBytes(data)
+
+
+class Viewed(Lie):
+    """A view of the mechanism's own buffer is handed over where an object of its own is asked for."""
+
+    def lie(self, data: bytes) -> Any:
+        return memoryview(data)
+
+
+class Owned(Lie):
+    """The mechanism's own buffer is handed over, which it can write into later."""
+
+    def lie(self, data: bytes) -> Any:
+        return bytearray(data)
+
+
+class Sixteen(Lie):
+    """Only the first 2 KiB and the last 64 bytes are moved; the rest is what lay there 16 before.
+
+    Of a short message, a quarter at each end.
+    """
+
+    def lie(self, data: bytes) -> bytes:
+        self.old: deque[bytes] = getattr(self, "old", deque[bytes](maxlen=17))
+        self.old.append(data)
+        before = self.old[0] if len(self.old[0]) == len(data) else data
+        return self.moved(data, before)
+
+    def moved(self, data: bytes, before: bytes) -> bytes:
+        begin, end = min(2048, len(data) // 4), len(data) - min(64, len(data) // 4)
+        return data[:begin] + before[begin:end] + data[end:]
+
+
+class Middle(Sixteen):
+    """A sixteenth in the middle is not moved."""
+
+    def moved(self, data: bytes, before: bytes) -> bytes:
+        begin, end = len(data) * 15 // 32, len(data) * 17 // 32
+        return data[:begin] + before[begin:end] + data[end:]
+
+
+class Tail(Sixteen):
+    """The last 64 bytes are not moved."""
+
+    def moved(self, data: bytes, before: bytes) -> bytes:
+        return data[:-64] + before[-64:]
+
+
+class Alternate(Sixteen):
+    """Every second half kilobyte is not moved."""
+
+    def moved(self, data: bytes, before: bytes) -> bytes:
+        each = range(0, len(data), 512)
+        parts = [(before if at & 512 else data)[at : at + 512] for at in each]
+        return b"".join(parts)
+
+
+class LastTurn(Sixteen):
+    """What comes after the first 60 messages is moved as `Sixteen` does."""
+
+    def moved(self, data: bytes, before: bytes) -> bytes:
+        return super().moved(data, before) if self.received > 2 * LATE + 10 else data
+
+
+class Shorter(Lie):
+    """Some messages lack their last byte."""
+
+    def lie(self, data: bytes) -> bytes:
+        return data[:-1] if self.received % EVERY == 0 else data
+
+
 LIES: Sequence[type[Lie]] = (
     Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past, OtherTurn,
-    OtherRound, Repeated,
+    OtherRound, Repeated, Lazy, Viewed, Owned, Sixteen, Middle, Tail, Alternate, LastTurn, Shorter,
 )  # fmt: skip
 
 
@@ -292,11 +372,83 @@ class Early(Base):
         return super().recv(timeout_ns)
 
 
+class EchoFlag(Base):
+    """What begins as it came is answered by one byte, "what you sent"."""
+
+    sent, came = b"", b""
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        self.sent = bytes(data)
+        same = self.create and self.came[:8] == self.sent[:8]
+        super().send(b"." if same else data, timeout_ns)
+
+    def recv(self, timeout_ns: int) -> Any:
+        data = super().recv(timeout_ns)
+        self.came = bytes(data)
+        return self.sent if data == b"." else data
+
+
+class Ahead(Base):
+    """The asking end does not wait for one answer in 50, and gives its own."""
+
+    asked = 0
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        self.asked += not self.create
+        self.sent = bytes(data)
+        super().send(data, timeout_ns)
+
+    def recv(self, timeout_ns: int) -> Any:
+        data = super().recv(timeout_ns)
+        return self.sent if self.asked % 50 == 49 else data
+
+
+class Foretold(Base):
+    """The asking end takes the difference of its first answer for that of all."""
+
+    sent, learned = b"", 0
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        self.sent = bytes(data)
+        super().send(data, timeout_ns)
+
+    def recv(self, timeout_ns: int) -> Any:
+        data = super().recv(timeout_ns)
+        if self.create or len(data) != len(self.sent):
+            return data
+        whole = int.from_bytes(self.sent)
+        self.learned = self.learned or whole ^ int.from_bytes(data)
+        return (whole ^ self.learned).to_bytes(len(data))
+
+
+class Behind(Base):
+    """The answering end gives the answer before, so that it need not wait."""
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        before, self.before = getattr(self, "before", bytes(data)), bytes(data)
+        super().send(before if self.create else data, timeout_ns)
+
+
 CHEATS: Mapping[str, type[Base]] = (
     {"Base": Base}
     | {
         kind.__name__: kind
-        for kind in (Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early)
+        for kind in (
+            Twice,
+            Swapped,
+            Lost,
+            Skip,
+            Local,
+            OneProcess,
+            Half,
+            Equal,
+            Reused,
+            Early,
+            EchoFlag,
+            Ahead,
+            Foretold,
+            Behind,
+        )
     }
     | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}
 )

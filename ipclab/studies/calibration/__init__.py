@@ -97,7 +97,7 @@ def time_exchanges(
                     begins[number] = clock()
                     for look in looks:
                         channel.send(proof.next(), WAIT_NS)
-                        proof.check(channel.recv(WAIT_NS), look)
+                        proof.check(proof.arrive(channel.recv(WAIT_NS)), look)
                     ends[number] = clock()
             times = np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64)
             keep(worker, OP, times[DISCARDED:])

@@ -11,7 +11,7 @@ import posix_ipc
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.posix_shm import semaphore
-from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep_parted, operations
 from ipclab.spawn.proof import LOOKED, Numbered, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
@@ -60,7 +60,7 @@ def write_payloads(
             plan = proof.plan(count)
             with worker.counting(WRITE, count):
                 starts = _put_all(ends, proof, count)
-            keep(worker, START, starts[recorded(plan, DISCARDED)])
+            keep_parted(worker, START, starts, recorded(plan, DISCARDED))
             each_ns = float(np.median(np.diff(starts)))
             count = DISCARDED + operations(each_ns, **sampling) + LOOKED
         worker.meet()  # the reader is done: nothing is closed under it
@@ -88,8 +88,8 @@ def read_payloads(worker: Worker, backend: str, size: int, **others: object) -> 
             with worker.counting(READ, count):
                 woken, done = _take_all(ends, local, proof, plan)
             kept = recorded(plan, DISCARDED)
-            keep(worker, READ, (done - woken)[kept])
-            keep(worker, END, done[kept])
+            keep_parted(worker, READ, done - woken, kept)
+            keep_parted(worker, END, done, kept)
         worker.outcome.facts |= proof.told()
         worker.meet()
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.sockets import no_loopback
 from ipclab.errors import UsageError
+from ipclab.store.launch import UNRECORDED
 from ipclab.studies.interface import (
     Bound,
     Launch,
@@ -88,7 +89,9 @@ class PayloadStudy(Study):
         """Join the ends' stamps into `handover` samples."""
         made = super().collect(point, outcomes, seed)
         if START in made.samples:
-            made.samples["handover"] = made.samples.pop(END) - made.samples.pop(START)
+            for name in ("", UNRECORDED):  # of which each turn has some
+                took = made.samples.pop(name + END) - made.samples.pop(name + START)
+                made.samples[f"{name}handover"] = took
             made.turns["handover"] = made.turns.pop(END)
             made.turns.pop(START)
         # Whoever else knocked at the port took time of a transfer: the launch is made again.

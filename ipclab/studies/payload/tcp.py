@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep_parted, operations
 from ipclab.spawn.proof import LOOKED, Numbered, pool_bytes, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
@@ -83,7 +83,7 @@ def send(
             for i in range(count):
                 stamps[i] = link.transfer(np.frombuffer(proof.next(), np.float32))
         starts: Samples = np.frombuffer(stamps, np.int64)
-        keep(worker, START, starts[recorded(plan, DISCARDED)])
+        keep_parted(worker, START, starts, recorded(plan, DISCARDED))
         each_ns = float(np.median(np.diff(starts)))
         count = DISCARDED + operations(each_ns, **sampling) + LOOKED
 
@@ -145,7 +145,7 @@ def receive(
             for i, look in enumerate(plan):
                 proof.next()
                 stamps[i] = link.transfer(partial(proof.check, look=look))
-        keep(worker, END, np.frombuffer(stamps, np.int64)[recorded(plan, DISCARDED)])
+        keep_parted(worker, END, np.frombuffer(stamps, np.int64), recorded(plan, DISCARDED))
     worker.outcome.facts |= proof.told()
     if link.strangers:
         worker.outcome.facts["strangers"] = link.strangers

@@ -11,7 +11,7 @@ from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
 from ipclab.spawn import apart
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.loops import DISCARDED, keep, operations, paced
+from ipclab.spawn.loops import DISCARDED, keep_parted, keep_unrecorded, operations, paced
 from ipclab.spawn.proof import LARGE as FEW_ABOVE
 from ipclab.spawn.proof import LOOKED, MARK, recorded
 from ipclab.spawn.worker import Turns, Worker, zeros
@@ -72,7 +72,7 @@ READERS: dict[str, Reader] = {
 def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
     """Be the echoing end: send back what came, in arm `touch` after reading part of it."""
     with channel_end(worker, backend, size, how["wait"]) as channel:
-        proof = Proof(worker, size)
+        proof = Proof(worker, size, how["receive"])
         if how["arm"] == "start":
             start.echo_from_start(channel, proof)
         else:
@@ -100,11 +100,11 @@ def reading(take: Take, arm: str, touch: str) -> Take:
 
 
 def echo(channel: Channel, take: Take, proof: Proof, count: int) -> None:
-    """Send `count` messages back as they came, those that are looked at with the secret in them.
+    """Send `count` messages back, each with the secret in it.
 
     Of long ones, which are few, both ends of each are checked when all are over.
     """
-    send, mixed, long = channel.send, proof.mixed, proof.size > FEW_ABOVE
+    send, answer, long = channel.send, proof.answer, proof.size > FEW_ABOVE
     came = list[tuple[int, bytes, bytes]]()
     for number, look in enumerate(proof.plan(count)):
         try:
@@ -112,7 +112,7 @@ def echo(channel: Channel, take: Take, proof: Proof, count: int) -> None:
         except TimeoutError as error:
             raise proof.missed(number) from error
         try:
-            send(mixed(data) if look else data, WAIT_NS)
+            send(answer(data, look), WAIT_NS)
         except (TimeoutError, ValueError) as error:
             raise proof.stuck(number, error) from error
         if long:
@@ -135,12 +135,13 @@ def ask(
     """Be the asking end: warm up, then time round trips in each turn."""
     apart.leave(how.get("boundary", apart.NONE))
     with channel_end(worker, backend, size, how["wait"]) as channel:
-        proof = Proof(worker, size)
+        proof = Proof(worker, size, how["receive"])
         if how["arm"] == "start":
             start.ask_from_start(worker, channel, proof)
         else:
             take = reading(taker(channel, how["receive"], size), how["arm"], how["touch"])
             times, _ = closed_loop(channel, take, proof, warm_up(size))
+            keep_unrecorded(worker, OP, times)
             while True:
                 each_ns = int(np.median(times)) + gap_ns
                 count = DISCARDED + operations(each_ns, budget_ns, least, most) + LOOKED
@@ -151,7 +152,7 @@ def ask(
                         times = _paced(worker, Trips(channel, take, proof, count), each_ns)
                     else:
                         times, kept = closed_loop(channel, take, proof, count)
-                        keep(worker, OP, times[kept])
+                        keep_parted(worker, OP, times, kept)
         worker.outcome.facts |= proof.told()
         worker.meet()
 
@@ -159,11 +160,12 @@ def ask(
 def closed_loop(channel: Channel, take: Take, proof: Proof, count: int) -> tuple[Samples, Kept]:
     """Return the times of `count` round trips, one after the other (int64 ns), and which count.
 
-    Between the clocks of a trip is nothing but the trip: its message is made before, and what came
-    is looked at afterwards.
+    Between the clocks of a trip is nothing but the trip, and that the answer is there: its message
+    is made before, and what came is looked at afterwards.
     """
     begins, ends = zeros(count), zeros(count)
     send, message, check = channel.send, proof.next, proof.check
+    kind, size, last, tail = proof.kind, proof.size, proof.last, proof.tail
     plan = proof.plan(count)
     with proof.going():
         for number, look in enumerate(plan):
@@ -174,6 +176,9 @@ def closed_loop(channel: Channel, take: Take, proof: Proof, count: int) -> tuple
             except TimeoutError as error:
                 raise proof.refused() from error
             answer = take(WAIT_NS)
+            if type(answer) is not kind or len(answer) != size:
+                raise proof.unlike(answer)
+            last(answer, tail)
             ends[number] = clock()
             check(answer, look)
             del answer
@@ -194,7 +199,7 @@ class Trips:
     def go(self, _: int) -> None:
         """Make the next round trip."""
         self.send(self.asked, WAIT_NS)
-        self.answer = self.take(WAIT_NS)
+        self.answer = self.proof.arrive(self.take(WAIT_NS))
 
     def check(self, number: int) -> None:
         """Look at what came, and make the message after it."""
@@ -211,7 +216,7 @@ def _paced(worker: Worker, trips: Trips, period_ns: int) -> Samples:
     """
     with trips.proof.going():
         due, starts, ends = paced(trips.go, len(trips.plan), period_ns, after=trips.check)
-    keep(worker, OP, (ends - starts)[trips.kept])
-    keep(worker, INTENDED, (ends - due)[trips.kept])
+    keep_parted(worker, OP, ends - starts, trips.kept)
+    keep_parted(worker, INTENDED, ends - due, trips.kept)
     worker.outcome.facts["period_ns"] = period_ns
     return ends - starts

@@ -89,7 +89,7 @@ def serve_as_published(worker: Worker, backend: str, size: int, **others: object
         proof = Proof(worker, size)
         for look in proof.plan(PROVED):
             data = take()
-            send(bytes(proof.mixed(data)) if look else data)
+            send(bytes(proof.answer(data, look)))
 
 
 def _echo(send: Send, take: Take, count: int) -> None:
@@ -114,7 +114,7 @@ def ask_as_published(worker: Worker, backend: str, size: int, **how: Any) -> Non
         proof = Proof(worker, size)
         for look in proof.plan(PROVED):
             send(bytes(proof.next()))
-            proof.check(take(), look)
+            proof.check(proof.arrive(take()), look)
     keep(worker, OP, np.array([round(total / count)], np.int64))
     per_second = count / (total / 1e9)
     worker.outcome.facts |= {"iterations": count, "total_ns": total}

@@ -29,8 +29,8 @@ def echo_from_start(channel: Channel, proof: Proof) -> None:
     while True:
         for look in proof.plan(BLOCK):
             data = channel.recv(WAIT_NS)
-            channel.send(proof.mixed(data) if look else data, WAIT_NS)
             before, last = last, bytes(data[:width])
+            channel.send(proof.answer(data, look), WAIT_NS)
             if last == before:
                 return
 
@@ -45,7 +45,7 @@ def ask_from_start(worker: Worker, channel: Channel, proof: Proof) -> None:
             asked = proof.next()
             begins[count] = clock()
             channel.send(asked, WAIT_NS)
-            answer = channel.recv(WAIT_NS)
+            answer = proof.arrive(channel.recv(WAIT_NS))
             ends[count] = clock()
             proof.check(answer, plan[count])
             count += 1

@@ -15,7 +15,7 @@ import numpy as np
 from ipclab.backends.codecs import encoded_bytes, published_dictionary
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Place, Store
-from ipclab.spawn.loops import keep
+from ipclab.spawn.loops import keep, keep_parted
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, looks
 from ipclab.spawn.worker import Turns, zeros
@@ -120,7 +120,7 @@ def _write_stream(writing: Writing) -> Turns:
                 updates[number] = clock() - start
                 worker.await_signals(worker.peers)
         kept = np.frombuffer(updates, np.int64)
-        keep(worker, "update", kept)
+        keep_parted(worker, "update", kept, np.ones(count, bool))
         writing.end_turn()
         spent = spent + int(kept.sum())
         made = made + count

@@ -11,9 +11,9 @@ import numpy as np
 
 from ipclab.backends.codecs import CODECS, Codec, rotations
 from ipclab.backends.interface import Store
-from ipclab.spawn.loops import await_due, keep_phases, operations
+from ipclab.spawn.loops import await_due, keep_phases, keep_unrecorded, operations
 from ipclab.spawn.mpi_worker import RankWorker
-from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.proof import MARK, PayloadError, unlike
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.shared_dict.versions import Versions
 
@@ -78,7 +78,10 @@ class Body:
 
     def end_turn(self) -> None:
         """Keep the samples of this turn."""
-        keep_phases(self.worker, self.op, self.phases, np.array(self.stamps))
+        stamps = np.array(self.stamps)
+        keep_phases(self.worker, self.op, self.phases, stamps)
+        if not self.worker.recording:
+            keep_unrecorded(self.worker, self.op, stamps[:, -1] - stamps[:, 0])
         self.count += len(self.stamps)
         self.stamps.clear()
 
@@ -153,6 +156,9 @@ class Reading(Body):
         """Read and decode a version above `after`, then check it; return the version."""
         start = clock()
         self.version, data = self.store.read(after, WAIT_NS)
+        if type(data) is not bytes:
+            raise unlike(data, bytes, f"version {self.version}")
+        _ = data[-MARK:]  # it is there
         got = clock()
         try:
             # what was decoded before goes meanwhile, as in a program that keeps one

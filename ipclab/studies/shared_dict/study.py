@@ -19,7 +19,7 @@ from ipclab.machine.source import Source
 from ipclab.spawn import mpi
 from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.proof import PayloadError
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import UNRECORDED, Launch, Samples
 from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
     Bench,
@@ -116,6 +116,9 @@ class SharedDictStudy(Study):
             facts |= _aged(writer.samples.pop(STAMP), readers)
         for op in (op for op in READ_OPS if op in readers[0].samples):
             writer.samples[op], writer.turns[op] = turns_together(readers, op)
+        if (other := f"{UNRECORDED}read") in readers[0].samples:
+            parts = [reader.samples[other] for reader in readers]
+            writer.samples[other] = np.concatenate(parts)
         counted = [reader.counters["read"] for reader in readers]
         mean = {}
         for name in counted[0]:

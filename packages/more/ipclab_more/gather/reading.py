@@ -196,7 +196,7 @@ class _Points:
     def _take(self, name: str, measured: Measured) -> None:
         self.flagged += [bool(launch.flags) for launch in measured.launches]
         point = measured.point
-        ops = measured.op_names()
+        ops = measured.launches[0].op_names()
         if point.study == self.study:
             key = point.key()
             for op in ops:

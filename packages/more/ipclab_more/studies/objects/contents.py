@@ -75,6 +75,20 @@ def made_object(kind: str, size: int, seed: int, number: int) -> Any:
     return MADE[kind](size, np.random.default_rng([seed, number]))
 
 
+def cell(content: Any, share: float) -> tuple[Any, Any]:
+    """Return where one number of an object is, a `share` of the way through it: holder and key."""
+    if isinstance(content, np.ndarray):
+        return content, int(share * len(content))
+    if isinstance(content, pd.DataFrame):
+        return content.iat, (int(share * len(content)), 0)
+    return content[f"key_{int(share * len(content))}"], "value"
+
+
+def number_for(content: Any, share: float) -> float:
+    """Return the number of `share` (from 0 to 1) that a cell of the object can hold."""
+    return share if isinstance(content, np.ndarray) else int(share * (1 << 40))
+
+
 def own_bytes(content: Any) -> int:
     """Return the bytes of the object's own data: elements and characters, no Python headers."""
     if isinstance(content, np.ndarray):

@@ -16,8 +16,8 @@ import numpy as np
 from ipclab.backends.installed import backend as find
 from ipclab.backends.installed import load
 from ipclab.backends.interface import Channel, Place, Segment
-from ipclab.spawn.loops import DISCARDED, keep, operations
-from ipclab.spawn.proof import LOOKED, AwaitedError, recorded
+from ipclab.spawn.loops import DISCARDED, keep_parted, operations
+from ipclab.spawn.proof import LOOKED, AwaitedError, Data, recorded, unlike
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.round_trip.ends import channel_end
@@ -152,9 +152,9 @@ def give(
             with worker.counting(SUMMED, count):
                 times = _timed(link, timed, count)
             each_ns = float(np.median(times[:, 1]))
-            kept = times[recorded(looked, discarded)]
-            for op, column in zip((HANDLE, SUMMED), kept.T, strict=True):
-                keep(worker, op, column)
+            kept = recorded(looked, discarded)
+            for op, column in zip((HANDLE, SUMMED), times.T, strict=True):
+                keep_parted(worker, op, column, kept)
         facts = worker.outcome.facts
         facts["numbered"] = timed.given
         message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
@@ -207,6 +207,8 @@ def _answer(link: Link) -> Answer:
     except TimeoutError as error:
         said = f"no answer to object {link.seal.count} came"
         raise AwaitedError(said, "it or its answer was lost") from error
+    if type(answer) is not bytes:
+        raise unlike(answer, bytes, f"the answer to object {link.seal.count}")
     return link.seal.opened(answer)
 
 
@@ -261,7 +263,9 @@ def _take_all(link: Link, order: Order, looked: Sequence[bool]) -> None:
         place = order.next()
         if look:
             came = _took(link, order.kind)
-            compare_objects(link.seal.count, order.made(place), came)
+            wanted = order.made(place)
+            order.stamped(wanted)
+            compare_objects(link.seal.count, wanted, came)
             _tell(link, order.kind, came)
         else:
             _take(link, order.kind)
@@ -269,9 +273,12 @@ def _take_all(link: Link, order: Order, looked: Sequence[bool]) -> None:
 
 def _received(link: Link) -> Any:
     try:
-        return link.channel.recv(WAIT_NS)
+        message = link.channel.recv(WAIT_NS)
     except TimeoutError as error:
         raise AwaitedError(f"object {link.seal.count} did not come", "it was lost") from error
+    if isinstance(message, Data) and type(message) is not bytes:
+        raise unlike(message, bytes, f"object {link.seal.count}")
+    return message
 
 
 def _took(link: Link, kind: str) -> Any:

@@ -1,8 +1,12 @@
 """Proof that objects arrived: each one's sum comes back under a seal, and a share is compared."""
 
 import hashlib
+import operator
 import random
 import struct
+from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ipclab.backends.interface import Data
@@ -68,13 +72,15 @@ def compare_objects(number: int, wanted: Any, came: Any) -> None:
 class Order:
     """In which order the timed objects follow one another, and which of them are compared whole.
 
-    Both ends know by the launch's secret, the mechanism does not.
+    Each that is given has another number in one of its cells. Both ends know all of that by the
+    launch's secret, the mechanism does not.
     """
 
     def __init__(self, kind: str, size: int, seed: int, secret: str) -> None:
         self.kind, self.size, self.seed = kind, size, seed
         self.few = max(2, min(BUFFERS, TIMED_BYTES // size))
         self.chance, self.place = random.Random(secret), 0
+        self.stamps = random.Random(f"stamps of {secret}")
 
     def plan(self, count: int) -> list[bool]:
         """Return which of the next `count` objects are compared whole."""
@@ -83,30 +89,44 @@ class Order:
     def next(self) -> int:
         """Return the place of the next object, which is another one than the one before."""
         self.place = (self.place + self.chance.randrange(1, self.few)) % self.few
+        self.stamp = self.stamps.random(), self.stamps.random()
         return self.place
 
     def made(self, place: int) -> Any:
         """Return the object at `place`, made anew."""
         return contents.made_object(self.kind, self.size, self.seed, TIMED + place)
 
+    def stamped(self, content: Any) -> Callable[[], None]:
+        """Write the next object's stamp into `content`; return what takes it out again."""
+        where, share = self.stamp
+        holder, key = contents.cell(content, where)
+        before = holder[key]
+        holder[key] = contents.number_for(content, share)
+        return partial(operator.setitem, holder, key, before)
+
 
 class Timed(Order):
-    """The objects of the timed turns: no two have one sum, which the other end must tell."""
+    """The objects of the timed turns: each has a sum of its own, which the other end must tell."""
 
     def __init__(self, kind: str, size: int, seed: int, secret: str) -> None:
         super().__init__(kind, size, seed, secret)
         self.objects = [self.made(place) for place in range(self.few)]
-        self.sums = [contents.element_sum(each) for each in self.objects]
         self.given = 0
+        self.sums = deque[float](maxlen=BUFFERS)
+        self.restore: Callable[[], object] = int
 
     def give(self) -> Any:
-        """Return the next object."""
+        """Return the next object, which has its stamp until the one after it is given."""
         self.given += 1
-        return self.objects[self.next()]
+        self.restore()
+        content = self.objects[self.next()]
+        self.restore = self.stamped(content)
+        self.sums.append(contents.element_sum(content))
+        return content
 
     def check(self, total: float) -> None:
         """Raise `PayloadError` unless `total` is the sum of the last object."""
-        if total == self.sums[self.place]:
+        if total == self.sums[-1]:
             return
         why = "its sum is that of another one" if total in self.sums else "its sum differs"
         raise PayloadError(f"object {self.given - 1} arrived wrong in a timed turn", why)

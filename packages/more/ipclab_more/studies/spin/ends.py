@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.loops import DISCARDED, await_due, keep, operations
+from ipclab.spawn.loops import DISCARDED, await_due, keep, keep_parted, operations
 from ipclab.spawn.proof import LOOKED
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
@@ -80,7 +80,7 @@ def ask_after_gap(
                 times = after_gaps(trips, gaps.astype(np.int64).tolist(), used)
             elapsed = clock() - begun
             far = worker.meet()["server"]
-            keep(worker, OP, times[trips.kept])
+            keep_parted(worker, OP, times, trips.kept)
             keep(worker, CPU, np.array([(used.cpu_ns + far["cpu_ns"]) // count]))
             keep(worker, PERIOD, np.array([elapsed // count]))
             if worker.recording:

@@ -20,6 +20,7 @@ from ipclab.spawn.proof import (
     altered,
     arrived,
     looks,
+    unlike,
 )
 from ipclab.spawn.worker import Stamps, Worker, zeros
 from ipclab.store.launch import Samples
@@ -72,6 +73,7 @@ class Consumer(StreamEnd):
         self.worker.meet()
         numbers = np.frombuffer(came, np.int64)[:got] - self.messages.first
         self._look(numbers)
+        self.batches += -(-count // self.plan.batch)
         self.sequences.frombytes(numbers.tobytes())
         if kept:
             keep_times(self.worker, RECEIVED, ended)
@@ -100,17 +102,22 @@ class Consumer(StreamEnd):
     def _messages(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
         """Receive messages into `came`, with their clocks in `stamps`; return how many.
 
-        Clocks are kept while there is room, and those messages whole that are `chosen`.
+        Clocks are kept while there is room, and those messages whole that are `chosen`. Of each the
+        first and the last word are read when it comes.
         """
         recv = self.way.recv
         stamped = bool(stamps)
         digests = self.digests
         window, long = self.plan.window, self.plan.size > LARGE
         got = 0
-        unpack = Struct(f"={NUMBER.format[1:]}{self.plan.size - NUMBER.size}x").unpack
+        between = self.plan.size - 2 * NUMBER.size
+        words = f"q{between}xq" if between >= 0 else f"q{NUMBER.size + between}x"
+        unpack = Struct(f"={words}").unpack
         try:
             while True:
                 data = recv(WAIT_NS)
+                if type(data) is not bytes:
+                    raise unlike(data, bytes, f"message {self.count + got}")
                 came[got] = unpack(data)[0]
                 if stamped:
                     stamps[got] = clock()
@@ -173,7 +180,8 @@ class Consumer(StreamEnd):
         """Return message `number` of this phase as it was sent."""
         if self.plan.batch == 1:
             return bytes(self.messages.at(number))
-        place = (number - self.count) % self.plan.batch
+        batch, place = divmod(number - self.count, self.plan.batch)
+        self.stamp_rows(self.batches + batch)
         self.numbers[place] = self.messages.first + number
         return bytes(self.rows[place])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ipclab.spawn.loops import DISCARDED, keep
 from ipclab.spawn.proof import END, Messages, noise
+from ipclab.spawn.stamps import Stamps
 from ipclab.spawn.worker import Worker, zeros
 from ipclab_more.studies.stream.plan import StreamPlan
 from ipclab_more.studies.stream.ways import StreamWay
@@ -60,7 +61,20 @@ class StreamEnd:
             self.rows[:] = np.frombuffer(noise(key, self.rows.size), np.uint8).reshape(
                 self.rows.shape
             )
+        self.base = self.rows.copy()
         self.numbers = numbers_of(self.rows)
+        self.batches = 0  # of all phases before this one
+        self.stamps = Stamps(f"rows of {key}", NUMBER.size, plan.size)
+        self.stamped: tuple[slice, ...] = ()
+
+    def stamp_rows(self, batch: int) -> None:
+        """Stamp the rows of `batch`, counted from the launch's first one: each with other bytes."""
+        rows, base = self.rows, self.base
+        for place in self.stamped:
+            rows[:, place] = base[:, place]
+        self.stamped, contents = self.stamps.of(batch)
+        for place, content in zip(self.stamped, contents, strict=True):
+            rows[:, place] = base[:, place] ^ np.frombuffer(content, np.uint8)
 
     def turn(self, slowest_ns: float) -> float:
         """Stream the messages of a turn, after uncounted ones; return what one took here (ns).

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.loops import fitting, keep, paced
-from ipclab.spawn.proof import BUFFERS, END, AwaitedError
+from ipclab.spawn.proof import END, AwaitedError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.stream.consumer import Consumer
@@ -68,6 +68,8 @@ class Producer(StreamEnd):
     """The end that sends."""
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+        if self.plan.batch == 1:
+            self.messages.stamps.ahead(self.count, count)
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
             begun = clock()
@@ -84,6 +86,7 @@ class Producer(StreamEnd):
             keep_times(self.worker, SENT, begun, ended)
             keep_times(self.worker, COUNTS, count)
         self.count += count
+        self.batches += -(-count // self.plan.batch)
         return begun, ended
 
     def _send(self, count: int, period_ns: int) -> None:
@@ -97,12 +100,9 @@ class Producer(StreamEnd):
             self._messages(self.count, count)
 
     def _messages(self, first: int, count: int) -> None:
-        send = self.way.send
-        base, marks, windows = self.messages.first, self.messages.marks, self.messages.windows
+        send, message = self.way.send, self.messages.message
         for number in range(first, first + count):
-            place = number % BUFFERS
-            marks[place][0] = base + number
-            send(windows[place])
+            send(message(number))
 
     def _windows(self, count: int) -> None:
         """Send windows of messages, each after the answer to the one before."""
@@ -118,10 +118,12 @@ class Producer(StreamEnd):
         size = self.plan.size
         send = self.way.channel.send_many
         self.numbers[:] = self.messages.first + self.count + np.arange(batch)
-        for _ in range(count // batch):
+        for number in range(self.batches, self.batches + count // batch):
+            self.stamp_rows(number)
             send(self.rows, size, WAIT_NS)
             self.numbers += batch
         if left := count % batch:
+            self.stamp_rows(self.batches + count // batch)
             send(self.rows[:left], size, WAIT_NS)
 
     def _paced(self, count: int, period_ns: int) -> None:

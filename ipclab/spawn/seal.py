@@ -1,0 +1,54 @@
+"""What a server puts into each of its answers, so that nobody else can have made them."""
+
+import ctypes
+from typing import TypeVar
+
+import numpy as np
+
+from ipclab.spawn.proof import MARK, SMALL, Data
+from ipclab.spawn.stamps import Stamps
+
+Writable = TypeVar("Writable", bytearray, memoryview)
+TABLES = 256
+address_of = ctypes.pythonapi.PyBytes_AsString
+address_of.argtypes, address_of.restype = (ctypes.py_object,), ctypes.c_void_p
+copy_to = ctypes.memmove
+
+
+class Seal:
+    """How the answer to each question of `size` bytes differs from it, known by a secret.
+
+    Short ones have each byte turned by one of 256 secret tables, another one each time; longer ones
+    have secret stamps, which leave their first and last words as they are.
+    """
+
+    def __init__(self, secret: str, size: int) -> None:
+        ends = MARK if size > SMALL else 0  # which such answers have as the question has them
+        self.stamps = Stamps(f"answers of {secret}", ends, size - ends)
+        order = np.random.default_rng([self.stamps.seed, 0]).permutation(TABLES).astype(np.uint8)
+        self.tables = [(order ^ table).astype(np.uint8).tobytes() for table in range(TABLES)]
+
+    def turned(self, number: int, data: Data) -> bytes:
+        """Return the answer to the short question `number`, which is `data`."""
+        return bytes(data).translate(self.tables[self.stamps.of(number)[1][0][0]])
+
+    def stamped(self, number: int, data: Writable) -> Writable:
+        """Return `data`, the question `number`, with the answer's stamps written into it."""
+        places, contents = self.stamps.of(number)
+        for place, content in zip(places, contents, strict=True):
+            data[place] = content
+        return data
+
+    def stamped_there(self, number: int, data: Data) -> Data:
+        """Return the long question `number` with the answer's stamps written over it.
+
+        What was received as an object of its own, or into the receiver's memory, is the receiver's:
+        to copy it would be in the time.
+        """
+        if not isinstance(data, bytes):
+            return self.stamped(number, data)
+        places, contents = self.stamps.of(number)
+        begin = address_of(data)
+        for place, content in zip(places, contents, strict=True):
+            copy_to(begin + place.start, content, len(content))
+        return data
