@@ -13,12 +13,12 @@ from itertools import pairwise
 from math import log1p
 
 import numpy as np
+from ipclab.stats.ranktest import DRIFT_LEAST
 
 from ipclab.report.compare.unpaired import RUNS_ALPHA, threshold
 from ipclab.stats import ranktest
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.intervals import Floats
-from ipclab.stats.ranktest import DRIFT_LEAST
 
 LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed over made-up histories)
 DRIFT_P = 0.01  # strict, since the luck of a run, which its series share, may drift by itself
