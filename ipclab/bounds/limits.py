@@ -50,25 +50,23 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
     sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
-        own = {heat: [value] for heat, value in by_heat}  # of sessions, if there are several
+        own = dict(by_heat)  # of sessions, if there are several
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= paired.FEWEST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
-            value = exp(float(ratios.mean()))
+            limit, time = paired.means(heats.get(floor.limits[0], {}), own)
+            value = time / limit
             return Quantity(value, "1", exp(low), exp(high), sources=sources)
     return Quantity(float(row["value"]) / floor.ns, sources=sources)
 
 
 def _by_heat(limits: pd.DataFrame, questions: Questions) -> dict[Key, paired.Heats]:
-    """Return the medians of each limit by heat, or by session, as lists of one."""
+    """Return the medians of each limit by heat, or by session."""
     by_limit: dict[Key, dict[int, float]] = defaultdict(dict)
     for key, heat, median in _medians(limits, questions):
         if heat != NO_HEAT:
             by_limit[key][int(heat)] = median
-    return {
-        key: {heat: [median] for heat, median in by_session(by_heat).items()}
-        for key, by_heat in by_limit.items()
-    }
+    return {key: by_session(by_heat) for key, by_heat in by_limit.items()}
 
 
 def floors(limits: pd.DataFrame, questions: Questions) -> Floors:

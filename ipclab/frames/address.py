@@ -18,7 +18,7 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames.rows import ambiguous, quantity
-from ipclab.stats.form import Run
+from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, missing
 
 # in a bracket stand levels, never quotes as after a notebook's variable

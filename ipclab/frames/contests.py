@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
+from ipclab.frames.points import CROWDED, NO_HEAT
 from ipclab.frames.rows import narrowed
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side
 from ipclab.stats.contest import judged
@@ -18,7 +18,8 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes", "race")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
-KNOWN = tuple(Comparison.__dataclass_fields__)
+OF_BOTH = "first", "second"  # of a comparison: the times that the ratio is of
+KNOWN = tuple(name for name in Comparison.__dataclass_fields__ if name not in OF_BOTH)
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -30,8 +31,8 @@ def contests(
 
     `launches` is the launch frame of the study of `question`; the medians of launches are compared, by round.
     `bound` (a share) is what counts as the same. `low` to `high` is the interval that was judged,
-    at `level`; `best` and `value` are the medians of the fastest and of the other one, `point` and
-    `other_point` what they are of.
+    at `level`; `best` and `value` are those of the fastest and of the other one over the heats that
+    both share, so that `ratio` is their quotient; `point` and `other_point` are what they are of.
     """
     rows: list[dict[str, Any]] = []
     for race in question.races if len(launches) else ():
@@ -53,8 +54,8 @@ def side_of(rows: pd.DataFrame) -> Side:
             by_launch = dict(zip(rows[HEAT], rows.value, strict=True))
             medians, rounds = [*by_session(by_launch).values()], []
         heats = {
-            int(heat): list(turns)
-            for heat, turns in zip(rows[HEAT], rows[TURNS], strict=True)
+            int(heat): float(value)
+            for heat, value in zip(rows[HEAT], rows.value, strict=True)
             if heat != NO_HEAT
         }
     return Side(medians, rounds=[*map(int, rounds)], heats=heats)
@@ -105,7 +106,7 @@ def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sides(entrants: pd.DataFrame) -> Sides:
-    needed = {"entrant", "point", "value", ROUND, HEAT, TURNS}
+    needed = {"entrant", "point", "value", ROUND, HEAT}
     few = entrants[[name for name in entrants if name in needed]]  # which are parted in less time
     groups = few.groupby(["entrant", "point"], sort=True)
     return {(str(name), str(point)): side_of(part) for (name, point), part in groups}
@@ -113,18 +114,22 @@ def _sides(entrants: pd.DataFrame) -> Sides:
 
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
     contest = judged(sides, bound)
-    medians = contest.medians
-    best, *others = medians
-    head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
+    means = contest.means
+    best, *others = means
+    head |= {"fastest": best[0], "best": means[best], "point": best[1], "other_point": ""}
     if not others:
         count = str(len(sides[best].medians))
         yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     for other in others:
         name, point = other
-        compared = {"other": name, "value": medians[other], "other_point": point}
-        yield head | compared | known_of(contest.over_fastest[other])
+        known = contest.over_fastest[other]
+        compared = {"other": name, "value": means[other], "other_point": point}
+        if known.first and known.second:
+            compared |= {"best": known.first, "value": known.second}
+        yield head | compared | known_of(known)
 
 
 def known_of(comparison: Comparison) -> dict[str, Any]:
     """Return what a row of a frame says of a comparison: `KNOWN`."""
-    return vars(comparison) | {"launches": "/".join(map(str, comparison.launches))}
+    told = {name: getattr(comparison, name) for name in KNOWN}
+    return told | {"launches": "/".join(map(str, comparison.launches))}

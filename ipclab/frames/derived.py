@@ -13,17 +13,9 @@ import pyarrow.parquet as pq
 
 from ipclab.frames import kept
 from ipclab.frames.contests import contests
+from ipclab.frames.estimates import estimated
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.frames.points import (
-    BY_HEAT,
-    CROWDED,
-    HEATS,
-    TURNS,
-    VALUES,
-    Frame,
-    launch_rows,
-    point_rows,
-)
+from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store.run import RunFolder
@@ -31,7 +23,7 @@ from ipclab.store.samples import consistent, decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 MOST_IN_MEMORY = 48  # frames that stay in memory
-LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
+LISTS = [HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 LAUNCH_VALUES = (
     "launch",
@@ -45,7 +37,6 @@ LAUNCH_VALUES = (
     "metric",
     "unit",
     "value",
-    TURNS,
 )
 
 # by run, study, kind and columns: the frame, and the state of the points that it was derived from
@@ -139,7 +130,7 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
         launches.add(launch_rows(measured_point))
     of_launches = launches.whole()
     frames = {
-        "points": points.whole(),
+        "points": estimated(points.whole()),
         "launches": of_launches,
         "contests": contests(run.questions.of(study), of_launches, run.questions.same),
     }

@@ -8,10 +8,10 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.paths import table_beside
-from ipclab.stats.intervals import Estimate, pooled, rank, statistic_estimate
+from ipclab.stats.drift import drift
+from ipclab.stats.intervals import VARYING, Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.stats.quantity import FEW_SAMPLES
-from ipclab.stats.ranktest import drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
 
@@ -31,7 +31,11 @@ RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 
 
 class Metric(NamedTuple):
-    """One number of a point: what it is of, its estimate, and its value in each launch."""
+    """One number of a point: what it is of, its estimate, and its value in each launch.
+
+    What has values by launch is estimated anew when its whole study is known
+    (`ipclab.frames.estimates`).
+    """
 
     op: str
     metric: str
@@ -55,14 +59,18 @@ def metrics(measured: Measured) -> Iterator[Metric]:
         for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in launches]
             unit = COUNTER_UNITS.get(name, "count")
-            yield Metric(op, name, unit, statistic_estimate(values, samples), flags, values)
+            yield Metric(op, name, unit, by_itself(values, unit, samples), flags, values)
     for name, fact in first.facts.items():
         if isinstance(fact, int | float) and name not in (ROUND, HEAT):
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
             values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
-            yield Metric(
-                "launch", name, unit, statistic_estimate(values, len(values)), flags, values
-            )
+            estimate = by_itself(values, unit, len(values))
+            yield Metric("launch", name, unit, estimate, flags, values)
+
+
+def by_itself(values: Sequence[float], unit: str, samples: int) -> Estimate:
+    """Return the estimate of what each launch has, with the scatter of these launches alone."""
+    return statistic_estimate(values, samples, logs=unit in VARYING)
 
 
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
@@ -97,11 +105,11 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
         by_launch[name] = [of_launch[name] for of_launch in summaries]
     count = int(sum(by_launch["samples"]))
     medians = by_launch["median"]
-    median = statistic_estimate(medians, count)
-    yield Metric(op, "p50", "ns", median, [*flags, *_shape(measured, op, medians)], medians)
-    if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
-        rates = [size * 1e9 / value for value in medians if value > 0]
-        yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
+    told = [*flags, *_shape(measured, op, medians)]
+    yield Metric(op, "p50", "ns", by_itself(medians, "ns", count), told, medians)
+    if "." not in op and size and min(medians) > 0:
+        rates = [size * 1e9 / value for value in medians]
+        yield Metric(op, "bandwidth", "B/s", by_itself(rates, "B/s", count), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
         if quantile is None:
             empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
@@ -113,7 +121,7 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
         yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
         values = by_launch[name]
-        yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
+        yield Metric(op, name, "ns", by_itself(values, "ns", count), flags, values)
 
 
 def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:

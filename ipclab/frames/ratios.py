@@ -13,7 +13,7 @@ from ipclab.frames.contests import fields, side_of
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import Contest, judged
-from ipclab.stats.form import Ends
+from ipclab.stats.product import Ends
 from ipclab.store.run import RunFolder, read_run
 
 MEDIAN = "/p50"

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from math import inf, isclose
-from statistics import median
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.stats.form import Run
+from ipclab.stats.intervals import VARYING, mean_of
+from ipclab.stats.product import Run
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured
 
 
@@ -30,8 +30,8 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
 def quantity(row: Any, run: Run | None = None) -> Quantity:
     """Return a row of a point frame of `run`, or of a text's table, as a quantity.
 
-    A notebook may have put another value into the row, such as a rate: that is not the median of
-    the row's launches. A bandwidth is the bytes over the median of the times.
+    A notebook may have put another value into the row, such as a rate: that is not the mean of
+    the row's launches. A bandwidth is the bytes over the mean of the times.
     """
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
@@ -46,7 +46,8 @@ def quantity(row: Any, run: Run | None = None) -> Quantity:
         return measured(value, launches, f"{source}={value.value!r}", run)
     if str(row.metric) == "bandwidth":
         return _bandwidth(value, launches, float(row.size_bytes), run)
-    if not isclose(median(launches.values()), value.value):
+    logs = str(row.unit) in VARYING
+    if not isclose(mean_of([*launches.values()], logs), value.value):
         return value
     return measured(value, launches, source, run)
 
@@ -54,14 +55,14 @@ def quantity(row: Any, run: Run | None = None) -> Quantity:
 def _bandwidth(
     value: Quantity, rates: Mapping[int, float], size: float, run: Run | None
 ) -> Quantity:
-    """Return a bandwidth as `size` bytes over the median of the times of which it is."""
+    """Return a bandwidth as `size` bytes over the mean of the times of which it is."""
     per_ns = size * 1e9
     times = {launch: per_ns / rate for launch, rate in rates.items()}
     (source,) = value.sources
     median_row = f"{source.removesuffix('bandwidth')}p50"
     low, high = sorted(per_ns / end for end in value.ends) if value.ends[0] > 0 else (-inf, inf)
     time = Quantity(per_ns / value.value, "ns", low, high, value.n, sources=value.sources)
-    if not isclose(median(times.values()), time.value):
+    if not isclose(mean_of([*times.values()]), time.value):
         return value
     return (per_ns / measured(time, times, median_row, run).as_unit("1")).as_unit("B/s")
 

@@ -32,7 +32,6 @@ from ipclab.errors import LabError
 from ipclab.prose.asked import computed
 from ipclab.prose.language import RuleError
 from ipclab.stats import judge
-from ipclab.stats.form import ONE, pair_of
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.words.filling import Lookup, Variables
 from ipclab.words.numbers import shown_decimals
@@ -127,14 +126,12 @@ def by_level(ratio: Quantity, bound: float) -> bool:
 
     Where it is undecided none the less, that is the level of the contest.
     """
-    terms = [(pair_of(term), factor) for term, factor in ratio.form.items() if term != ONE]
-    pair, factor = terms[0] if len(terms) == 1 else (None, 0.0)
+    pair = ratio.product.pair
     if pair is None:
         return False
     over, under = pair
-    other = bound - ratio.form.get(ONE, 0.0)
-    one_low, one_high = sorted(factor * end for end in over.ends[1:])
-    low, high = sorted(other * end for end in under.ends[1:])
+    one_low, one_high = sorted(ratio.product.number * end for end in over.ends[1:])
+    low, high = sorted(bound * end for end in under.ends[1:])
     return one_high < low or high < one_low
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from ipclab.bounds.floors import Floors, Key, limit_called
 from ipclab.frames.contests import KNOWN, contests
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.frames.points import CROWDED, TURNS, LaunchMedians, Row, head
+from ipclab.frames.points import CROWDED, LaunchMedians, Row, head
 from ipclab.session.goals import Judged, OpenPair
 from ipclab.session.state import State
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
@@ -95,4 +95,4 @@ def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
     for taken in launches:
         about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded}
         for op, value in taken.medians.items():
-            yield about | {"op": op, "value": value, TURNS: taken.turns[op]}
+            yield about | {"op": op, "value": value}

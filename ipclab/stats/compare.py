@@ -1,21 +1,21 @@
 """The comparison of two points: `undecided` until an interval over launches says more.
 
-Only medians of launches are compared: samples of one launch share its luck, and tests over them
-call identical code different nine times in ten. A comparison is the exact interval of a ratio at
-the level that its family has, and what the judge says of that interval: what is printed is what was
-judged.
+Only launches' numbers are compared: samples of one launch share its luck, and tests over them
+call identical code different nine times in ten. A ratio is the quotient of two geometric means; a
+comparison is its interval at the level that its family has, and what the judge says of that
+interval: what is printed is what was judged.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 
 import numpy as np
+from scipy.special import stdtrit
 
-from ipclab.stats import judge, paired, ranktest
+from ipclab.stats import judge, paired
 from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import exp, says_nothing
+from ipclab.stats.intervals import UNKNOWN, Scatter, exp, mean_of, says_nothing
 from ipclab.stats.sessions import several
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
@@ -33,8 +33,8 @@ class Side:
     """One point: launches' medians and rounds, and the conditions both sides must share.
 
     With `rounds` only launches of rounds that both sides have are compared: a later drift is no
-    difference. `heats` holds the medians of its turns in each heat: two sides that share some are
-    compared heat by heat.
+    difference. `heats` holds its median in each heat: two sides that share some are compared heat by
+    heat.
     """
 
     medians: Medians
@@ -47,7 +47,8 @@ class Side:
 class Comparison:
     """What is known of the second side over the first: `ratio` and the judged interval.
 
-    That interval is exact at `level` (a probability of error). `detectable` is the smallest
+    The ratio is the quotient of `second` and `first` (ns), the geometric means over what both
+    share. The interval is exact at `level` (a probability of error). `detectable` is the smallest
     slow-down (a share) that this many launches with this scatter find with 95 % power; None is what
     no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`,
     `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
@@ -67,6 +68,8 @@ class Comparison:
     paired: bool = False
     mechanisms: int = 2
     contestants: int = 0
+    first: float | None = None
+    second: float | None = None
 
 
 def compare(
@@ -74,7 +77,7 @@ def compare(
     second: Side,
     mechanisms: int = 2,
     equivalence: float = EQUIVALENCE,
-    scatter: paired.Scatter = paired.UNKNOWN,
+    scatter: Scatter = UNKNOWN,
     alpha: float = ALPHA,
 ) -> Comparison:
     """Return what is known about `second` over `first`, two of `mechanisms` that err with `alpha`.
@@ -83,7 +86,7 @@ def compare(
     even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
     by its launches.
     """
-    if paired.in_common(first.heats, second.heats):
+    if paired.in_common(first.heats, second.heats).first:
         by_heats = _by_heats(first, second, mechanisms, equivalence, scatter, alpha)
         return replace(by_heats, paired=True, mechanisms=mechanisms)
     a = _compared(first, second)
@@ -98,30 +101,46 @@ def _by_heats(
     second: Side,
     mechanisms: int,
     equivalence: float,
-    scatter: paired.Scatter,
+    scatter: Scatter,
     alpha: float,
 ) -> Comparison:
     """Return what the heats, or sessions, show that both sides took part in."""
-    heats = paired.in_common(first.heats, second.heats)
-    a, b = ([*map(paired.median_of, side)] for side in zip(*heats.values(), strict=True))
-    if why := _unusable(first, second, a, b):
+    both = paired.in_common(first.heats, second.heats)
+    if why := _unusable(first, second, [*both.first.values()], [*both.second.values()]):
         return why
     ratios = paired.log_ratios(first.heats, second.heats)
-    count = len(ratios), len(ratios)
-    ratio = exp(float(ratios.mean()))
+    known = _quotient(*paired.means(first.heats, second.heats), (len(ratios), len(ratios)))
     if len(ratios) < paired.FEWEST_HEATS:
-        return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
+        return replace(known, verdict=NOT_TESTED, reason="few-launches")
     if ratios.min() == ratios.max():
-        return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
-    if several(heats):  # no look decides how many sessions there are
+        return known
+    if several(both.first):  # no look decides how many sessions there are
         level = range_level(max(2, mechanisms), alpha)
     else:
         level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
     low, high = paired.interval(ratios, level, scatter)
-    comparison = judge_ratio(ratio, exp(low), exp(high), equivalence)
+    comparison = judge_ratio(float(known.ratio or 0), exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)
     return replace(
-        comparison, detectable=step, level=level, launches=count, contestants=scatter.contestants
+        comparison,
+        detectable=step,
+        level=level,
+        launches=known.launches,
+        contestants=scatter.contestants,
+        first=known.first,
+        second=known.second,
+    )
+
+
+def _quotient(first: float, second: float, launches: tuple[int, int]) -> Comparison:
+    """Return the ratio of two times, of which nothing is judged."""
+    return Comparison(
+        UNDECIDED,
+        "no-variance",
+        second / first,
+        launches=launches,
+        first=first,
+        second=second,
     )
 
 
@@ -140,12 +159,10 @@ def refusal(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | N
     """Return why launches `a` and `b` of the two cannot be tested, or None when they can."""
     if why := _unusable(first, second, a, b):
         return why
-    launches = len(a), len(b)
-    if min(launches) == 1:
-        return Comparison(NOT_TESTED, "few-launches", _ratio(a, b), launches=launches)
-    if min(a) == max(a) or min(b) == max(b):
-        return Comparison(UNDECIDED, "no-variance", _ratio(a, b), launches=launches)
-    return None
+    known = _quotient(mean_of(a), mean_of(b), (len(a), len(b)))
+    if min(known.launches) < paired.FEWEST_HEATS:
+        return replace(known, verdict=NOT_TESTED, reason="few-launches")
+    return known if min(a) == max(a) or min(b) == max(b) else None
 
 
 def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
@@ -162,32 +179,28 @@ def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison |
     return None
 
 
-def _ratio(a: Medians, b: Medians) -> float:
-    """Return the ratio of the times `b` over `a` (Hodges and Lehmann)."""
-    differences = ranktest.differences(np.log(a), np.log(b))
-    return exp(float(np.median(differences)))
-
-
-def power_step(low: float, high: float, level: float) -> float:
-    """Return the log ratio found with 95 % power at `level`; from an interval.
-
-    The width of a rank interval over twice the normal quantile estimates the standard error of the
-    estimate (Lehmann, Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level
-    and power together is then found. Infinite for an interval without ends.
-    """
-    if not 0 < low <= high < math.inf:
-        return math.inf
-    normal = NormalDist()
-    tested = normal.inv_cdf(1 - level / 2)
-    return (tested + normal.inv_cdf(paired.POWER)) * math.log(high / low) / (2 * tested)
-
-
 def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Comparison:
-    """Return what launches that share rounds show at `level`."""
-    low, high = map(exp, ranktest.shift_interval(np.log(a), np.log(b), level))
-    comparison = judge_ratio(_ratio(a, b), low, high, equivalence)
-    step = _found(power_step(low, high, level), equivalence)
-    return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
+    """Return what launches that share no heats show at `level` (Welch, Biometrika 34, 1947, 28-35).
+
+    Their logarithms are compared, each side with its own scatter.
+    """
+    logs, other_logs = np.log(a), np.log(b)
+    one, other = (part.var(ddof=1) / len(part) for part in (logs, other_logs))
+    squares = float(one + other)
+    freedom = squares**2 / float(one**2 / (len(a) - 1) + other**2 / (len(b) - 1))
+    tested, missed = stdtrit(freedom, [1 - level / 2, paired.POWER]) * math.sqrt(squares)
+    known = _quotient(mean_of(a), mean_of(b), (len(a), len(b)))
+    log_ratio = float(other_logs.mean() - logs.mean())
+    ends = exp(log_ratio - tested), exp(log_ratio + tested)
+    comparison = judge_ratio(float(known.ratio or 0), *ends, equivalence)
+    return replace(
+        comparison,
+        detectable=_found(tested + missed, equivalence),
+        level=level,
+        launches=known.launches,
+        first=known.first,
+        second=known.second,
+    )
 
 
 def _found(log_step: float, equivalence: float) -> float | None:

@@ -9,32 +9,32 @@ each keeps the interval of its step.
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from ipclab.stats import paired
 from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+from ipclab.stats.intervals import Scatter, mean_of
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER
 
 
 class Contest(NamedTuple, Generic[Name]):
-    """What is known of the `sides` of a contest: their medians (the fastest first), the others.
+    """What is known of the `sides` of a contest: their means (the fastest first), the others.
 
     `over_fastest` is by name how each other side compares with the fastest, `scatter` what the
     heats of all say of any two.
     """
 
     sides: Mapping[Name, Side]
-    medians: Mapping[Name, float]
+    means: Mapping[Name, float]
     over_fastest: Mapping[Name, Comparison]
-    scatter: paired.Scatter
+    scatter: Scatter
 
     @property
     def fastest(self) -> Name:
-        """Return the side of the least median, or the one that was shown to be faster than it."""
-        return next(iter(self.medians))
+        """Return the side of the least mean, or the one that was shown to be faster than it."""
+        return next(iter(self.means))
 
 
 def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
@@ -43,18 +43,18 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     Whoever asks which, by how much, and how many more launches asks here. `bound` (a share) is what
     counts as the same.
     """
-    medians = {name: median(side.medians) for name, side in sides.items()}
-    ranked = sorted(medians, key=medians.__getitem__)
+    means = {name: mean_of(side.medians) for name, side in sides.items()}
+    ranked = sorted(means, key=means.__getitem__)
     scatter = common_scatter(sides.values())
     over = against_fastest(sides, ranked[0], bound, scatter)
     quicker = [name for name in ranked[1:] if over[name].verdict == FASTER]
-    if quicker:  # by the heats, whose ratio is not that of the medians
+    if quicker:  # by the heats that both share, which need not be all launches of either
         ranked = quicker + ranked
         over = against_fastest(sides, ranked[0], bound, scatter)
-    return Contest(sides, {name: medians[name] for name in ranked}, over, scatter)
+    return Contest(sides, {name: means[name] for name in ranked}, over, scatter)
 
 
-def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
+def common_scatter(sides: Iterable[Side]) -> Scatter:
     """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
     return paired.scatter(
         paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2)
@@ -62,7 +62,7 @@ def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
 
 
 def against_fastest(
-    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: paired.Scatter
+    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: Scatter
 ) -> dict[Name, Comparison]:
     """Return what is known of each other one of a contest's `sides` over its `fastest`.
 

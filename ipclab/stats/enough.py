@@ -2,11 +2,12 @@
 
 import math
 
+from scipy.special import stdtrit
+
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
-from ipclab.stats.family import heat_level, pair_level
-from ipclab.stats.looks import HEAT_LOOKS, LOOKS
-from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
-from ipclab.stats.ranktest import chances
+from ipclab.stats.family import heat_level
+from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.paired import FEWEST_HEATS, MOST_FREEDOM, MOST_OF_OTHERS
 
 
 def room_of(ratio: float, bound: float) -> float:
@@ -56,7 +57,7 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
         looks = (look for look in HEAT_LOOKS if look > have)
         if comparison.paired:
             return next(looks, math.inf)
-        return max(have + 1, launches_needed(comparison.mechanisms))
+        return max(have + 1, FEWEST_HEATS)
     if not comparison.paired:
         return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
     times = math.log(high / low) / 2 / room_of(ratio, bound)
@@ -68,18 +69,8 @@ def launches_more(comparison: Comparison, bound: float) -> float:
     return launches_that_decide(comparison, bound) - min(comparison.launches, default=0)
 
 
-def launches_needed(mechanisms: int) -> int:
-    """Return the fewest launches, at a look, that can tell some pair of `mechanisms` apart."""
-    return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
-
-
-def least_p(m: int, n: int) -> float:
-    """Return the smallest two-sided p that groups of `m` and `n` can have."""
-    return min(1.0, 2 * float(chances(m, n)[0]))
-
-
 def relative_half(heats: int, level: float) -> float:
     """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
     own = heats - 1
     freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
-    return half_width(Scatter(freedom, 1.0), heats, level)
+    return float(stdtrit(freedom, 1 - level / 2)) / math.sqrt(heats)

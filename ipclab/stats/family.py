@@ -12,13 +12,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-from scipy.special import ndtr
-
 from ipclab.stats.looks import HEAT_LOOKS, LOOKS, SHARES, heat_shares
 
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
-GRID = np.linspace(-8.0, 8.0, 1601)
 
 
 def pair_level(mechanisms: int, launches: int, alpha: float = ALPHA) -> float:
@@ -51,12 +47,7 @@ def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
     """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
-    density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
-    below = ndtr(GRID)
+    from scipy.stats import studentized_range  # which takes long to load
 
-    def kept(millionths: int) -> float:
-        within = below - ndtr(GRID - millionths / 1e6)
-        return count * float(np.trapezoid(density * within ** (count - 1), GRID))
-
-    width = bisect_left(range(14 * 10**6), 1 - alpha, key=kept) / 1e6
+    width = float(studentized_range.isf(alpha, count, math.inf))
     return math.erfc(width / 2)

@@ -1,16 +1,17 @@
-"""Intervals from launches: exact order statistics of their medians; of quantiles, and of rates.
+"""Values and intervals from launches: one estimator for launches, heats and sessions; quantiles.
 
 Samples within a launch share its luck (page placement, the scheduler's choices): they are never
-pooled as independent.
+pooled as independent. A launch gives one number. A value is their geometric mean with Student's t
+on logarithms, its variance steadied by that of the study's points (Smyth, Stat. Appl. Genet. Mol.
+Biol. 3, 2004, article 3, equation 3); what can be 0 or negative has the arithmetic mean. So values
+that stand side by side can be divided. `benchmarks/coverage.py` chose the prior and the level.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import accumulate
-from math import ceil, comb, inf, isfinite, sqrt
-from typing import Any
+from math import ceil, hypot, inf, isfinite, log, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -18,21 +19,57 @@ from scipy.special import stdtrit
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
-# of an interval by itself: points that end when their contest is decided lose up to a hundredth
-NOMINAL = 0.96
-# stretches the range of so few: no two order statistics are 95 % apart
-FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
-VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
+# of an interval by itself: at 0.965 it held the values of skewed and two-state points in 95 %
+NOMINAL = 0.965
+# the study's scatter counts as so many degrees of freedom, at this quantile of its points' variances
+PRIOR_FREEDOM, PRIOR_QUANTILE = 2.0, 0.75
+FEWEST_POINTS = 6  # whose quartile says something
+FEWEST = 3  # launches that have an interval: two leave one degree of freedom, and say nothing
+VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session, and is above 0
 # an interval whose ends are further apart says only that there were too few launches
 WIDEST = 100.0
 LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
-# share by which sessions differ more than launches of one can show (docs/method.md)
+# share by which sessions differ more than launches of one can show (docs/method.md): half of an
+# interval, and as a standard uncertainty
 SESSION = 0.06
+NORMAL = 1.96  # standard deviations in half of a 95 % interval
+SESSION_ERROR = SESSION / NORMAL
+ENDLESS = 1e9  # degrees of freedom
+
+
+class Scatter(NamedTuple):
+    """The scatter that others show: `variance` (of logs), degrees of `freedom`, of `contestants`."""
+
+    freedom: float = 0.0
+    variance: float = 0.0
+    contestants: int = 0
+
+
+UNKNOWN = Scatter()
+
+
+class Standard(NamedTuple):
+    """A standard uncertainty and its degrees of freedom."""
+
+    error: float
+    freedom: float
+
+    def with_term(self, term: float) -> "Standard":
+        """Return it with a term that is known, in quadrature (GUM, G.4.1: Welch-Satterthwaite)."""
+        combined = hypot(self.error, term)
+        if not self.error:
+            return Standard(combined, ENDLESS)
+        freedom = self.freedom * (combined / self.error) ** 4
+        return Standard(combined, min(freedom, ENDLESS))
+
+    def factor(self, level: float = NOMINAL) -> float:
+        """Return the factor of Student's t by which it is expanded."""
+        return float(stdtrit(self.freedom, (1 + level) / 2))
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval, and of how many launches and samples it is."""
+    """A value with its interval, and of how many launches and samples it is."""
 
     value: float
     low: float
@@ -40,17 +77,12 @@ class Estimate:
     launches: int
     samples: int
 
-    def inverse(self, factor: float) -> "Estimate":
-        """Return `factor` over this positive value, such as a bandwidth from a time."""
-        value = factor / self.value
-        if not np.isfinite(self.high):
-            return replace(self, value=value, low=-inf, high=inf)
-        return replace(self, value=value, low=factor / self.high, high=factor / self.low)
-
     def for_sessions(self) -> "Estimate":
-        """Return a time or rate with an interval for any session, `SESSION` wider at its ends."""
-        low = self.low - SESSION * abs(self.low)
-        high = self.high + SESSION * abs(self.high)
+        """Return a time or rate above 0 with an interval for any session: `SESSION` in quadrature."""
+        if not 0 < self.low <= self.value <= self.high < inf:
+            return self
+        low = self.value * exp(-hypot(log(self.value / self.low), SESSION))
+        high = self.value * exp(hypot(log(self.high / self.value), SESSION))
         return replace(self, low=low, high=high)
 
 
@@ -79,59 +111,72 @@ def rank(count: int, q: float) -> int:
     return min(count - 1, max(0, ceil(q * count) - 1))
 
 
-def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:
-    """Return the median over launches of a number that each launch has, with its 95 % interval."""
-    values = np.asarray(per_launch, dtype=np.float64)
-    return Estimate(float(np.median(values)), *median_interval(values), len(values), samples)
+def prior(points: Iterable[Sequence[float]]) -> Scatter:
+    """Return what the launches of all `points` of a study say of the scatter of any one of them.
 
-
-def median_interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the median of a few values, of whatever distribution.
-
-    The ends lie between the two order statistics whose exact levels enclose `NOMINAL`
-    (Hettmansperger and Sheather, Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14,
-    1992, 197-206). Of fewer than six the range is stretched about the median until a normal law is
-    held in 95 %, on the logarithmic scale where all are above 0. One has no interval, that is an
-    infinite one, and neither have those whose interval would say nothing (`WIDEST`).
+    It is the upper quartile of the variances of their logarithms, so that who scatters much is not
+    narrowed by the many that do not. `UNKNOWN` for fewer than `FEWEST_POINTS`.
     """
-    ordered = np.sort(values)
+    variances = []
+    for values in points:
+        if len(values) > 1 and min(values) > 0:
+            variances.append(float(np.log(values).var(ddof=1)))
+    if len(variances) < FEWEST_POINTS:
+        return UNKNOWN
+    return Scatter(PRIOR_FREEDOM, float(np.quantile(variances, PRIOR_QUANTILE)))
+
+
+def uncertainty(values: Floats, scatter: Scatter = UNKNOWN) -> Standard:
+    """Return the standard uncertainty of the mean of two values or more, steadied by `scatter`."""
+    own = len(values) - 1
+    freedom = own + scatter.freedom
+    squares = own * float(values.var(ddof=1)) + scatter.freedom * scatter.variance
+    return Standard(sqrt(squares / freedom / len(values)), freedom)
+
+
+def statistic_estimate(
+    per_launch: Sequence[float],
+    samples: int,
+    scatter: Scatter = UNKNOWN,
+    session: float = 0.0,
+    logs: bool = True,
+) -> Estimate:
+    """Return the mean over launches of a number that each launch has, with its interval.
+
+    With `logs` it is the geometric mean, if all are above 0, steadied by the `scatter` of the
+    study, else the arithmetic one. `session` is a relative standard uncertainty for what launches
+    cannot show. Fewer than `FEWEST` have no interval, that is an infinite one, and neither
+    have those whose interval would say nothing (`WIDEST`).
+    """
+    values = np.asarray(per_launch, dtype=np.float64)
+    value = mean_of(values, logs)
     count = len(values)
-    if count == 1:
-        return -inf, inf
-    if count in FEW and ordered[0] < ordered[-1]:
-        low, high = _stretched(ordered, FEW[count])
-        return (-inf, inf) if says_nothing(low, high) else (low, high)
-    place, share = _places(count)
-    inner = min(place + 1, count - 1)
-    low = (1 - share) * ordered[place] + share * ordered[inner]
-    high = (1 - share) * ordered[-1 - place] + share * ordered[-1 - inner]
-    return float(low), float(high)
+    if count < FEWEST:
+        return Estimate(value, -inf, inf, count, samples)
+    if are_logs(values, logs):
+        known = uncertainty(np.log(values), scatter).with_term(session)
+        factor = exp(known.factor() * known.error)
+        low, high = value / factor, value * factor
+    else:
+        known = uncertainty(values).with_term(session * abs(value))
+        half = known.factor() * known.error
+        low, high = value - half, value + half
+    if says_nothing(low, high):
+        low, high = -inf, inf
+    return Estimate(value, low, high, count, samples)
 
 
-@lru_cache(maxsize=512)
-def _places(count: int) -> tuple[int, float]:
-    """Return the outer order statistic's index, and the share of the way to the inner one."""
-    if count <= max(FEW):
-        return 0, 0.0
-    # By r: the chance that the median lies outside the r-th value from either end.
-    ways = [comb(count, k) for k in range(count // 2 + 1)]
-    tails = [2 * total / 2**count for total in accumulate(ways)]
-    r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
-    outer = 1 - tails[r - 1]
-    inner = 1 - tails[r]
-    part = (outer - NOMINAL) / (outer - inner)
-    return r - 1, (count - r) * part / (r + (count - 2 * r) * part)
+def are_logs(values: Floats, logs: bool = True) -> bool:
+    """Tell whether `values` are taken by their logarithms."""
+    return logs and bool((values > 0).all())
 
 
-def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
-    logs = bool(ordered[0] > 0)
-    values = np.log(ordered) if logs else ordered
-    middle = float(np.median(values))
-    low = middle - factor * (middle - values[0])
-    high = middle + factor * (values[-1] - middle)
-    if logs:
-        return exp(low), exp(high)
-    return float(low), float(high)
+def mean_of(values: Floats | Sequence[float], logs: bool = True) -> float:
+    """Return the geometric mean of values that are all above 0, else the arithmetic one."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size and numbers.min() == numbers.max():
+        return float(numbers[0])  # as it is, without rounding
+    return exp(float(np.log(numbers).mean())) if are_logs(numbers, logs) else float(numbers.mean())
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:

@@ -1,23 +1,21 @@
 """The ratio of two contestants of the same heats: one log ratio a heat, and its interval.
 
-Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels.
-The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
+A heat's ratio is the quotient of its two launches' numbers, so that a ratio is the quotient of the
+two geometric means over the heats that both share. The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
 contest, which have seen the same host: `benchmarks/paired.py` weighs it against others.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma, stdtrit
 
-from ipclab.stats.intervals import Floats, exp
+from ipclab.stats.intervals import UNKNOWN, Floats, Scatter, Standard, exp, mean_of, uncertainty
 from ipclab.stats.sessions import by_session
 
-OfTurns = Sequence[float]  # medians (ns), of a contestant in one heat
-Heats = Mapping[int, OfTurns]  # by its number
+Heats = Mapping[int, float]  # the launch's number (ns) of a contestant in each heat
 POWER = 0.95
 FEWEST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
@@ -28,47 +26,36 @@ MOST_OF_OTHERS = 4.0
 NEWTON_STEPS = 20  # whose last change nothing
 
 
-class Scatter(NamedTuple):
-    """The scatter of pairs of `contestants`: `variance` (of log ratios), degrees of `freedom`."""
+class Both(NamedTuple):
+    """The times (ns) of two sides by the heats, or sessions, that both have."""
 
-    freedom: float = 0.0
-    variance: float = 0.0
-    contestants: int = 0
-
-
-UNKNOWN = Scatter()
+    first: Heats
+    second: Heats
 
 
-def in_common(first: Heats, second: Heats) -> dict[int, tuple[OfTurns, OfTurns]]:
-    """Return the heats that both have; where there is none, their medians in several sessions."""
+def in_common(first: Heats, second: Heats) -> Both:
+    """Return the heats that both have; where there is none, their values in several sessions.
+
+    Of several sessions they are the means over the heats of each that both have.
+    """
     if not first.keys() & second.keys():
-        first, second = map(_sessions, (first, second))
-    return {heat: (first[heat], second[heat]) for heat in sorted(first.keys() & second.keys())}
-
-
-def _sessions(heats: Heats) -> Heats:
-    medians = {heat: median_of(turns) for heat, turns in heats.items()}
-    return {session: [value] for session, value in by_session(medians).items()}
+        first, second = by_session(first), by_session(second)
+    shared = sorted(first.keys() & second.keys())
+    sides = ({heat: side[heat] for heat in shared} for side in (first, second))
+    return Both(*map(by_session, sides))
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the log of `second` over `first` for each heat, or session, that they have `in_common`.
-
-    It is the median over the turns of the log ratio of the turns of one round; where the two took
-    another number of turns, or none, the ratio of their launches' medians.
-    """
-    ratios = {}
-    for heat, turns in in_common(first, second).items():
-        one, other = map(np.log, turns)
-        is_paired = len(one) == len(other)
-        ratios[heat] = median_of(other - one) if is_paired else median_of(other) - median_of(one)
-    return np.array([*by_session(ratios).values()], np.float64)
+    """Return the log of `second` over `first` for each heat, or session, `in_common`."""
+    both = in_common(first, second)
+    ratios = np.log([*both.second.values()]) - np.log([*both.first.values()])
+    return np.array(ratios, np.float64)
 
 
-def median_of(values: Floats | OfTurns) -> float:
-    """Return what `np.median` does, which takes several times as long for a few turns."""
-    listed = list(map(float, values))
-    return math.nan if any(map(math.isnan, listed)) else median(listed)
+def means(first: Heats, second: Heats) -> tuple[float, float]:
+    """Return the geometric means of both sides over what they have `in_common`."""
+    one, other = in_common(first, second)
+    return mean_of([*one.values()]), mean_of([*other.values()])
 
 
 def scatter(pairs: Iterable[Floats]) -> Scatter:
@@ -112,13 +99,10 @@ def _inverse_trigamma(value: float) -> float:
     return x
 
 
-def steadied(ratios: Floats, common: Scatter) -> Scatter:
-    """Return the scatter of a pair with that of its contest (Smyth 2004, equation 3)."""
-    own = len(ratios) - 1
-    of_others = min(common.freedom, MOST_OF_OTHERS * own)
-    squares = own * float(ratios.var(ddof=1)) + of_others * common.variance
-    freedom = own + of_others
-    return Scatter(freedom, squares / freedom)
+def steadied(ratios: Floats, common: Scatter) -> Standard:
+    """Return the standard uncertainty of a pair's mean, with the scatter of its contest."""
+    most = MOST_OF_OTHERS * (len(ratios) - 1)
+    return uncertainty(ratios, common._replace(freedom=min(common.freedom, most)))
 
 
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:
@@ -127,18 +111,13 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     Student's t (Biometrika 6, 1908, 1-25), exact for normal differences; with the `common` scatter
     of the contest its moderated form (Smyth 2004). There are two heats or more.
     """
-    half = half_width(steadied(ratios, common), len(ratios), level)
+    known = steadied(ratios, common)
+    half = float(stdtrit(known.freedom, 1 - level / 2)) * known.error
     middle = float(ratios.mean())
     return middle - half, middle + half
 
 
-def half_width(spread: Scatter, heats: int, level: float) -> float:
-    """Return half the width of the interval of a mean over `heats` of that scatter."""
-    return float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / heats)
-
-
 def detectable(ratios: Floats, level: float, common: Scatter) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
-    spread = steadied(ratios, common)
-    quantiles = stdtrit(spread.freedom, [1 - level / 2, POWER])
-    return float(quantiles.sum()) * math.sqrt(spread.variance / len(ratios))
+    known = steadied(ratios, common)
+    return float(stdtrit(known.freedom, [1 - level / 2, POWER]).sum()) * known.error

@@ -1,17 +1,18 @@
 """A quantity: a value with its interval and unit, and the only arithmetic of intervals here.
 
-What arithmetic gives follows from what it is made of (`form`), not from how it was written.
+A ratio follows from what it is made of (its `product`), not from how it was written. Operators
+work on pandas Series of quantities, too: `writes / reads` aligns by index.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from numbers import Real
 from typing import Any, Union
 
-from ipclab.stats import form
-from ipclab.stats.form import ONE, Ends, Form, Part, Run
-from ipclab.stats.intervals import says_nothing
+from ipclab.stats.intervals import VARYING, says_nothing
+from ipclab.stats.product import Ends, Part, Product, Run, alone, shifted, sum_of
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
@@ -25,7 +26,12 @@ _names = count()  # of parts that no run has a name for
 def _operator(
     combine: Callable[["Quantity", "Quantity"], "Quantity"],
 ) -> Callable[["Quantity", Number], "Quantity"]:
-    return lambda one, other: combine(one, of(other))
+    def combined(one: "Quantity", other: Number) -> "Quantity":
+        if isinstance(other, Quantity | Real):
+            return combine(one, of(other))
+        return NotImplemented  # a pandas Series does it for each of its own
+
+    return combined
 
 
 @dataclass(frozen=True)
@@ -66,34 +72,16 @@ class Quantity:
         return says_nothing(low, high) or reaches_nothing
 
     @cached_property
-    def form(self) -> Form:
+    def product(self) -> Product:
         """What it is made of: a part of its own, where it is exact a number."""
         if self.low is None:
-            return {ONE: float(self.value)} if self.value else {}
-        return _alone(Part(f"#{next(_names)}", None, self._as_ends(), {}, TIME.get(self.unit, 0)))
+            return Product(float(self.value or 0))
+        return alone(Part(f"#{next(_names)}", None, self._as_ends(), {}, TIME.get(self.unit, 0)))
 
     @property
     def launches(self) -> Mapping[int, float]:
         """Return its values by heat (or launch), where all that it is made of shares these."""
-        return form.by_launch(self.form)
-
-    @property
-    def quotient(self) -> float | None:
-        """Return what a reader would divide, where the interval of a ratio does not hold it.
-
-        It is the quotient of two median times; their ratio is taken heat by heat.
-        """
-        pairs = [pair for pair in self.form.items() if pair[0] != ONE]
-        if self.low is None or len(pairs) != 1 or self.says_nothing:
-            return None
-        ((term, factor),) = pairs
-        pair = form.pair_of(term)
-        if not (pair and pair[0].time and pair[1].ends.value):
-            return None
-        over, under = (part.ends.value for part in pair)
-        quotient = self.form.get(ONE, 0.0) + factor * over / under
-        low, high = self.ends
-        return None if low <= quotient <= high else quotient
+        return self.product.launches()
 
     def _as_ends(self) -> Ends:
         return Ends(float(self.value), *self.ends)
@@ -101,22 +89,24 @@ class Quantity:
     __add__ = __radd__ = _operator(lambda one, other: _linear(one, other, 1))
     __sub__ = _operator(lambda one, other: _linear(one, other, -1))
     __rsub__ = _operator(lambda one, other: _linear(other, one, -1))
-    __mul__ = __rmul__ = _operator(lambda one, other: _product(one, other, 1))
-    __truediv__ = _operator(lambda one, other: _product(one, other, -1))
-    __rtruediv__ = _operator(lambda one, other: _product(other, one, -1))
+    __mul__ = __rmul__ = _operator(lambda one, other: _combined(one, other, 1))
+    __truediv__ = _operator(lambda one, other: _combined(one, other, -1))
+    __rtruediv__ = _operator(lambda one, other: _combined(other, one, -1))
 
     def as_unit(self, unit: str) -> "Quantity":
         """Return the same numbers in another unit, such as a ratio as a share."""
         other = replace(self, unit=unit)
-        return other if self.low is None else with_form(other, self.form)
+        return other if self.low is None else with_product(other, self.product)
 
 
 def measured(
     quantity: Quantity, launches: Mapping[int, float], name: str, run: Run | None = None
 ) -> Quantity:
     """Return a quantity as the row `name` of a `run`, with its values by heat (or launch)."""
-    part = Part(name, run, quantity._as_ends(), launches, TIME.get(quantity.unit, 0))
-    return with_form(replace(quantity), _alone(part))
+    logs = quantity.unit in VARYING and all(value > 0 for value in launches.values())
+    time = TIME.get(quantity.unit, 0)
+    part = Part(name, run, quantity._as_ends(), launches, time, logs)
+    return with_product(replace(quantity), alone(part))
 
 
 def of(value: Number) -> Quantity:
@@ -137,27 +127,23 @@ def total(parts: Iterable[Quantity]) -> Quantity:
     return sum(rest, first)
 
 
-def made_of(made: Form, unit: str, *parts: Quantity) -> Quantity:
-    """Return the quantity of a form; `parts` say of how many it is, and of which rows."""
-    value, low, high = form.ends_of(made)
+def made_of(made: Product, unit: str, *parts: Quantity) -> Quantity:
+    """Return the quantity of a product; `parts` say of how many it is, and of which rows."""
+    value, low, high = made.ends()
     counts = [part.n for part in parts if part.n]
     fewest = min(counts, key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys(source for part in parts for source in part.sources))
-    if made.keys() <= {ONE}:
-        quantity = Quantity(value, unit, n=fewest, kind="computed", sources=sources)
-    else:
+    if made.factors:
         quantity = Quantity(value, unit, low, high, fewest, "measured", sources)
-    return with_form(quantity, made)
+    else:
+        quantity = Quantity(value, unit, n=fewest, kind="computed", sources=sources)
+    return with_product(quantity, made)
 
 
-def with_form(quantity: Quantity, made: Form) -> Quantity:
+def with_product(quantity: Quantity, made: Product) -> Quantity:
     """Return a quantity that is made of `made`, which is noted in it."""
-    quantity.__dict__["form"] = made
+    quantity.__dict__["product"] = made
     return quantity
-
-
-def _alone(part: Part) -> Form:
-    return {frozenset({(part, 1)}): 1.0}
 
 
 def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
@@ -165,29 +151,26 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
         return missing(one.unit if one else other.unit)
     if one.unit != other.unit and not (one.unit in PLAIN and other.unit in PLAIN):
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
-    return made_of(form.sum_of(one.form, other.form, sign), one.unit, one, other)
+    first, second = one.product, other.product
+    if second.factors and not first.factors:
+        first, second = Product(sign * second.number, second.factors), first
+    elif not second.factors:
+        second = Product(sign * second.number)
+    if second.factors:
+        made = sum_of(first, second, sign)
+    elif not first.factors:
+        made = Product(first.number + second.number)
+    else:
+        made = shifted(first, second.number) if second.number else first
+    return made_of(made, one.unit, one, other)
 
 
-def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
+def _combined(one: Quantity, other: Quantity, power: int) -> Quantity:
     if not (one and other):
         return missing()  # of whatever unit: what was not measured has none for certain
     unit = _unit(one.unit, other.unit, power)
-    first, second = one.form, other.form
-    if len(second) > 1 and (power < 0 or len(first) > 1):
-        second = _as_one(other)
-    if power < 0:
-        second = form.inverse(second)
-    return made_of(form.product(first, second), unit, one, other)
-
-
-def _as_one(several: Quantity) -> Form:
-    """Return a sum as one part, the same for all that have its form."""
-    term = next(iter(several.form))
-    run, time = None, 0
-    for part, power in term:
-        run, time = part.run, time + part.time * power
-    launches = several.launches
-    return _alone(Part(form.name_of(several.form), run, several._as_ends(), launches, time))
+    second = other.product if power > 0 else other.product.inverse()
+    return made_of(one.product * second, unit, one, other)
 
 
 def _unit(one: str, other: str, power: int) -> str:

@@ -4,7 +4,8 @@ The number of a heat says in which session it was made: each begins at a multipl
 """
 
 from collections.abc import Iterable, Mapping
-from statistics import median
+
+from ipclab.stats.intervals import mean_of
 
 HEATS = 1_000_000  # that a session has at most
 LEAST = 3  # sessions: two leave one degree of freedom, and say nothing
@@ -15,11 +16,15 @@ def several(heats: Iterable[int]) -> bool:
     return len({heat // HEATS for heat in heats}) >= LEAST
 
 
-def by_session(by_heat: Mapping[int, float]) -> Mapping[int, float]:
-    """Return the medians of several sessions by their first heat, else the values `by_heat`."""
+def by_session(by_heat: Mapping[int, float], logs: bool = True) -> Mapping[int, float]:
+    """Return the means of several sessions by their first heat, else the values `by_heat`.
+
+    They are geometric ones with `logs`, where all values are above 0.
+    """
     if not several(by_heat):
         return by_heat
+    geometric = logs and min(by_heat.values()) > 0
     sessions = dict[int, list[float]]()
     for heat, value in by_heat.items():
         sessions.setdefault(heat - heat % HEATS, []).append(value)
-    return {first: median(values) for first, values in sessions.items()}
+    return {first: mean_of(values, geometric) for first, values in sessions.items()}

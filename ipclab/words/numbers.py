@@ -44,7 +44,6 @@ _MARKS = {
 _ABSENT = N_("not measured")
 _FEW_SAMPLES = N_("too few samples")
 _UNBOUNDED = N_("no interval: too few or too scattered")
-_SCATTER = N_("{text} (quotient of the medians: {quotient})")
 _SPAN = N_("{low} to {high}")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
@@ -71,8 +70,6 @@ class Formatter:
         words = set(spec.replace(" ", "").split(",")) - {""}
         unit = self._unit(quantity, words)
         text = self._text(quantity, words, unit)
-        if "form" in vars(quantity) and not words & {"bare", "span"}:
-            text = self._with_quotient(text, quantity, words - {"interval"}, unit)
         if "marked" in words and quantity.kind in _MARKS:
             text = self.translate(_MARKS[quantity.kind]).format(text=text)
         return text
@@ -143,16 +140,6 @@ class Formatter:
         if quantity.says_nothing and not on_one_side:
             return f"{shown}{symbol} [{self.translate(_UNBOUNDED)}]"
         return f"{shown}{symbol} [{LANGUAGES[self.lang].get('between', '–').join(ends)}]"
-
-    def _with_quotient(self, text: str, ratio: Quantity, words: set[str], unit: str) -> str:
-        """Return the text of a ratio; if the quotient of its medians lies apart, with that too."""
-        if ratio.quotient is None:
-            return text
-        told = ratio.quotient, ratio.value, *ratio.ends
-        quotient, *beside = (self._text(Quantity(value, ratio.unit), words, unit) for value in told)
-        if quotient in beside:
-            return text  # the same in the digits that are shown
-        return self.translate(_SCATTER).format(text=text, quotient=quotient)
 
     def _unit(self, quantity: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(quantity.unit, {})

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ipclab.stats.ranktest import chances, differences, drift, shift_interval
+from tests.support.ranks import p_value
 
 from ipclab.calibrated.twins import rate_upper
 from ipclab.stats import ranktest
@@ -25,8 +27,6 @@ from ipclab.stats.looks import (
 )
 from ipclab.stats.modes import modes
 from ipclab.stats.paired import UNKNOWN
-from ipclab.stats.ranktest import chances, differences, drift, shift_interval
-from tests.support.ranks import p_value
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 LAST = 40

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.support.ranks import p_value
 
 from ipclab.bounds import suspects
 from ipclab.commands.cli import commands
@@ -41,7 +42,6 @@ from ipclab.stats.enough import least_p
 from ipclab.store.point import Point
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
-from tests.support.ranks import p_value
 from tests.support.simulated import Machine, limits, points, run
 
 STEADY = Machine(scatter=0.01, launches=12)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ipclab.stats.form import ONE
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
@@ -20,7 +21,6 @@ from ipclab.lab.figure import FIGURE_MIME
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.report.lab import ReportLab
-from ipclab.stats.form import ONE
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder

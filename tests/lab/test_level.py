@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from ipclab.stats.form import Ends
 
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
@@ -15,7 +16,6 @@ from ipclab.report.appendix.advice import _in_words, advised
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.stats import judge
 from ipclab.stats.compare import UNDECIDED
-from ipclab.stats.form import Ends
 from ipclab.stats.quantity import Quantity, measured
 from tests.support.told import reference
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.ranks import p_value
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
@@ -43,7 +44,6 @@ from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED, make_launch
-from tests.support.ranks import p_value
 
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)

@@ -11,7 +11,6 @@ from ipclab.bounds.limits import with_limits
 from ipclab.calibrated.twins import STUDY
 from ipclab.errors import UsageError
 from ipclab.frames import derived, tails
-from ipclab.frames.points import TURNS
 from ipclab.frames.run_table import medians_table, told_of_run
 from ipclab.lab.named import run_named
 from ipclab.paths import Paths
@@ -77,9 +76,8 @@ def compared_run(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
         return compared
     if all(frame.value.isna().all() for frame in launches.values()):
         raise tails.too_few(quantile)
-    # Turns are told by their medians, and limits bound medians.
-    by_launch = {name: frame.assign(**{TURNS: None}) for name, frame in compared.launches.items()}
-    return replace(compared, launches=by_launch, points=compared.points.assign(**UNBOUNDED))
+    # limits bound medians
+    return replace(compared, points=compared.points.assign(**UNBOUNDED))
 
 
 def runs_to_compare(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:

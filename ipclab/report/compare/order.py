@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -11,6 +10,7 @@ from ipclab.frames.contests import ALL, CONTEST, fields
 from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.shared import run_pairs
 from ipclab.stats.compare import FASTER, SLOWER, Side, compare
+from ipclab.stats.intervals import mean_of
 
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
 COLUMNS = ("pair", "study", *CONTEST, *FOUND)
@@ -39,7 +39,7 @@ def order_changes(runs: Sequence[ComparedRun]) -> pd.DataFrame:
 
 
 def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
-    return sorted(mechanisms, key=lambda name: median(field[name].medians))
+    return sorted(mechanisms, key=lambda name: mean_of(field[name].medians))
 
 
 def _ordered(
@@ -50,8 +50,8 @@ def _ordered(
     `same` is what counts as the same in each.
     """
     quick, slow = _by_time(one, pair)
-    here = median(one[slow].medians) / median(one[quick].medians)
-    there = median(two[slow].medians) / median(two[quick].medians)
+    here = mean_of(one[slow].medians) / mean_of(one[quick].medians)
+    there = mean_of(two[slow].medians) / mean_of(two[quick].medians)
     turned = there < 1 < here
     shown = False
     if turned:

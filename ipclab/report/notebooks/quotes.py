@@ -12,17 +12,17 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab.figure import FIGURE_MIME, PNG, Figure
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.report.notebooks.formdata import Data as FormData
+from ipclab.report.notebooks.formdata import Data as ProductData
 from ipclab.report.notebooks.formdata import as_data, of_data
 from ipclab.report.notebooks.parameters import read_notebook
-from ipclab.stats.form import Run
-from ipclab.stats.quantity import Quantity, with_form
+from ipclab.stats.product import Run
+from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 from ipclab.tables import table
 from ipclab.words.ours import LOCALE, control_file, packages
 
-FORM = "form"  # of a kept quantity: what it is made of
+PRODUCT = "product"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
 # what an executed notebook is made with
@@ -40,8 +40,8 @@ class Kept:
         for name, value in self.values.items():
             values[name] = value
             if isinstance(value, Quantity):
-                form = as_data(value.form) if value.low is not None else None
-                values[name] = {**asdict(value), FORM: form}
+                made = as_data(value.product) if value.low is not None else None
+                values[name] = {**asdict(value), PRODUCT: made}
         return {MIME: values}
 
 
@@ -92,10 +92,10 @@ def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
     JSON has made words of infinite ends and of the heats' numbers.
     """
     quantity = msgspec.convert(told, Quantity, strict=False)
-    if told.get(FORM) is None:
+    if told.get(PRODUCT) is None:
         return quantity
-    form = of_data(msgspec.convert(told[FORM], FormData, strict=False), run)
-    return with_form(quantity, form)
+    made = of_data(msgspec.convert(told[PRODUCT], ProductData, strict=False), run)
+    return with_product(quantity, made)
 
 
 def notebooks(paths: Paths) -> dict[str, Path]:

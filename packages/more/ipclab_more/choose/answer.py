@@ -15,8 +15,9 @@ import pandas as pd
 from ipclab.report.appendix.states import UNSTEADY
 from ipclab.stats.compare import FASTER, SLOWER, Comparison
 from ipclab.stats.contest import against_fastest, common_scatter, judged
-from ipclab.stats.enough import launches_more, launches_needed
-from ipclab.stats.form import Ends
+from ipclab.stats.enough import launches_more
+from ipclab.stats.paired import FEWEST_HEATS
+from ipclab.stats.product import Ends
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.stats.sessions import LEAST, several
 from ipclab_more.choose.candidates import (
@@ -72,8 +73,7 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     measured.sort(key=lambda candidate: candidate.middle)
     _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
-    count = max(2, len(fitting))
-    lacking = _lacking(fitting, launches_needed(count))
+    lacking = _lacking(fitting, FEWEST_HEATS)
     launches = sessions = 0.0
     state = ANSWERED if best else NOTHING
     settled = all(candidate.settled for candidate in best)
@@ -118,7 +118,7 @@ def _judge(measured: list[Candidate], bound: float) -> None:
         return
     sides = {candidate.backend: candidate.side for candidate in measured if candidate.side}
     contest = judged(sides, bound)
-    measured.sort(key=lambda candidate: [*contest.medians].index(candidate.backend))
+    measured.sort(key=lambda candidate: [*contest.means].index(candidate.backend))
     first = measured[0]
     for candidate in measured:
         candidate.launches = len(sides[candidate.backend].medians)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from operator import attrgetter
-from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from ipclab.report.appendix.states import UNSTEADY
 from ipclab.stats import judge
 from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.enough import factor
+from ipclab.stats.intervals import mean_of
 from ipclab.stats.quantity import Quantity, of, total
 from ipclab_more.choose.known import ABSENT, KnownRows
 from ipclab_more.choose.need import ONE_WAY, US, Need
@@ -55,8 +55,8 @@ class Candidate:
 
     @property
     def middle(self) -> float:
-        """Return the median of its launches in ns, infinite without any."""
-        return median(self.side.medians) if self.side else inf
+        """Return the mean of its launches in ns, infinite without any."""
+        return mean_of(self.side.medians) if self.side else inf
 
     @property
     def settled(self) -> bool:

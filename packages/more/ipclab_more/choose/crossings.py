@@ -33,8 +33,8 @@ def crossings(need: Need, times: pd.DataFrame, able: Sequence[str], bound: float
     for (low, at_low), (high, at_high) in pairwise(by_size.items()):
         below, above = at_low.fastest, at_high.fastest
         if _is_slower(at_low, above) and _is_slower(at_high, below):
-            gain = log(at_low.medians[above] / at_low.medians[below])
-            loss = log(at_high.medians[above] / at_high.medians[below])
+            gain = log(at_low.means[above] / at_low.means[below])
+            loss = log(at_high.means[above] / at_high.means[below])
             share = gain / (gain - loss)
             about = low * (high / low) ** share
             crossed.append((below, above, low, high, about))

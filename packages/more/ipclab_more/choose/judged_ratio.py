@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipclab.stats import form
-from ipclab.stats.form import Ends, raised
+from ipclab.stats.product import Ends, raised
 from ipclab.stats.quantity import Quantity, made_of, measured
 
 
@@ -23,7 +22,7 @@ def ratio_judged(over: Quantity, under: Quantity, ends: Ends) -> Quantity:
     pair = _Pair(ends)
     one = measured(over, over.launches, "over", pair)
     other = measured(under, under.launches, "below", pair)
-    return made_of(form.product(one.form, form.inverse(other.form)), "1", over, under)
+    return made_of(one.product * other.product.inverse(), "1", over, under)
 
 
 def inverse_of(ends: Ends) -> Ends:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ipclab.bounds.limits import with_limits
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.frames.points import TURNS
 from ipclab.frames.rows import narrowed, quantity
 from ipclab.report.appendix import states
 from ipclab.stats.compare import EQUIVALENCE
@@ -22,7 +21,7 @@ from ipclab_more.choose.times import timed
 ABSENT = missing()
 SECONDS = 0.1  # of a launch, where a run does not tell
 KEYS = ["backend", "op", "metric"]
-OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT, TURNS]  # what makes a contestant of a launch
+OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT]  # what makes a contestant of a launch
 
 
 @dataclass(frozen=True)
