@@ -71,7 +71,7 @@ all-tests: tools  # beside the checks, of which types take long on one CPU
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER)
 
 test-fast: tools ## the quick tests, for daily work
-	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow'
+	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
 
 check-code: tools ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .

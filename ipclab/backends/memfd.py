@@ -4,6 +4,7 @@ import fcntl
 import mmap
 import os
 
+from ipclab.backends.calls import memfd_missing
 from ipclab.backends.interface import VIEW, Backend, Data, too_long
 from ipclab.backends.sockets import NotesEnd
 
@@ -65,5 +66,11 @@ class _MemfdChannel(NotesEnd):
 
 
 backend = Backend(
-    "memfd", channel=_MemfdChannel, receives=VIEW, limit="unix", look=("#009E73", "X"), brief=False
+    "memfd",
+    channel=_MemfdChannel,
+    receives=VIEW,
+    missing=memfd_missing,
+    limit="unix",
+    look=("#009E73", "X"),
+    brief=False,
 )

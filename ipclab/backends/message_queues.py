@@ -2,6 +2,8 @@
 
 import errno
 import os
+import resource
+import secrets
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,6 +12,7 @@ from typing import Any
 
 import posix_ipc
 
+from ipclab.backends.calls import PROFILE
 from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
 from ipclab.backends.waiting import SLICE_NS, closed, until
@@ -18,6 +21,8 @@ from ipclab.spawn import names
 
 LIMITS, SYSTEM_V_LIMIT = Path("/proc/sys/fs/mqueue"), Path("/proc/sys/kernel/msgmax")
 DEPTH = 10  # the kernel's usual msg_default
+# mq_overview(7): what the kernel counts of two queues of one short message, at least
+LEAST_QUEUES = 2 * 128
 sysv_ipc = Library("sysv-ipc", "sysv_ipc")
 
 
@@ -64,14 +69,12 @@ class _PosixChannel(_QueueChannel):
         except ValueError as error:
             raise too_long(self.capacity, _limit("msgsize_max")) from error
         except OSError as error:
-            if error.errno != errno.EMFILE:
+            if error.errno not in (None, errno.EMFILE):  # posix_ipc tells limits without a number
                 raise
-            full = (
-                f"this user's queues would take more than RLIMIT_MSGQUEUE for {self.capacity} bytes"
-                " a message"
-            )
             raise LabError(
-                "no room for a POSIX message queue", full, "raise it (ulimit -q)"
+                "no room for a POSIX message queue",
+                f"mq_open says {error} for {self.capacity:,} bytes a message",
+                "raise RLIMIT_MSGQUEUE (ulimit -q) or sysctl fs.mqueue.queues_max",
             ) from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
@@ -147,12 +150,50 @@ class _SystemVChannel(_QueueChannel):
         return until(attempt, timeout_ns + SLICE_NS, self.peer, sysv_ipc.Error)
 
 
+def posix_missing() -> str | None:
+    """Return why no POSIX queue can be made here, with the fix; None where nothing forbids it.
+
+    A queue that nobody has made is asked for, so that nothing is left of it.
+    """
+    if not LIMITS.is_dir():
+        return "this kernel has no POSIX message queues; take one with CONFIG_POSIX_MQUEUE"
+    with suppress(posix_ipc.ExistentialError, posix_ipc.PermissionsError):
+        try:
+            posix_ipc.MessageQueue(f"/ipclab-{secrets.token_hex(16)}").close()
+        except OSError as error:
+            return f"mq_open is refused ({error.strerror or error}); {PROFILE}"
+    most, _ = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
+    if 0 <= most < LEAST_QUEUES:
+        return (
+            f"RLIMIT_MSGQUEUE gives this user's queues {most:,} bytes, and mq_open needs"
+            f" {LEAST_QUEUES:,} of two short ones; raise it: ulimit -q, or docker run --ulimit"
+            " msgqueue=819200"
+        )
+    return None
+
+
+def system_v_missing() -> str | None:
+    """Return why no System V queue can be had here, with the fix; None where one can.
+
+    A queue that nobody has made is asked for, so that nothing is left of it.
+    """
+    if why := sysv_ipc.missing():
+        return why
+    with suppress(sysv_ipc.ExistentialError, sysv_ipc.PermissionsError):
+        try:
+            sysv_ipc.MessageQueue(secrets.randbits(31) | 1)
+        except OSError as error:
+            return (
+                f"msgget is refused ({error.strerror or error}); take a kernel with CONFIG_SYSVIPC, or"
+                f" {PROFILE}"
+            )
+    return None
+
+
 posix = Backend(
     "posix-mq",
     channel=_PosixChannel,
-    missing=lambda: (
-        None if LIMITS.is_dir() else "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)"
-    ),
+    missing=posix_missing,
     longest=lambda: (_limit("msgsize_max"), "sysctl fs.mqueue.msgsize_max"),
     limit="mq",
     look=("#D55E00", "s"),
@@ -160,7 +201,7 @@ posix = Backend(
 system_v = Backend(
     "sysv-mq",
     channel=_SystemVChannel,
-    missing=sysv_ipc.missing,
+    missing=system_v_missing,
     longest=lambda: (int(SYSTEM_V_LIMIT.read_text()), "sysctl kernel.msgmax and kernel.msgmnb"),
     limit="mq",
     look=("#D55E00", "D"),

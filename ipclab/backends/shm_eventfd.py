@@ -11,6 +11,7 @@ import os
 import selectors
 from collections.abc import Sequence
 
+from ipclab.backends.calls import eventfd_missing, memfd_missing
 from ipclab.backends.interface import INTO, Backend, Data, Place, too_long
 from ipclab.backends.sockets import NotesEnd
 from ipclab.backends.waiting import BLOCK, SPIN_THEN_BLOCK, Peer, closed, wait
@@ -137,6 +138,7 @@ backend = Backend(
     channel=EventfdChannel,
     waits=(BLOCK, SPIN_THEN_BLOCK),
     receives=INTO,
+    missing=lambda: memfd_missing() or eventfd_missing(),
     limit="shm-futex",
     look=("#56B4E9", "D"),
     brief=False,

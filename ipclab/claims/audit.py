@@ -252,13 +252,14 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     own = lines.parsed()
     lines.check(own, values_of(lab)[1])
     for table, stated in stated_in(own):
+        values = stated.values if isinstance(stated, Requirement) else stated.figures
         for lang, text in ((stated.language, stated.text), *stated.translations.items()):
             place = lines.place(table, "text" if text == stated.text else "translations")
             if lang not in LANGUAGES:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                filled(lab, text, stated.figures)
+                filled(lab, text, values)
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)

@@ -11,11 +11,12 @@ from ipclab.claims.rules import read_sum
 from ipclab.claims.values import MOST_WORK, ValueSource, Work
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import MissingError
+from ipclab.frames.address import MissingError, unknown_level
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
+from ipclab.lab.factors import words_asked
 from ipclab.paths import Paths
 from ipclab.prose.language import RuleError
 from ipclab.prose.units import KINDS
@@ -46,6 +47,7 @@ def _values(run: RunFolder, paths: Paths) -> tuple[ValueSource, ValueSource]:
         table,
         run_constants(run.about),
         value=partial(quantity, run=Ratios(run)),
+        words=partial(words_asked, run.questions),
     )
     return ValueSource(table, table, loose=True), measured
 
@@ -58,7 +60,11 @@ def compute(lab: Data, expression: str) -> Quantity:
     """
     try:
         run = replace(values_of(lab)[1], work=Work(MOST_WORK))
-        return one_value(read_sum(expression), run)
+        term = read_sum(expression)
+        for address in term.addresses:
+            if problem := unknown_level(address, run.frame(address), run.words):
+                raise UsageError(f"{address}: {problem[0]}", "", problem[1])
+        return one_value(term, run)
     except MissingError:
         return missing()
     except RuleError as error:

@@ -19,7 +19,7 @@ from ipclab.claims.requirement import Requirement
 from ipclab.claims.rules import Rule, read_names, read_rule, read_sum
 from ipclab.claims.values import MOST_WORK, ValueSource, Work
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.frames.address import ENDS, EVERY, KNOWN, Address, unknown_level
 from ipclab.prose.language import RuleError, amount
 from ipclab.store.textfile import file_text
 
@@ -253,7 +253,7 @@ def _unknown(address: Address, run: ValueSource) -> tuple[str, str] | None:
     for name, possible in wanted:
         if name not in possible and len(frame):
             return f"there is no {name!r}", hint(name, sorted(possible))
-    return None
+    return unknown_level(address, frame, run.words)
 
 
 def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:

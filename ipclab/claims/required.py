@@ -79,7 +79,7 @@ def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
 
 def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
-    words = filled(lab, in_language(lab, requirement), requirement.figures)
+    words = filled(lab, in_language(lab, requirement), requirement.values)
     if requirement.source:
         said = N_("{words} ({section})")
         words = lab.say(said, words=words, section=requirement.source)

@@ -4,9 +4,10 @@ No number of samples shows a maximum, but one refutes it. What of a maximum can 
 `coverage` of launches by their largest samples, with confidence (`claims.tolerance`).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -20,8 +21,8 @@ from ipclab.claims.tolerance import Coverage
 from ipclab.claims.values import ValueSource
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
-from ipclab.prose.language import RuleError
-from ipclab.prose.units import KINDS
+from ipclab.prose.language import RuleError, placeholders
+from ipclab.prose.units import KINDS, PLAIN, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import UNRECORDED, Samples, Times
 from ipclab.store.samples import Measured
@@ -32,6 +33,25 @@ OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide th
 FEW, OPEN, BEYOND = tolerance.FEW, "open", "few-samples"
 NO_END, UNFIXED, BATCHES = "no-end", "unfixed", "batches"
 SEVERITY = {VIOLATED: 0, NOT_TESTABLE: 1, NOT_SHOWN: 2, HOLDS: 3}
+# Units as words have them, beside the written ones; a plain number is a bound where one of these follows.
+SPELLED = {
+    (1, 0): (
+        *("seconds", "second", "milliseconds", "millisecond", "microseconds", "microsecond"),
+        *(
+            "nanoseconds",
+            "nanosecond",
+            "초",
+            "밀리초",
+            "마이크로초",
+            "나노초",
+            "秒",
+            "毫秒",
+            "微秒",
+            "纳秒",
+        ),
+    ),
+    PLAIN: ("%", "percent", "per cent", "퍼센트", "times", "x", "×", "배", "倍"),
+}
 
 
 class Requirement(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,6 +60,9 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
     `max` is an unconditional bound, `coverage` one for a share of launches (`95/95`: 95 % of them,
     with 95 % confidence), both by one address of times; a `coverage` beside `max` says what is
     enough to show it. `median` and `p99.9` are judged by their intervals.
+
+    A bound is written once, in the rule: the words have it as `{bound}`, as `{low}` and `{high}`
+    where there are two, and name no other amount of its kind without it.
     """
 
     id: Text
@@ -65,6 +88,25 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
             self._check_coverage()
         if self.statistic != MEDIAN:
             self._check_rule()
+        for name in self.bounds.keys() & self.figures.keys():
+            raise RuleError(
+                f"{name} is the rule's own", "call the figure something else", "figures"
+            )
+        self._check_words("text", self.text)
+        for words in self.translations.values():
+            self._check_words("translations", words)
+
+    @property
+    def bounds(self) -> dict[str, Quantity]:
+        """Return the rule's bounds by the names that the words have for them."""
+        ends = [end for end in dict.fromkeys(self.rule.written) if isfinite(end)]
+        names = ("low", "high") if ends[1:] else ("bound",)
+        return {name: Quantity(end, self.rule.unit) for name, end in zip(names, ends, strict=True)}
+
+    @property
+    def values(self) -> Mapping[str, Quantity]:
+        """Return what the words are filled with: the figures and the rule's bounds."""
+        return self.figures | self.bounds
 
     @property
     def asked(self) -> Coverage | None:
@@ -81,6 +123,26 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
         if self.statistic != TAIL:
             return self.rule.term
         return looked_up(replace(self.address, metric=TAIL))
+
+    def _check_words(self, key: str, words: str) -> None:
+        """Raise `RuleError` for words with an amount of the bound's kind, and without the bound."""
+        asked = {name for name, _ in placeholders(words)}
+        dimension = UNITS[self.rule.unit][1]
+        kind = {unit for unit in KINDS[dimension].units if dimension != PLAIN}
+        units = sorted({*kind, *SPELLED.get(dimension, ())}, key=len, reverse=True)
+        literal = re.search(
+            rf"\d[\d.,\s]*(?:{'|'.join(map(re.escape, units))})(?![A-Za-z/])", words, re.IGNORECASE
+        )
+        named = [literal[0]] if literal else []
+        for name in sorted(asked & self.figures.keys()):
+            unit = self.figures[name].unit
+            if UNITS[unit][1] == dimension and unit not in ("1", "count"):
+                named.append(f"{{{name}}}")
+        if named and not self.bounds.keys() <= asked:
+            bounds = " and ".join(f"{{{name}}}" for name in self.bounds)
+            why = f"it says {named[0]}, which the rule does not hold"
+            fix = f"write {bounds}, with a format such as {{{next(iter(self.bounds))}:us,int}}"
+            raise RuleError(why, f"{fix}: a bound stands in the rule alone", key)
 
     def _check_coverage(self) -> None:
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.address import Address, Axes, MissingError, Points
+from ipclab.frames.address import Address, Axes, MissingError, Points, Words, no_words
 from ipclab.frames.rows import quantity
 from ipclab.prose.language import RuleError
 from ipclab.prose.units import KINDS, PLAIN, UNITS, Dimension
@@ -36,8 +36,9 @@ class Work:
 class ValueSource:
     """Where addresses are looked up: a run's frames, the texts' tables, or given amounts.
 
-    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a
-    quantity of a row. `work` is what computing may still take.
+    `known` are numbers about the run that levels may be multiples of (`cpus`), `words` those that
+    are levels of its factors; `value` makes a quantity of a row. `work` is what computing may still
+    take.
     """
 
     points: Points
@@ -50,6 +51,7 @@ class ValueSource:
     # by address, and by a name's term
     cached: dict[Any, "Values"] = field(default_factory=dict)
     work: Work = field(default_factory=Work)
+    words: Words = no_words
 
     def frame(self, address: Address) -> pd.DataFrame:
         """Return the frame that an address is looked up in, read once."""

@@ -45,11 +45,13 @@ def doctor(seconds: float) -> None:
 
 @click.command()
 def backends() -> None:
-    """List what can be measured here, and why the rest cannot."""
+    """Send a message through each mechanism, and list what can be measured here, and why the rest
+    cannot.
+    """
     from ipclab.backends.installed import backends as registered
+    from ipclab.studies.trial import refusals
 
-    for name, backend in registered().items():
-        why = backend.missing()
+    for name, why in refusals(checkout().ledger, registered()):
         say([f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}"])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames.rows import ambiguous, quantity
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, missing
@@ -29,6 +29,8 @@ USUAL = ("p50", "mean")
 UNITS = {"size_bytes": "B", "chunk": "B", "threshold": "B"}
 EVERY, ENDS = "*", ("max", "min")
 Points = Callable[[str], pd.DataFrame]
+# The words that a run knows as levels of a factor: of a study, a factor and the study's frame
+Words = Callable[[str, str, pd.DataFrame], set[str]]
 Axes = frozenset[tuple[str, Any]]
 
 
@@ -146,16 +148,43 @@ class Address:
             yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
-def value_at(words: str, points: Points, texts: Points, run: Run | None = None) -> Quantity | None:
+def no_words(study: str, factor: str, frame: pd.DataFrame) -> set[str]:
+    """Return that nothing is known of the words that are levels."""
+    return set()
+
+
+def unknown_level(address: Address, frame: pd.DataFrame, known: Words) -> tuple[str, str] | None:
+    """Return what is wrong with a level that is `known` nowhere, and the nearest; None when all are.
+
+    A level that is known and was not measured is no mistake; of numbers nothing is known.
+    """
+    for name, level in () if address.text else address.levels:
+        if level in (EVERY, *ENDS) or KNOWN.search(level):
+            continue
+        words = known(address.study, name, frame)
+        if words and name in frame:
+            words |= set(frame[name].dropna().astype(str))
+        for part in map(str.strip, level.split("|")):
+            if words and part not in words:
+                return f"there is no {name} {part!r}", hint(part, sorted(words))
+    return None
+
+
+def value_at(
+    words: str, points: Points, texts: Points, run: Run | None = None, known: Words = no_words
+) -> Quantity | None:
     """Return the value at an address over the frames of `points` of `run`, and `texts`, or None.
 
-    What is not there has no value; raises `LabError` when the address names several.
+    What is not there has no value; raises `LabError` when the address names several, and
+    `UsageError` for a level that is not `known`.
     """
     address = Address.read(words)
     if address is None:
         return None
     try:
         frame = (texts if address.text else points)(address.study)
+        if problem := unknown_level(address, frame, known):
+            raise UsageError(f"{address}: {problem[0]}", "", problem[1])
         rows = address.find(frame, loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")

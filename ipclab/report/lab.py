@@ -16,6 +16,7 @@ from ipclab.errors import LabError
 from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import narrowed, quantity
+from ipclab.lab.factors import words_asked
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.prose import magic, sentences
@@ -183,7 +184,8 @@ class ReportLab(Lab):
         """Return the value at an address of this run's frames or a text's table, or None."""
         if words not in self._found:
             text = partial(texts.worded, self.paths)
-            self._found[words] = address.value_at(words, self.points, text, Ratios(self.run))
+            known = partial(words_asked, self.run.questions)
+            self._found[words] = address.value_at(words, self.points, text, Ratios(self.run), known)
         return self._found[words]
 
     @cached_property

@@ -1,11 +1,13 @@
 """What a session starts: fork servers and, by them, the workers of its launches."""
 
+import errno
 import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from ipclab.errors import blamed
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Meeting, Outcome, Turn
 
@@ -70,7 +73,8 @@ class Started:
 
     def said(self) -> str:
         """Return all that it has written, at most `MOST_SAID` bytes."""
-        return os.pread(self.stderr, self._written(), 0).decode(errors="replace")
+        kept = min(self._written(), MOST_SAID)
+        return os.pread(self.stderr, kept, 0).decode(errors="replace")
 
     def _written(self) -> int:
         return os.lseek(self.stderr, 0, os.SEEK_CUR)  # where all its processes write on
@@ -106,8 +110,17 @@ class Started:
 def page() -> int:
     """Return a descriptor for what a worker writes: its `MOST_SAID` bytes are memory once written,
     and the write of one more fails.
+
+    Where the kernel grants no memory of that kind it is a file without a name, of which no more is
+    read.
     """
-    made = os.memfd_create("ipclab-said", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        made = os.memfd_create("ipclab-said", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EPERM):
+            raise
+        with tempfile.TemporaryFile() as unnamed:
+            return os.dup(unnamed.fileno())
     os.ftruncate(made, MOST_SAID)
     fcntl.fcntl(made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
     return made
@@ -149,10 +162,14 @@ def start_fork_server(
     """Start a fork server that first calls `preload` (`module:function`).
 
     One with `after` ends after those, and removes what the session owned when the session cannot do
-    it any more.
+    it any more. Raises `LabError` where the kernel grants no descriptor of a process.
     """
+    fix = "take Linux 5.3 or newer, or allow it in the container's seccomp profile"
+    with blamed("no process can be measured: pidfd_open is refused", fix):
+        held = [os.pidfd_open(pid) for pid in (os.getpid(), *(one.process.pid for one in after))]
+    os.close(held.pop(0))
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    fds = [theirs.fileno(), *(os.pidfd_open(server.process.pid) for server in after)]
+    fds = [theirs.fileno(), *held]
     about = [str(ledger), session, preload, *map(str, fds)]
     command = [sys.executable, "-m", "ipclab.spawn.zygote", *about]
     process = subprocess.Popen(

@@ -28,11 +28,10 @@ REQUIREMENT = """\
 [[requirement]]
 id = "R-1"
 language = "en"
-text = "Every answer takes at most {most:us,int}."
+text = "Every answer takes at most {bound:us,int}."
 statistic = "max"
 coverage = "95/95"
 rule = "round_trip.round-trip[backend=unix] at_most 2 us"
-figures = { most = "2 us" }
 """
 ALONE = REQUIREMENT.replace('coverage = "95/95"\n', "")
 COVERAGE = REQUIREMENT.replace('"max"', '"coverage"')
@@ -189,7 +188,7 @@ LOST = "round_trip.launch[backend=unix].lost"
 def test_what_frames_decide_counts_no_samples_beyond_the_bound(
     tmp_path: Path, paths: Paths, rule: str, n: str, verdict: str
 ) -> None:
-    text = MEDIAN.replace(f"{ADDRESS} at_most 2 us", rule)
+    text = MEDIAN.replace(f"{ADDRESS} at_most 2 us", rule).replace("{bound:us,int}", "{bound}")
     (row,) = requirements(lab_with(tmp_path, paths, run_of(tmp_path, 10, 1), text)).itertuples()
     assert (row.n, row.verdict, row.word) == (n, verdict, verdict)
 
@@ -216,7 +215,21 @@ def test_a_violated_tail_counts_no_samples(tmp_path: Path, paths: Paths) -> None
         ("backend=unix", "backennd=unix", 7, "'backend'"),
         ('id = "R-1"', 'id = "{low}"', 2, "id holds a brace"),
         ('language = "en"', "", 1, "a requirement has no 'language'"),
-        ("{most:us,int}", "{least}", 4, "least"),
+        ("{bound:us,int}", "{least}", 4, "least"),
+        (
+            "{bound:us,int}",
+            "50 us",
+            4,
+            "it says 50 us, which the rule does not hold; write {bound}",
+        ),
+        ("{bound:us,int}", "2 microseconds", 4, "write {bound}"),
+        ("backend=unix", "backend=unnix", 7, "there is no backend 'unnix'; did you mean 'unix'?"),
+        (
+            "backend=unix",
+            "backend=unix|pipee",
+            7,
+            "there is no backend 'pipee'; did you mean 'pipe'?",
+        ),
     ],
 )
 def test_a_malformed_requirement_is_refused_with_the_line(
@@ -229,6 +242,52 @@ def test_a_malformed_requirement_is_refused_with_the_line(
         lab_with(tmp_path, paths, run, text)
     assert str(error.value).startswith(f"mine.toml, line {line}: "), str(error.value)
     assert why in str(error.value)
+
+
+TRANSLATED = (
+    REQUIREMENT
+    + """
+[requirement.translations]
+ko = "모든 응답은 50마이크로초 이내이다."
+"""
+)
+BETWEEN = MEDIAN.replace("at_most 2 us", "between 1 us and 2 us")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        (TRANSLATED, 9, "it says 50마이크로초, which the rule does not hold"),
+        (f'{ALONE}figures = {{ bound = "3 us" }}\n', 7, "bound is the rule's own"),
+        (
+            ALONE.replace("{bound:us,int}", "{most}") + 'figures = { most = "50 us" }\n',
+            4,
+            "it says {most}, which the rule does not hold",
+        ),
+        (BETWEEN.replace("{bound:us,int}", "{high}, in 3 us"), 4, "write {low} and {high}"),
+        (
+            MEDIAN.replace("{bound:us,int}", "twice, 3 times,").replace(
+                "at_most 2 us", "/ 1 us below 2"
+            ),
+            4,
+            "it says 3 times",
+        ),
+    ],
+)
+def test_a_bound_is_written_once(text: str, line: int, why: str) -> None:
+    with pytest.raises(UsageError) as error:
+        Lines(text, "mine.toml").parsed()
+    assert str(error.value).startswith(f"mine.toml, line {line}: "), str(error.value)
+    assert why in str(error.value)
+
+
+def test_words_have_the_bounds_of_the_rule_in_any_unit(tmp_path: Path, paths: Paths) -> None:
+    run = run_of(tmp_path, 10)
+    words = BETWEEN.replace("at most {bound:us,int}", "{low:us,int} to {high}, within {of} of it")
+    text = words + 'figures = { of = "9 us" }\n'  # an amount that is no bound, beside the bounds
+    (row,) = requirements(lab_with(tmp_path, paths, run, text)).itertuples()
+    said = row.requirement.replace("\N{NO-BREAK SPACE}", " ")
+    assert said == "Every answer takes 1 µs to 2.00 µs, within 9.00 µs of it."
 
 
 def test_a_coverage_says_how_much() -> None:

@@ -1,10 +1,13 @@
-"""Sweeps of one mechanism, one size or one placement of one study: their pages are made, figures
-and tables too, and so are those that every report has: the appendix, which quotes the payload
-study whether it was measured or not, and the claims.
+"""Sweeps of one mechanism or two, one size or one placement of one study: their pages are made,
+figures and tables too, and so are those that every report has: the appendix, which quotes the
+payload study whether it was measured or not, and the claims.
+
+A sweep holds the limits of what it holds, and no others. `pytest -m matrix` tries every pair of
+mechanisms of every study, which takes most of an hour.
 """
 
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -13,12 +16,14 @@ import nbformat
 import pandas as pd
 import pytest
 
+from ipclab.bounds.named import bound_of, limit_named
 from ipclab.frames import derived
 from ipclab.lab import canvas
 from ipclab.report import pictures
 from ipclab.report.lab import ReportLab
 from ipclab.store.record import create
 from ipclab.store.run import RunFolder
+from ipclab.studies.limits import TABLE
 from ipclab.words import numbers
 from tests.support.bundled import NOW
 from tests.support.commands import ROOT
@@ -39,6 +44,23 @@ CASES = [(study, factor, study) for study, factor in product(STUDIES, FACTORS)]
 CASES += [(study, FACTORS[0], "appendix") for study in STUDIES]
 CASES += [(QUOTED, factor, "appendix") for factor in FACTORS[1:]]
 CASES += [("round_trip", "size_bytes", "claims"), ("faults", "backend", "claims")]
+Mechanisms = tuple[str, ...]
+
+
+def mechanisms(study: str) -> list[str]:
+    """Return the names of what the reference compares in `study`."""
+    return sorted(measured(study, "points").backend.unique())
+
+
+def alone_and_beside_another(study: str) -> list[Mechanisms]:
+    """Return each mechanism of `study` alone, and all of them two by two."""
+    names = mechanisms(study)
+    pairs = zip(names[::2], names[1::2], strict=False)
+    return [*((name,) for name in names), *pairs]
+
+
+SWEPT = [(study, names) for study in STUDIES for names in alone_and_beside_another(study)]
+MATRIX = [(study, pair) for study in STUDIES for pair in combinations(mechanisms(study), 2)]
 
 
 @cache
@@ -84,22 +106,35 @@ class Quoted:
     table = figure
 
 
+def bounding(points: pd.DataFrame) -> set[str]:
+    """Return the names of the limits of the points of a frame."""
+    questions = reference().questions
+    names = set[str]()
+    for levels in points.drop_duplicates(["point", "op"]).to_dict("records"):
+        if bound := bound_of(questions, levels["study"], levels["op"], levels):
+            names.add(limit_named(questions, bound, levels))
+    return names
+
+
 class Sweep(Told):
-    """A page of a run that holds one study, and of it the one level of `factor` that has the fewest
-    points.
+    """A page of a run that holds one study, and of it the `levels` of `factor`, or that one which
+    has the fewest points; and the limits that every run has or that bound these points.
     """
 
-    def __init__(self, page: str, study: str, factor: str) -> None:
+    def __init__(self, page: str, study: str, factor: str, levels: Mechanisms = ()) -> None:
         super().__init__(page, self._read)
         whole = measured(study, "points")
         self.study, self.factor = study, factor
-        self.level = whole.groupby(factor).point.nunique().idxmin()
-        self.points = {*whole[whole[factor] == self.level].point}
+        self.levels = levels or (whole.groupby(factor).point.nunique().idxmin(),)
+        ours = whole[whole[factor].isin(self.levels)]
+        self.points = {*ours.point}
+        self.limits = {*TABLE["basic"], *bounding(ours)}
         self.kept: dict[str, Any] = {}
 
     def _read(self, _run: RunFolder, study: str, kind: str) -> pd.DataFrame:
         if study in ALWAYS:
-            return measured(study, kind)
+            whole = measured(study, kind)
+            return whole[whole.backend.isin(self.limits)] if study == ALWAYS[0] else whole
         if study != self.study:
             return absent(study, kind)
         whole = measured(study, kind)
@@ -163,3 +198,20 @@ def test_a_sweep_of_one_level_has_its_pages(study: str, factor: str, name: str) 
     with Sweep(name, study, factor) as page:
         holes = [text for text in page.shown if HOLE in text and text != HOLE]  # or a cell
         assert page.shown and not holes
+
+
+def made(study: str, names: Mechanisms) -> bool:
+    """Tell whether the page of `study` is made of these mechanisms."""
+    with Sweep(study, study, "backend", names) as page:
+        return bool(page.shown)
+
+
+@pytest.mark.parametrize(("study", "names"), SWEPT)
+def test_any_mechanism_has_its_page_alone_and_beside_another(study: str, names: Mechanisms) -> None:
+    assert made(study, names)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("study", "names"), MATRIX)
+def test_any_two_mechanisms_have_their_page(study: str, names: Mechanisms) -> None:
+    assert made(study, names)

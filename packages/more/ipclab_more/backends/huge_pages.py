@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
+from ipclab.backends.calls import memfd_missing
 from ipclab.backends.interface import Backend
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.errors import LabError, blamed
@@ -145,7 +146,7 @@ class MadeSegment(_HugeSegment):
 def none_reserved() -> str | None:
     """Return why there is no reserved huge page, and the fix, or None."""
     free = _number(MEMINFO.read_text(), "HugePages_Free")
-    return None if free else f"no huge page is free; {RESERVE}"
+    return memfd_missing() if free else f"no huge page is free; {RESERVE}"
 
 
 @cache
