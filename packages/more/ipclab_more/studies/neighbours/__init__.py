@@ -62,7 +62,7 @@ class NeighboursStudy(Study):
         "neighbour": NEIGHBOURS,
         "isolation": ISOLATIONS,
     }
-    named_only = ("smoke", "quick")
+    named_only = ("smoke", "quick", "published")
     folder = ""
 
     def backends(self) -> tuple[str, ...]:
