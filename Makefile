@@ -44,7 +44,7 @@ export IPCLAB_UNDER_MAKE := 1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  SESSIONS=<count>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full|published  RUN=<run folder>  SESSIONS=<count>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON=$(call quoted,$(PYTHON)) scripts/setup.sh $(call quoted,$(ENVIRONMENT))

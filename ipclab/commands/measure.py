@@ -12,7 +12,7 @@ from ipclab.commands.completed import (
     complete_placement,
     complete_run,
 )
-from ipclab.commands.options import die_with_make, profile_option, study_option
+from ipclab.commands.options import agreed, die_with_make, profile_option, study_option
 from ipclab.console import PATH, SIZE, Words, say, say_wrong, shown_path
 from ipclab.paths import checkout
 from ipclab.session.progress import Progress
@@ -115,6 +115,7 @@ def measure(
     from ipclab.session.alone import alone
     from ipclab.session.request import Request, told_of_tails
     from ipclab.session.request import levels as levels_of
+    from ipclab.session.room import told_before
     from ipclab.spawn.mpi_outer import around
     from ipclab.studies.interface import Sweep
 
@@ -145,6 +146,7 @@ def measure(
         if request.launches:
             progress.say(told_of_tails(request.profile))
         request.points_wanted()  # what is wrong is told before others are waited for
+        agreed(told_before(request, scratch or checkout().data / "scratch"))
         with alone(progress.say, beside):
             done = session.measure_run(checkout(), request, progress)
         say([f"{len(done.points())} points in {shown_path(done.path)}"], err=True)

@@ -22,7 +22,7 @@ def _profiles() -> Iterable[str]:
 
 profile_option = click.option(
     "--profile",
-    help="smoke, quick (default), standard or full.",
+    help="smoke, quick (default), standard, full, or published: what the texts ran.",
     callback=one_of("profile", _profiles),
     shell_complete=complete_profile,
 )
@@ -34,6 +34,12 @@ study_option = click.option(
     callback=one_of("study", lambda: names("ipclab.studies")),
     shell_complete=complete_study,
 )
+
+
+def agreed(before: str) -> None:
+    """Ask at a terminal whether what is told `before` shall be done; raises `click.Abort` for no."""
+    if before and sys.stdin.isatty():
+        click.confirm(f"{before} Go on?", default=True, abort=True, err=True)
 
 
 def die_with_make() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ipclab.commands.completed import complete_run
-from ipclab.commands.options import die_with_make, profile_option
+from ipclab.commands.options import agreed, die_with_make, profile_option
 from ipclab.console import PATH, Words, say, say_wrong, shown_path
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout, typed
@@ -41,6 +41,8 @@ def report(
     from ipclab.lab.named import run_named
     from ipclab.lab.runs import newest_full
     from ipclab.report import origins
+    from ipclab.session.request import Request
+    from ipclab.session.room import told_before
 
     if run is not None and profile is not None:
         raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
@@ -55,7 +57,9 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure_first(paths, profile or (chosen.profile if chosen else "quick"))
+        wanted = Request(profile=profile or (chosen.profile if chosen else "quick"))
+        agreed(told_before(wanted, paths.data / "scratch"))
+        chosen = reports.measure_first(paths, wanted.profile)
     assert chosen is not None  # noqa: S101  for the type checker
     say(origins.origin_lines([chosen]))
     progress = Progress(shown=True)
@@ -64,6 +68,25 @@ def report(
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
     say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
+    say(_more(chosen.profile))
+
+
+def _more(measured: str) -> list[str]:
+    """Return what the profile `standard` would add to a briefer one, and how long it takes."""
+    from ipclab.report.head import LEAST, profile_is_preliminary
+    from ipclab.session.request import Request
+    from ipclab.session.room import minutes_of
+    from ipclab.studies.profile import profile
+
+    if not profile_is_preliminary(measured):
+        return []
+    before, after = (Request(profile=name).names_asked() for name in (measured, LEAST))
+    beyond = [name for name in after if name not in before]
+    what = f"more launches{', the studies ' if beyond else ''}{', '.join(beyond)}"
+    return [
+        f"PROFILE={LEAST} adds {what} and all round trips of the text; it takes"
+        f" {minutes_of(profile(LEAST))}: {typed('report')} PROFILE={LEAST}"
+    ]
 
 
 @click.command()

@@ -14,10 +14,11 @@ from ipclab.store.bundle import opened
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
 
-# A profile to try things with: it never stands for a measurement that was not asked for.
-COARSE = "smoke"
+# Profiles that never stand for a measurement that was not asked for: one to try things with, and one
+# that holds nothing but what the texts ran.
+COARSE, AS_TEXTS = "smoke", "published"
 # calibration is part of every run, and no parameter of one
-SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "stream"}
+SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io"}
 
 
 def find(paths: Paths, name: str) -> Path:
@@ -67,7 +68,8 @@ def best(
         place = PROFILES.index(run.profile) if run.profile in PROFILES else -1
         ours = not elsewhere(run)
         count = len(run.points(study))
-        return ours, run.profile != COARSE, asked(run), count, place, run.date
+        own = run.profile not in (COARSE, AS_TEXTS)
+        return ours, own, asked(run), count, place, run.date
 
     rivals = [run for run in folder.every(paths.runs) if holds(run, study)]
     return sorted(rivals, key=rank, reverse=True)
@@ -79,7 +81,7 @@ def holds(run: RunFolder, study: str) -> bool:
 
 
 def full(run: RunFolder) -> bool:
-    """Tell whether a run is finished and holds all our studies at their own levels.
+    """Tell whether a run is finished and holds the studies of all texts at their own levels.
 
     Points of it may have failed.
     """
@@ -95,11 +97,11 @@ def full(run: RunFolder) -> bool:
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
     """Return the newest full run made here under `profile`.
 
-    When no profile is asked for, it is under any but the coarsest.
+    When no profile is asked for, it is under any but the coarsest and that of the texts.
     """
 
     def wanted(run: RunFolder) -> bool:
-        fits = run.profile == profile if profile else run.profile != COARSE
+        fits = run.profile == profile if profile else run.profile not in (COARSE, AS_TEXTS)
         return fits and full(run)
 
     return folder.newest(paths.runs, wanted)

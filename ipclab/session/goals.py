@@ -1,7 +1,8 @@
 """What goes on, and how far, in the time that is left: the most important, the soonest told apart.
 
-The order is fixed: what a run calibrates itself by; then points on which findings, advice or claims
-rest, study by study as a run measures them; then the others (`[later]` in a study's `arms.toml`).
+The order is fixed: what a run calibrates itself by; then what the texts ran and what their claims rest
+on (`[text]`, `[claimed]` in a study's `arms.toml`); then points on which findings or advice rest, study by
+study as a run measures them; then the others (`[later]`).
 """
 
 import math
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from ipclab.session.state import State
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.studies.installed import ALWAYS
-from ipclab.studies.interface import LATER
+from ipclab.studies.interface import CLAIMED, LATER
 
 HOPELESS_FROM = HEAT_LOOKS[1]  # heats, by which the scatter is known well enough to give up
 
@@ -103,7 +104,7 @@ def next_goals(
 ) -> dict[str, int]:
     """Return how many launches points go on to: the next looks that there are `seconds` for."""
 
-    def rank(pair: OpenPair) -> tuple[bool, bool, bool, bool, float]:
+    def rank(pair: OpenPair) -> tuple[bool, bool, bool, bool, bool, float]:
         return _rank(pair, [states[name] for name in pair.points])
 
     goals = dict[str, int]()
@@ -134,16 +135,17 @@ def _next_look(pair: OpenPair, states: Sequence[State]) -> dict[str, int]:
     return {state.point.id: len(state.taken) + more for state in states}
 
 
-def _rank(pair: OpenPair, states: Sequence[State]) -> tuple[bool, bool, bool, bool, float]:
+def _rank(pair: OpenPair, states: Sequence[State]) -> tuple[bool, bool, bool, bool, bool, float]:
     """Return a key that sorts pairs by the seconds that will tell them apart.
 
-    Those of which nothing is known come first, unless nothing rests on them; hopeless ones last,
-    and then the run's own calibration.
+    Those of which nothing is known come first, unless nothing rests on them, then those on which
+    claims rest; hopeless ones last, and then the run's own calibration.
     """
     own = states[0].point.study in ALWAYS
     later = not pair.tested and all(state.precedence == LATER for state in states)
     seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
-    return own, _is_hopeless(pair, states), later, pair.tested, seconds
+    other = all(state.precedence > CLAIMED for state in states)
+    return own, _is_hopeless(pair, states), later, pair.tested, other, seconds
 
 
 def _is_hopeless(pair: OpenPair, states: Sequence[State]) -> bool:

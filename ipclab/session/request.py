@@ -158,12 +158,15 @@ class Request:
             )
         asked = [study(name) for name in self.names()]
         self._check_levels([one for one in asked if one.name not in ALWAYS])
-        brief = profile(self.profile).brief and self.sweep == Sweep()
+        chosen = profile(self.profile)
+        brief = chosen.brief and self.sweep == Sweep()
         planned: list[tuple[Study, list[Point]]] = []
         for one in asked:
             if self._varies(one):
                 points = one.points(self.effort(one), self._sweep_of(one))
-                planned.append((one, one.brief(points) if brief else points))
+                if chosen.as_texts and one.name not in ALWAYS:
+                    points = one.of_text(points)
+                planned.append((one, one.brief(points, chosen.name) if brief else points))
         return with_floors(planned)
 
     def _varies(self, study: Study) -> bool:

@@ -1,11 +1,41 @@
-"""Is there room in shared memory for what is to be measured?"""
+"""Is there room for what is to be measured, in shared memory and on disk, and how long does it take?"""
 
 import os
+import shutil
+from pathlib import Path
 
 from ipclab.errors import LabError, blamed
+from ipclab.machine.mounts import existing
+from ipclab.session.request import Request
 from ipclab.spawn import ledger
+from ipclab.studies.profile import Profile, profile
 
 SHARED_MEMORY_SLACK = 1 << 20
+LARGE = 10_000_000_000  # bytes on disk that nobody is surprised with
+
+
+def minutes_of(profile: Profile) -> str:
+    """Return how many minutes measuring under `profile` takes, in words."""
+    usual, most = profile.seconds / 60, (profile.seconds + profile.more_seconds) / 60
+    return f"{usual:.0f} to {most:.0f} minutes" if most > usual else f"about {usual:.0f} minutes"
+
+
+def told_before(request: Request, files: Path) -> str:
+    """Return what a request takes of time and disk, or "" where that is little."""
+    need = sum(study.disk(points) for study, points in request.points())
+    chosen = profile(request.profile)
+    if need < LARGE and not chosen.as_texts:
+        return ""
+    place = existing(files)
+    free = shutil.disk_usage(place).free
+    once = "each experiment once, however long that takes, then again for "
+    said = [
+        f"Profile {chosen.name} takes {once * chosen.as_texts}{minutes_of(chosen)}; its files take"
+        f" {need / 1e9:.1f} GB on the disk of {place}, where {free / 1e9:.1f} GB are free,"
+        " and are deleted afterwards.",
+        *([] if need < free else ["What does not fit is left out."]),
+    ]
+    return " ".join(said)
 
 
 def check_shared_memory(largest: int) -> None:

@@ -21,7 +21,7 @@ from ipclab.session.heats import groups_with_limits, heats, names_compared
 from ipclab.session.progress import Progress
 from ipclab.session.questions import doubtful, judge_pairs
 from ipclab.session.request import Request
-from ipclab.session.room import check_shared_memory
+from ipclab.session.room import check_shared_memory, told_before
 from ipclab.session.rounds import Launched, Rounds
 from ipclab.session.state import PointStates, State, besides_limits
 from ipclab.session.whole import NUMBER, last_session, told_session
@@ -67,6 +67,8 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     if request.scratch is not None:
         scratch.check_writable(files)
     ledger.close_dead_sessions(paths.ledger)
+    if before := told_before(request, files):
+        progress.say(before)
     check_shared_memory(
         max(study.shared_memory(point) for study, points in wanted for point in points)
     )

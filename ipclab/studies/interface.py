@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-FIRST, USUAL, LATER = range(3)
+FIRST, CLAIMED, USUAL, LATER = range(4)
 
 
 class NotTestableError(LabError):
@@ -218,12 +218,14 @@ class Study(ABC):
         backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
-    def brief(self, points: Sequence[Point]) -> list[Point]:
+    def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
         """Return `points` without those that the table or their backend leaves out of a brief run.
 
-        It then decides the others.
+        It then decides the others. A table whose text is measured whole names the profiles that
+        leave anything out.
         """
-        left_out = self.table().get("brief", {}).get("leave", [])
+        brief = self.table().get("brief", {})
+        left_out = brief.get("leave", []) if profile in brief.get("under", [profile]) else []
         not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
         return [
             point
@@ -231,13 +233,23 @@ class Study(ABC):
             if point.backend not in not_brief and not any(_has(point, row) for row in left_out)
         ]
 
-    def precedence(self, point: Point) -> int:
-        """Return the place of a point where time is short: `FIRST`, `USUAL`, or `LATER`.
+    def of_text(self, points: Sequence[Point]) -> list[Point]:
+        """Return those of `points` that the study's text ran: what the table's `[text]` says."""
+        return [point for point in points if self._named(point, "text")]
 
-        Findings, advice and claims rest on what is usual; on the table's `[later]` levels none.
+    def precedence(self, point: Point) -> int:
+        """Return the place of a point where time is short: `FIRST`, `CLAIMED`, `USUAL`, `LATER`.
+
+        What a text ran, and what its claims rest on (the table's `[text]` and `[claimed]`), comes
+        before what findings and advice rest on; on `[later]` levels nothing does.
         """
-        later = self.table().get("later", {}).get("levels", [])
-        return LATER if any(_has(point, row) for row in later) else USUAL
+        if self._named(point, "text") or self._named(point, "claimed"):
+            return CLAIMED
+        return LATER if self._named(point, "later") else USUAL
+
+    def _named(self, point: Point, part: str) -> bool:
+        """Tell whether `point` is among the `levels` of a part of the table."""
+        return any(_has(point, row) for row in self.table().get(part, {}).get("levels", []))
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -261,6 +273,10 @@ class Study(ABC):
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why this machine cannot measure `point`, with the fix; None when it can."""
         return None
+
+    def disk(self, points: Sequence[Point]) -> int:
+        """Return how many bytes of disk the files take that `points` read, all together."""
+        return 0
 
     def shared_memory(self, point: Point) -> int:
         """Return how many bytes of /dev/shm one launch of `point` may take."""

@@ -39,6 +39,8 @@ class Profile:
     short: bool = False  # with fewer levels
     # without what studies leave out of it for the sake of all else, unless levels are asked for
     brief: bool = False
+    # only what the texts ran, as often as they did: see `Study.of_text`
+    as_texts: bool = False
 
     @property
     def samples(self) -> dict[str, int]:

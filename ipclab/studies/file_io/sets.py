@@ -121,9 +121,9 @@ class FileSet:
 def file_sets(profile: str) -> dict[str, FileSet]:
     """Return the file sets of a profile by name, of `sets.csv`.
 
-    Of several numbers in a cell there is one for each profile (smoke, quick, standard, and full as
-    published); a profile with no files has no such set. Without a distribution all files have the
-    size `mean`.
+    Of several numbers in a cell there is one for each profile, and the last one for those beyond
+    it; a profile with no files has no such set. Without a distribution all files have the size
+    `mean`.
     """
     level = [*PROFILES].index(profile)
     by_name = {}
@@ -175,7 +175,7 @@ def set_of(name: str, size_bytes: int) -> FileSet:
 
 def _of_profile(cell: str, level: int) -> int:
     words = cell.split()
-    return int(words[level % len(words)])
+    return int(words[min(level, len(words) - 1)])
 
 
 @dataclass

@@ -81,8 +81,12 @@ class FileIoStudy(Study):
         return self.of_arms(
             sweep.of(self.mechanisms),
             partial(whole_levels, sets),
-            **levels_known(own["multiples"], sets, sweep),
+            **levels_known(own["multiples"], sets, sweep, profile.as_texts),
         )
+
+    def disk(self, points: Sequence[Point]) -> int:
+        sets = {str(point.levels["set"]): _files_of(point) for point in points}
+        return sum(files.on_disk for files in sets.values())
 
     def expected(self, point: Point) -> tuple[str, ...]:
         """Return that reading cold files waits for the disk, which is what is measured."""

@@ -41,17 +41,19 @@ def cores() -> int:
     return allowed
 
 
-def _threads(own: Sequence[int], multiples: Sequence[str], how: Mapping[str, Any]) -> list[int]:
+def _threads(
+    own: Sequence[int], multiples: Sequence[str], how: Mapping[str, Any], most: float
+) -> list[int]:
     """Return the thread counts of a sweep.
 
     They are `own` unless it is fixed, else those of its entry `how` in `arms.toml`: of its
-    `multiples` of the cores, and published.
+    `multiples` of the cores, and published ones up to `most`.
     """
     if own and not how.get("fixed"):
         return [min(count, MOST_THREADS) for count in own]
     times = chain.from_iterable(how.get(part, ()) for part in multiples)
     scaled = [min(each * cores(), MOST_THREADS) for each in times]
-    fitting = [count for count in how.get("published", ()) if count <= 2 * cores()]
+    fitting = [count for count in how.get("published", ()) if count <= most]
     return sorted({*scaled, *fitting})
 
 
@@ -61,14 +63,20 @@ def _reference() -> int:
 
 
 def levels_known(
-    multiples: Sequence[str], sets: Mapping[str, FileSet], sweep: Sweep
+    multiples: Sequence[str], sets: Mapping[str, FileSet], sweep: Sweep, as_texts: bool = False
 ) -> dict[str, Sequence[Any]]:
-    """Return the levels that follow from machine, `multiples`, `sets` of files, or `sweep`."""
+    """Return the levels that follow from machine, `multiples`, `sets` of files, or `sweep`.
+
+    Those of a run `as_texts` are the text's, however many threads these are for each core.
+    """
     own = sweep.numbers("threads", ())
+    most = math.inf if as_texts else 2 * cores()
+    reference = REFERENCE if as_texts else _reference()
+    ours = table(ARMS)["text_mixes"].items()
     files = _files_for(sets, own=sweep.sizes is not None)
     large = sets[files["large"][0]].count
     levels: dict[str, Sequence[Any]] = {
-        name: _threads(own, multiples, how) for name, how in table(ARMS)["threads"].items()
+        name: _threads(own, multiples, how, most) for name, how in table(ARMS)["threads"].items()
     }
     depths = sweep.numbers(
         "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
@@ -78,11 +86,12 @@ def levels_known(
         | files
         | {
             "serial": [count for count in levels["serial"] if count > 1],
-            "longest": [count for count in levels["longest"] if count > _reference()],
-            "reference": [_reference()],
+            "longest": [count for count in levels["longest"] if count > reference],
+            "reference": [reference],
             "mixes": [
-                mix for mix in table(ARMS)["mixes"].split() if len(roles_of_mix(mix)) <= 2 * cores()
+                mix for mix in table(ARMS)["mixes"].split() if len(roles_of_mix(mix)) <= most
             ],
+            **{name: mixes.split() if as_texts else [] for name, mixes in ours},
             "caches": (COLD, "warm"),
             "depths": depths,
             "ends_of_depths": [depths[0], depths[-1]],

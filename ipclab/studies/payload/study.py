@@ -36,11 +36,15 @@ PASSED = {
     "published": "map-reopened",
     "one-thread": "map-reopened",
 }
-HANDED = {"handover": "transfer-shm", "tcp": "transfer-tcp-{connection}"}
+HANDED = {
+    "handover": "transfer-shm",
+    "tcp": "transfer-tcp-{connection}",
+    "v0.9": "transfer-tcp-new",
+}
 
 
 class PayloadStudy(Study):
-    """Five arms: the published method, its phases, two processes, past TCP, the file writer."""
+    """The published method, its phases, two processes, past TCP (as it was, too), the file writer."""
 
     name = "payload"
     factors: ClassVar = {"placement": PLACEMENTS}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,13 +31,17 @@ from ipclab.studies.round_trip.ends import OP
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
+WHOLE = "whole"
+PROGRAMS = "published", WHOLE  # the arms of the published programs
+WHOLE_SECONDS = 1_800.0  # the deadline of 50,000 round trips
 HERE = "ipclab.studies.round_trip"
 
 
 class RoundTripStudy(Study):
     """Two processes, echo: mechanisms over size and placement, then wait, gap, touch alone.
 
-    Arm `published` is the published programs themselves, of which shared memory's is a package.
+    Arm `published` is the published programs themselves, of which shared memory's is a package, for
+    as long as a profile has; arm `whole` makes as many round trips as the text.
     """
 
     name = "round_trip"
@@ -74,6 +79,8 @@ class RoundTripStudy(Study):
             found=[name for name in mechanisms if name not in brief],
             brief=brief,
             programs=programs,
+            whole=programs if "whole" in self.own(profile) else [],
+            unpinned=[name for name in profile.placements if name == "free"],
             waits=[
                 {"backend": name, "wait": wait}
                 for name, backend in mechanisms.items()
@@ -92,17 +99,26 @@ class RoundTripStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         serve, ask = "ends:serve", "ends:ask"
         arguments = point_arguments(point, seed) | point.levels | profile.samples
-        if point.levels["arm"] == "published":
+        if point.levels["arm"] in PROGRAMS:
             serve, ask = "published:serve_as_published", "published:ask_as_published"
             arguments |= profile.whole  # a published program takes no turns
-            if profile.most_samples >= published.ROUND_TRIPS:
-                # The published number, unless the launch would then come near its deadline.
-                budget_ns = int(profile.launch_seconds / 4 * 1e9)
-                arguments |= {"budget_ns": budget_ns, "most": published.ROUND_TRIPS}
+            arguments["budget_ns"] = self.own(profile).get("trips_ns", profile.budget_ns)
+            arguments["most"] = published.ROUND_TRIPS
+            if point.levels["arm"] == WHOLE or profile.as_texts:
+                arguments["least"] = published.ROUND_TRIPS
         return [
             Role("server", f"{HERE}.{serve}", arguments, placement.role(0)),
             Role("client", f"{HERE}.{ask}", arguments, placement.role(1)),
         ]
+
+    def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
+        """Return what a point takes of `effort`; all of the text's round trips take long."""
+        usual = super().of_point(point, effort, in_contest)
+        if point.levels["arm"] != WHOLE:
+            return usual
+        own = self.own(effort)
+        launches = own["whole"] if point.size_bytes <= own["long"] else 1
+        return replace(usual.exactly(launches), launch_seconds=WHOLE_SECONDS)
 
     @contextmanager
     def open(

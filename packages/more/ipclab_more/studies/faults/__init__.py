@@ -38,7 +38,7 @@ class FaultsStudy(Study):
     """A producer and its consumers, one of them hit; a writer and a reader of a store's lock."""
 
     name = "faults"
-    named_only = ("smoke", "quick")
+    named_only = ("smoke", "quick", "published")
     factors: ClassVar = {"fault": (*FAULTS, LOCKED)}
 
     def backends(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class ObjectsStudy(Study):
     # the other process cannot sum what lies in this one's memory alone; bytes of small objects cost
     # next to nothing
     limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
-    named_only = ("smoke",)
+    named_only = ("smoke", "quick", "published")
     preload = f"{HERE}:preload_ends"
 
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:

@@ -39,7 +39,7 @@ class SpinStudy(Study):
         "gap_ns": tuple(EFFORT["gaps"]["full"]),
         "placement": ("same", "cross"),
     }
-    named_only = ("smoke", "quick")
+    named_only = ("smoke", "quick", "published")
 
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""

@@ -36,7 +36,7 @@ class TasksStudy(Study):
     name = "tasks"
     mechanisms = WAYS
     factors: ClassVar = {"python": interpreters.KNOWN, "object": KINDS}
-    named_only = ("smoke", "quick")
+    named_only = ("smoke", "quick", "published")
     payloads_shared = 0  # what a worker gets is copied, or the same
 
     def effort(self, profile: Profile) -> Profile:
