@@ -16,7 +16,7 @@ from ipclab.plugins import names
 
 GROUP = "ipclab.commands"  # of the entry points that add a command
 PLUGIN = "ipclab-more"  # our own
-OF_PLUGIN = "ab", "choose", "gather", "runs", "values"
+OF_PLUGIN = "ab", "choose", "runs", "values"
 OBJECTS = 100_000  # new ones before garbage is looked for: what modules make as they load is none
 FIRST = """Begin with 'ipclab measure --study round_trip --size 100', which takes some minutes and ends
 with its table. 'ipclab measure --help' names the studies and the levels of each."""

@@ -1,6 +1,6 @@
 """The table of runs: a row for each op of each point, with its levels, its medians and its run.
 
-`compare`, `history`, `gather` and `values` have these columns; each adds what it makes of them.
+`compare` and `values` have these columns; each adds what it makes of them.
 """
 
 from collections.abc import Iterable, Mapping

@@ -54,7 +54,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
             ("choose", "--size", "0"),
             "ipclab: size = '0' is not possible: give a number of bytes above 0; see docs/choose.md",
         ),
-        (("gather", ".", "--size", "many"), "is no number of bytes: write 65536 or 64KiB"),
+        (("values", ".", "--size", "many"), "is no number of bytes: write 65536 or 64KiB"),
         (
             ("choose", "--size", "64KiB", "--way", "state"),
             "the size of state is a number of entries",
@@ -104,8 +104,6 @@ PLACES = (  # every argument that names a file or a folder
     ("choose", "--size", "64", "--out"),
     ("compare",),
     ("compare", "--out"),
-    ("gather",),
-    ("gather", "bundles", "--out"),
     ("ab", "pipe", "unix", "--output"),
 )
 

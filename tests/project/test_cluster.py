@@ -15,8 +15,6 @@ import pytest
 from ipclab.commands.bundles import pack
 from ipclab.frames import derived
 from ipclab.store.run import RunFolder, read_run
-from ipclab_more.gather import nodes
-from ipclab_more.gather.index import index
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run
@@ -56,7 +54,7 @@ def run(
     )
 
 
-def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
+def test_an_array_measures_each_node_once_and_its_values_are_of_each(
     cluster: dict[str, str], tmp_path: Path
 ) -> None:
     queued = ("sbatch", "--wait", "--array=1-3", str(ARRAY), *BRIEF)
@@ -65,7 +63,7 @@ def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
     assert done.returncode == 0, done.stderr + logs
     files = sorted((tmp_path / "bundles").rglob("*.ipclab"))
     assert [file.parent.name for file in files] == list(NODES), logs
-    assert labels(tmp_path / "bundles", tmp_path / "index") == list(NODES)
+    assert labels(tmp_path / "bundles") == list(NODES)
 
 
 def told(env: dict[str, str], *command: str) -> str:
@@ -137,7 +135,7 @@ def check_apart(folder: Path, *names: str) -> None:
         assert not measured.about["failures"], logs
         assert measured.about["parameters"]["label"] == name
         assert not list((folder / "nodes" / name / "runs/.ledger").glob("*.json"))
-    assert labels(folder / "bundles", folder / "index") == sorted(names)
+    assert labels(folder / "bundles") == sorted(names)
 
 
 def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
@@ -206,7 +204,7 @@ def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path
         words = ("sbatch", "--parsable", place, f"--nodelist={node}", "--wrap", line)
         jobs.append(told(env, *words))
     wait_for(env, *jobs)
-    assert labels(tmp_path, tmp_path / "index") == ["n1", "n2"]
+    assert labels(tmp_path) == ["n1", "n2"]
     files = sorted((tmp_path / "data/runs").glob("*/*/run.json"))
     runs = [read_run(file.parent) for file in files]
     assert sorted(measured.about["parameters"]["label"] for measured in runs) == ["n1", "n2"]
@@ -290,7 +288,7 @@ def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
     settings = (f"ipclab={measuring}", "profile=smoke", f"more={shlex.join(LIMITED)}")
     done = reframe(tmp_path, cluster, *settings)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    assert labels(tmp_path / "output", tmp_path / "index", "round_trip") == list(NODES)
+    assert labels(tmp_path / "output", "round_trip") == list(NODES)
     values = [
         json.loads(file.read_text()) for file in sorted((tmp_path / "output").rglob("values.json"))
     ]
@@ -304,8 +302,9 @@ def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
     assert done.returncode == 1 and "failed to meet reference" in done.stdout
 
 
-def labels(folder: Path, data: Path, study: str = "payload") -> list[str]:
-    """Return the labels of the nodes whose bundles lie below a folder, all of which can be taken."""
-    held = index(folder, data, study)
-    assert set(held.bundles.why) == {""}, held.bundles.why
-    return list(nodes.nodes(held).label)
+def labels(folder: Path, study: str = "payload") -> list[str]:
+    """Return the labels of the runs whose bundles lie below a folder, all of which can be taken."""
+    asked = ("values", str(folder), "--study", study, "--metric", "p50", "--format", "json")
+    done = run([str(IPCLAB), *asked], ROOT, environment(folder.parent / "read"))
+    assert done.returncode == 0, done.stderr
+    return sorted({about["label"] for about in json.loads(done.stdout)})

@@ -1,5 +1,6 @@
 """The command `values`: the numbers of a run, to stdout."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ipclab.commands.completed import (
 )
 from ipclab.commands.options import study_option
 from ipclab.console import PATH, SIZE, Words, say
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 from ipclab.quantile import checked_quantile
 
@@ -21,7 +22,9 @@ FORMATS = ("csv", "json", "table")
 
 
 @click.command()
-@click.argument("name", metavar="RUN", type=PATH, shell_complete=complete_run)
+@click.argument(
+    "named", metavar="RUN ...", nargs=-1, required=True, type=PATH, shell_complete=complete_run
+)
 @study_option
 @click.option("--backend", multiple=True, help="Mechanism.", shell_complete=complete_backend)
 @click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
@@ -43,34 +46,47 @@ FORMATS = ("csv", "json", "table")
 @click.option("--quantile", type=float, help="This one alone, such as 0.99.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
 def values(
-    name: Path,
+    named: tuple[Path, ...],
     studies: Words,
     levels: Words,
     quantile: float | None,
     form: str,
     **asked: Any,
 ) -> None:
-    """Print the numbers of a RUN (a folder, a bundle, an id or part of one, or 'newest') with units and intervals.
+    """Print the numbers of RUNs (a folder, a bundle, an id or part of one, or 'newest'; a folder of
+    bundles is each of them) with units and intervals.
 
-    One row for each op and metric of each point.
+    One row for each op and metric of each point. Exit code 1: not all could be taken.
     """
     from ipclab.bounds import suspects
-    from ipclab.lab.named import run_named
     from ipclab.session.request import levels as levels_of
     from ipclab_more.values import rows
+    from ipclab_more.values.sources import opened, sources
 
     if quantile is not None:
         checked_quantile(quantile)
         if asked["metric"]:
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
-    run = run_named(checkout(), str(name))
-    for line in suspects.checked(run, studies):
-        say([line], err=True)
-    wanted = {column: words for column, words in asked.items() if words}
-    table = rows.rows(run, studies, wanted | levels_of(levels), quantile)
-    few = int(table.value.isna().sum())
-    if few:
-        say([f"{few} of {len(table)} values have too few samples"], err=True)
-    writers = {"csv": rows.as_csv, "json": rows.as_json, "table": rows.as_table}
-    say([writers[form](run, table).removesuffix("\n")])
+    wanted = {column: words for column, words in asked.items() if words} | levels_of(levels)
+    found = sources(checkout(), named)
+    write = rows.Writer(form, several=len(found) > 1)
+    refused = 0
+    for source in found:
+        try:
+            with opened(checkout(), source) as run:
+                table = rows.rows(run, studies, wanted, quantile)
+                say(suspects.checked(run, studies), err=True)
+                say([write.run(run, table)])
+        except LabError as error:
+            if len(found) == 1:
+                raise
+            refused += 1
+            say([f"{source}: {error}"], err=True)
+            continue
+        if few := int(table.value.isna().sum()):
+            say([f"{few} of {len(table)} values have too few samples"], err=True)
+    say(write.end())
+    if refused:
+        say([f"{len(found) - refused} of {len(found)} runs taken"], err=True)
+        sys.exit(1)

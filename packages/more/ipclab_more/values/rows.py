@@ -144,3 +144,29 @@ def as_table(run: RunFolder, table: pd.DataFrame) -> str:
 
 def _finite(table: pd.DataFrame) -> pd.DataFrame:
     return table.replace([math.inf, -math.inf], math.nan)
+
+
+class Writer:
+    """Writes the rows of runs one after another: one table, or a JSON array of several."""
+
+    def __init__(self, form: str, several: bool) -> None:
+        self._form = {"csv": as_csv, "json": as_json, "table": as_table}[form]
+        self._is_json_of_several = form == "json" and several
+        self._is_csv = form == "csv"
+        self._count = 0
+
+    def run(self, run: RunFolder, table: pd.DataFrame) -> str:
+        """Return what is written of one run, without the last line's end."""
+        text = self._form(run, table).removesuffix("\n")
+        if self._is_csv and self._count:
+            text = text.partition("\n")[2]
+        if self._is_json_of_several:
+            text = f"{',' if self._count else '['}{text}"
+        self._count += 1
+        return text
+
+    def end(self) -> list[str]:
+        """Return the lines that follow the last run."""
+        if not self._is_json_of_several:
+            return []
+        return ["]" if self._count else "[]"]

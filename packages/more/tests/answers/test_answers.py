@@ -50,7 +50,7 @@ def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
         (("choose", "--help"), 0),
         (("compare", "--fail-on", "nope"), 2),
         (("compare", "--lang", "xx"), 2),
-        (("gather", "nowhere"), 2),
+        (("values", "nowhere"), 2),
         (("report", "--profile", "quik"), 2),
         (("measure", "--study", "payloads"), 2),
         (("ab", "x"), 2),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.quantile import checked_quantile
@@ -109,3 +110,29 @@ def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:
     assert "p99 is not known" in done.stderr
     done = ipclab("values", run.id, "--quantile", "0.9", "--metric", "p50")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_folder_of_bundles_is_one_table_and_what_is_refused_a_line(
+    ipclab: Run, tmp_path: Path
+) -> None:
+    machines = {"one": "0123456789ab", "two": "ba9876543210"}
+    for name, machine in machines.items():
+        made = make_run(tmp_path / name, machine)
+        pack(made, tmp_path / "bundles" / name / "node.ipclab")
+    asked = ("values", str(tmp_path / "bundles"), "--metric", "p50")
+    done = ipclab(*asked)
+    assert (done.returncode, done.stderr) == (0, "")
+    table = pd.read_csv(io.StringIO(done.stdout))
+    assert list(table.machine.unique()) == [*machines.values()]
+    told = json.loads(ipclab(*asked, "--format", "json").stdout)
+    assert [about["machine"] for about in told] == [*machines.values()]
+    whole = (tmp_path / "bundles/one/node.ipclab").read_bytes()
+    (tmp_path / "bundles/two/node.ipclab").write_bytes(whole[:-1000])
+    done = ipclab(*asked)
+    assert done.returncode == 1
+    refused, count = done.stderr.splitlines()
+    assert "two/node.ipclab: " in refused and count == "1 of 2 runs taken"
+    assert set(pd.read_csv(io.StringIO(done.stdout)).machine) == {machines["one"]}
+    assert not list((tmp_path / "data/opened").glob("read-*"))
+    done = ipclab("values", str(tmp_path / "data"))
+    assert done.returncode == 2 and "holds no bundle" in done.stderr
