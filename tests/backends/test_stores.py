@@ -2,8 +2,6 @@
 tested here.
 """
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +19,7 @@ from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.worker import Outcome
 from tests.project.test_documents import blocks
 from tests.spawn.test_ranks import MISSING, another, roles
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT
 from tests.support.payloads import payload
 from tests.support.rank_targets import SIZES
 
@@ -61,20 +59,6 @@ def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
         assert reader.get("late") == ("TimeoutError" if late else None)
     assert [each["left"] for each in (writer, *readers)] == [[], [], []]
     assert set(writer["modes"]) <= {"0o0"}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
-def test_the_benchmark_of_torn_reads_reads_each_kind_of_store(tmp_path: Path) -> None:
-    command = [sys.executable, "benchmarks/torn_reads.py", "300", "10", "lmdb", "mpi-window"]
-    env = environment(tmp_path)
-    done = subprocess.run(
-        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert [line.partition(" reads")[0] for line in done.stdout.splitlines()] == [
-        "lmdb: 0 torn of 300", "mpi-window: 0 torn of 300"
-    ]  # fmt: skip
 
 
 def test_stores_say_what_they_are() -> None:

@@ -118,7 +118,9 @@ def test_a_folder_of_bundles_is_one_table_and_what_is_refused_a_line(
     machines = {"one": "0123456789ab", "two": "ba9876543210"}
     for name, machine in machines.items():
         made = make_run(tmp_path / name, machine)
-        pack(made, tmp_path / "bundles" / name / "node.ipclab")
+        folder = tmp_path / "bundles" / name
+        folder.mkdir(parents=True)
+        pack(made, folder / "node.ipclab")
     asked = ("values", str(tmp_path / "bundles"), "--metric", "p50")
     done = ipclab(*asked)
     assert (done.returncode, done.stderr) == (0, "")
