@@ -12,6 +12,8 @@ from ipclab.stats.intervals import VARYING, mean_of
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured
 
+ID = "row"  # the column with the name of a row, study/point/op/metric, which no one changes
+
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows with all `levels`; a list means any of them, NA the absence of one.
@@ -36,7 +38,9 @@ def quantity(row: Any, run: Run | None = None) -> Quantity:
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
     n = f"{int(row.launches)} x {int(row.samples)}"
-    source = "/".join(str(getattr(row, name, "")) for name in ("study", "point", "op", "metric"))
+    names = ("study", "point", "op", "metric")
+    # the row's own name, where it has one: a notebook may have changed the columns that make it
+    source = getattr(row, ID, "") or "/".join(str(getattr(row, name, "")) for name in names)
     if row.value != row.value:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))

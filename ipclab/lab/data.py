@@ -100,7 +100,10 @@ class Data:
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        frame = derived.read_frame(self.run, study, kind)
+        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
+
+    def _narrow(self, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the rows of a frame of `study` with `levels`."""
         factors = self.run.questions.of(study).levels
         check_levels(self.run, study, frame, levels)
         absent = levels.keys() - set(frame)

@@ -11,7 +11,7 @@ import pandas as pd
 from ipclab.errors import UsageError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
-from ipclab.lab.data import Data
+from ipclab.lab.notes import Notes
 from ipclab.lab.runs import choose
 from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
@@ -29,7 +29,7 @@ ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}
 
 
 @dataclass(frozen=True, repr=False)
-class Lab(Data):
+class Lab(Notes):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
     >>> lab = ipclab.open("payload", lang="ko")  # the newest run that holds the study

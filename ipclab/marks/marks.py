@@ -16,7 +16,20 @@ from ipclab.words.words import ABSENT
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"
 # Columns that may differ between two rows of one place.
-_MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric", "unit"}
+_BESIDE = {
+    "limit",
+    "over_limit",
+    "over",
+    "fast",
+    "slow",
+    "why",
+    "busy",
+    "p99",
+    "mean",
+    "cpu_ns",
+    "row",
+}
+_MEASURED = {"point", *_BESIDE, *VALUES} - {"op", "metric", "unit"}
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:

@@ -22,6 +22,7 @@ from ipclab.paths import Paths
 from ipclab.prose import magic, sentences
 from ipclab.prose.language import placeholders
 from ipclab.prose.teller import Teller
+from ipclab.report.enriched import points_of
 from ipclab.report.hints import run_hint, show_hint
 from ipclab.report.notebooks import quotes
 from ipclab.report.notebooks.parameters import Parameter, refuse_unknown
@@ -90,6 +91,12 @@ class ReportLab(Lab):
         for name, value in given.items():
             values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
         return super().begin(study, **values)
+
+    def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
+        """Return the frame that `Data.points` gives, with the columns of `enriched`."""
+        if not (study := study or self.study):
+            return super().points(study, **levels)
+        return self._narrow(study, points_of(self.run, study), levels)
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table.

@@ -37,9 +37,14 @@ def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True)
         if not markdown:
             return value
         is_code = any(first <= match.start() < last for first, last in codes)
-        return value.replace("`", "'") if is_code else _SPECIAL.sub(r"\\\1", value)
+        return value.replace("`", "'") if is_code else escaped(value)
 
     return PLACEHOLDER.sub(written, text)
+
+
+def escaped(text: str) -> str:
+    """Return text as Markdown that shows it as it is."""
+    return _SPECIAL.sub(r"\\\1", text)
 
 
 def variable_named(name: str, namespace: Variables) -> Quantity | str:

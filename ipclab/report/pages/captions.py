@@ -8,7 +8,7 @@ from typing import TypeVar
 from ipclab.lab.figure import Figure
 from ipclab.prose.sentences import sentences
 from ipclab.report.pages import front
-from ipclab.report.pages.outputs import Shown
+from ipclab.report.pages.outputs import Shown, Unread
 from ipclab.report.pages.pandoc import Tree, text_of, tree_nodes
 
 CAPTION = "caption"  # tags a cell of prose that is the caption of the figure before it
@@ -20,13 +20,14 @@ def caption_findings(
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show, with figures whose captions begin with what was found.
 
-    That is prose tagged `caption` below a figure, which stands nowhere else then; or the first
+    That is prose tagged `caption` below a figure, or a finding below it in its cell, which stands nowhere else then; or the first
     sentence of the first finding of the front that refers to it.
     """
     said: dict[str, str] = {}
     taken: set[int] = set()
-    for (_, _, above), (_, tags, shown) in pairwise(found):
-        if CAPTION in tags and isinstance(above, Figure):
+    for (here, _, above), (origin, tags, shown) in pairwise(found):
+        finding = isinstance(shown, Unread) and shown.found == "finding" and here == origin
+        if (CAPTION in tags or finding) and isinstance(above, Figure):
             said[above.name] = text_of(trees.get(id(shown), [])).strip()
             taken.add(id(shown))
     for _, tags, shown in found:

@@ -151,7 +151,9 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
         number += INJECTED not in tags
         if KEEP_IN_LAB not in tags:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
-            found += [(origin, tags, shown) for shown in _shown(cell, document)]
+            for shown in _shown(cell, document):
+                lead = isinstance(shown, Unread) and shown.found == "lead"
+                found.append((origin, [*tags, front.FINDING] if lead else tags, shown))
     prose_of = _trees([shown for _, _, shown in found], document)
     if document.head.mark:
         some, most = (document.translate(WORDS["page"][key]) for key in ("undecided", "open"))

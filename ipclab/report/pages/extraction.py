@@ -23,7 +23,9 @@ MSGIDS = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "her
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 # Which argument, by its place, a call has translated, and which by name.
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
+TITLED |= {"text": 0, "advice": 1, "share": 1, "count": 2}
 GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
+GIVEN |= {"advice": {"title"}, "count": {"some", "none"}, "share": {"text"}, "text": {"text"}}
 # By name, of any other call: matplotlib's, and ours that take the same.
 LABELLED = {"label", "xlabel", "ylabel"}
 # A text that is shown, and whether it is a msgid: prose that holds only values is none.

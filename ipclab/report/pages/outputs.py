@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.lab import notes
 from ipclab.lab.figure import FIGURE_MIME, TITLE, Figure
 from ipclab.prose import magic
 from ipclab.report.appendix import signing
@@ -22,6 +23,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables import table
 from ipclab.tables.table import Table
+from ipclab.words.markdown import MIME
 
 MARKDOWN = magic.MARKDOWN
 HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
@@ -45,6 +47,7 @@ class Prose:
 class Unread:
     """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
 
+    `found` is the kind of what a lab shows as data, "lead" for what stands on the first page.
     What `is_open` is prose of which the judge decided nothing, `open_items` how many of the last
     items of its list.
     """
@@ -54,6 +57,7 @@ class Unread:
     attached: Mapping[str, Any]
     is_open: bool = False
     open_items: int = 0
+    found: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,9 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         kind = MARKDOWN if MARKDOWN in data else LATEX
         written = metadata.get(magic.WRITTEN, data[kind])
         is_open, open_items = bool(metadata.get(magic.OPEN)), metadata.get(magic.OPEN_ITEMS, 0)
-        yield Unread(kind, written, {}, is_open, open_items)
+        found = data[MIME]["kind"] if MIME in data else ""
+        found = "lead" if metadata.get(notes.LEAD) else found
+        yield Unread(kind, written, {}, is_open, open_items, found)
         return
     elif pictures:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)

@@ -1,0 +1,77 @@
+"""A finding: what a document says of a run, as data; its sentences are in `ipclab.words`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity
+from ipclab.words.amounts import Amount
+from ipclab.words.markdown import MIME, SCHEMA, is_decided, markdown
+
+LESS, MORE, ALIKE, OPEN, FEW = "less", "more", "alike", "open", "few"
+STATE, LIMIT, MISSING = "state", "limit", "missing"
+SIDES = {
+    judge.ABOVE: MORE,
+    judge.BELOW: LESS,
+    judge.NOT_TESTED: FEW,
+    judge.MISSING: MISSING,
+    judge.UNDECIDED: OPEN,
+}
+NOT_HERE = "not measured"  # why a finding is missing
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found: `topic` are levels that all `sides` share, `values` numbers and names by role.
+
+    Numbers are lists of value, unit and the ends of an interval (None: endless), as JSON holds
+    them. `rests` are the rows (study/point/op/metric) that it follows from, `why` says why it is
+    `missing`.
+    """
+
+    kind: str
+    verdict: str
+    measure: str = "time"
+    topic: Mapping[str, Any] = field(default_factory=dict)
+    sides: Sequence[Mapping[str, Any]] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    rests: Sequence[str] = ()
+    why: str = ""
+
+    @property
+    def decided(self) -> bool:
+        """Tell whether the judge decided it."""
+        return is_decided(asdict(self))
+
+    def most(self, way: str, name: str = "backend") -> Any:
+        """Return the level `name` of who is most ("more" or "less") of an effect; "" of none."""
+        levels, _ = self.values.get(f"{way}_most", ({}, None))
+        return levels.get(name, "")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return bundle("finding", {"findings": [asdict(self)]}, "en")
+
+
+def missing(kind: str, measure: str = "time", why: str = NOT_HERE) -> Finding:
+    """Return a finding of which nothing was measured."""
+    return Finding(kind, MISSING, measure, why=why)
+
+
+def verdict(ratio: Quantity, same: float) -> str:
+    """Return what a ratio shows: less, more, alike within `same` (a share), or why it is open."""
+    if ratio and judge.within(ratio, 1 / (1 + same), 1 + same) == judge.INSIDE:
+        return ALIKE
+    return SIDES[judge.side(ratio, 1)]
+
+
+def plain(quantity: Quantity) -> list[Any]:
+    """Return a quantity as a finding holds it."""
+    return Amount.of(quantity).plain
+
+
+def bundle(kind: str, data: Mapping[str, Any], lang: str) -> dict[str, Any]:
+    """Return what Jupyter is given of data: as data, and as `lang` reads it."""
+    made = {"schema": SCHEMA, "kind": kind, "data": dict(data)}
+    said = markdown(made, lang)
+    return {MIME: made, "text/markdown": said, "text/plain": said}

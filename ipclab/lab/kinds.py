@@ -1,0 +1,314 @@
+"""The kinds of findings, built from rows of one lab's frames."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames.ratios import Ratios
+from ipclab.frames.rows import quantity
+from ipclab.lab import sides
+from ipclab.lab.data import Data
+from ipclab.lab.finding import (
+    ALIKE,
+    FEW,
+    LESS,
+    LIMIT,
+    MORE,
+    OPEN,
+    STATE,
+    Finding,
+    missing,
+    plain,
+    verdict,
+)
+from ipclab.stats.quantity import Quantity
+from ipclab.words import phrases
+
+BACKEND = ("backend",)
+CONTEST = ["question", "among", "placement", "size_bytes", "race"]
+
+
+class Kinds(Data):
+    """What of a run is a finding, from rows of `points`."""
+
+    def compare(self, a: pd.DataFrame, b: pd.DataFrame, measure: str = "time") -> Finding:
+        """Return which of two rows takes less, by what factor.
+
+        `a`, `b`: frames of one row each that differ in one thing; `measure` is time, rate,
+        bandwidth, cpu, age or memory. Raises `UsageError` for sides that differ in more.
+
+        >>> lab.compare(trips[trips.backend == "tcp"], trips[trips.backend == "unix"])
+        """
+        if not (len(a) == len(b) == 1):
+            return self._not_one("compare", measure, a, b)
+        one, other = self._of_row(a), self._of_row(b)
+        if not (one and other):
+            return missing("compare", measure)
+        parted = self._parted([a, b], _unsaid(measure))
+        ratio = one / other
+        decided = verdict(ratio, self.run.questions.same)
+        values: dict[str, Any] = {"a": plain(one), "b": plain(other), "ratio": plain(ratio)}
+        if decided in (LESS, MORE) and measure == "time":
+            quick, slow = (a, b) if decided == LESS else (b, a)
+            decided = _shaken(quick.iloc[0], slow.value.iloc[0]) or decided
+            values["quick"] = 0 if quick is a else 1
+        rests = [*one.sources, *other.sources]
+        return Finding("compare", decided, measure, parted.topic, parted.sides, values, rests)
+
+    def effect(
+        self,
+        after: pd.DataFrame,
+        before: pd.DataFrame,
+        on: Sequence[str] = BACKEND,
+        measure: str = "time",
+    ) -> Finding:
+        """Return what `after` changes over `before`, row by row with the same levels of `on`.
+
+        Growth over a factor is that of its largest level over its smallest. Of one row it is
+        `compare`. Raises `LabError` for two rows of one level, `UsageError` for sides that differ
+        in more than one thing.
+
+        >>> lab.effect(trips[trips.placement == "cross"], trips[trips.placement == "same"])
+        """
+        rows = self._over(after, before, list(on))
+        if rows.empty:
+            return missing("effect", measure)
+        kept = [_those(part, rows, list(on)) for part in (after, before)]
+        if len(rows) == 1:
+            return self.compare(*kept, measure)
+        parted = self._parted(kept, [*on, *_unsaid(measure)])
+        rows = rows.assign(verdict=[self._changed(row, measure) for row in rows.to_dict("records")])
+        counts = {
+            each: int((rows.verdict == each).sum()) for each in (MORE, LESS, ALIKE, FEW, STATE)
+        }
+        values: dict[str, Any] = {"all": len(rows), "by": on[0], "same": self.run.questions.same}
+        values |= counts
+        for way, part in ((w, rows[rows.verdict == w]) for w in (MORE, LESS)):
+            ends = (part.iloc[:1], part.iloc[-1:])
+            for name, end in zip(
+                ("least", "most"), ends if way == MORE else ends[::-1], strict=True
+            ):
+                for row in end.to_dict("records"):
+                    values[f"{way}_{name}"] = [{key: row[key] for key in on}, plain(row["cell"])]
+        decided = _together(counts, len(rows))
+        rests = [source for cell in rows.cell for source in cell.sources]
+        return Finding("effect", decided, measure, parted.topic, parted.sides, values, rests)
+
+    def fastest(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
+        """Return the fastest of rows that the run measured side by side, and the next; or why none.
+
+        Of one row it is its value. Who is not told apart from the fastest is named; a fastest whose
+        slower state is not the fastest, or that beats the hardware's limit, is none.
+
+        >>> lab.fastest(trips[(trips.placement == "cross") & (trips.wait == "block")])
+        """
+        rows = rows[rows.value.notna()]
+        if len(rows) < 2:
+            return self._single(rows, measure)
+        if rows.backend.duplicated().any():
+            raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
+        contest = self._contest(rows)
+        if contest is None:
+            contest = self._pairs(rows.sort_values("value", kind="stable"))
+        by_point = {point: rows[rows.point == point] for point in rows.point}
+        best = by_point[contest.point.iloc[0]]
+        first = best.iloc[0]
+        shaken = [
+            _shaken(first, value) if word == "slower" else ""
+            for word, value in zip(contest.verdict, contest.value, strict=True)
+        ]
+        contest = contest.assign(shaken=shaken)
+        slower = contest[(contest.verdict == "slower") & (contest.shaken == "")]
+        tied = contest[contest.verdict.isin(["undecided", "same", "not tested"])]
+        unsteady = contest[contest.shaken != ""]
+        decided = "clear" if len(slower) == len(contest) else "tied"
+        if len(unsteady):
+            decided = unsteady.shaken.iloc[0]
+        elif (contest.verdict == "not tested").all():
+            decided = FEW
+        named = [first.point, *unsteady.other_point, *tied.other_point]
+        parted = self._parted([*by_point.values()], _unsaid(measure))
+        name_of = dict(zip(by_point, parted.sides, strict=True))
+        values = {
+            "best": plain(self._of_row(best)),
+            "all": len(rows),
+            "slower": len(slower),
+            "fast": [float(first.get("fast", first.value)), "ns"],
+            "slow": [float(first.get("slow", first.value)), "ns"],
+            "busy": bool(first.get("busy", False)),
+        }
+        if len(slower):
+            second = slower.sort_values("ratio", kind="stable").iloc[0]
+            ratio = self._of_row(by_point[second.other_point]) / self._of_row(best)
+            values |= {"next": name_of[second.other_point], "ratio": plain(ratio)}
+        if len(tied) and tied.high.notna().all():
+            most = Quantity(
+                float(tied.ratio.max()), "1", float(tied.low.min()), float(tied.high.max())
+            )
+            values["within"] = plain(most)
+        sides_named = [name_of[point] for point in named]
+        rests = [*contest.point[:1], *contest.other_point]
+        return Finding("fastest", decided, measure, parted.topic, sides_named, values, rests)
+
+    def spread(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
+        """Return the least and the most of rows, each with its name; of one row its value."""
+        rows = rows[rows.value.notna()].sort_values("value", kind="stable")
+        if len(rows) < 2:
+            return self._single(rows, measure)
+        parted = self._parted([rows[:1], rows[-1:]], _unsaid(measure))
+        ends = zip(("least", "most"), parted.sides, (rows[:1], rows[-1:]), strict=True)
+        values = {name: [side, plain(self._of_row(row))] for name, side, row in ends}
+        return Finding("spread", "told", measure, parted.topic, [], values, [*rows.point])
+
+    def reach(self, a: pd.DataFrame, b: pd.DataFrame, x: str, measure: str = "time") -> Finding:
+        """Return up to which level of `x` (from its smallest on) an effect of `a` over `b` holds.
+
+        >>> lab.reach(trips[trips.backend == "posix-shm"], trips[trips.backend == "unix"], "size_bytes")
+        """
+        levels = sorted({*a[x]} & {*b[x]})
+        found = [
+            (level, self.compare(a[a[x] == level], b[b[x] == level], measure)) for level in levels
+        ]
+        known = [(level, each) for level, each in found if each.verdict != "missing"]
+        if len(known) < 2:
+            return known[0][1] if known else missing("reach", measure)
+        (first, head), *_ = known
+        topic = {name: level for name, level in head.topic.items() if name != x}
+        values: dict[str, Any] = {"x": x, "way": head.verdict, "first": first}
+        if head.verdict not in (MORE, LESS):
+            return Finding("reach", OPEN, measure, topic, head.sides, values, head.rests)
+        last, next_one = first, None
+        for level, each in known[1:]:
+            if each.verdict != head.verdict:
+                next_one = level, each.verdict
+                break
+            last = level
+        values |= {"last": last}
+        decided = "throughout"
+        if next_one is not None:
+            values["next"] = next_one[0]
+            decided = "turns" if next_one[1] in (MORE, LESS) else "ends"
+        rests = [source for _, each in known for source in each.rests]
+        return Finding("reach", decided, measure, topic, head.sides, values, rests)
+
+    def _single(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
+        """Return the value of one row; `missing` of none."""
+        if len(rows) != 1 or not (value := self._of_row(rows)):
+            return missing("value", measure)
+        parted = self._parted([rows], _unsaid(measure))
+        return Finding(
+            "value", "told", measure, parted.topic, [], {"value": plain(value)}, value.sources
+        )
+
+    def _not_one(self, kind: str, measure: str, *parts: pd.DataFrame) -> Finding:
+        """Return that a side is missing; raise `LabError` for one of several rows."""
+        for part in parts:
+            if len(part) > 1:
+                differ = [str(n) for n in part if n in phrases.LEVELS and part[n].nunique() > 1]
+                why = f"they differ in {', '.join(differ)}"
+                raise LabError(f"a side has {len(part)} rows", why, "narrow it to one")
+        return missing(kind, measure)
+
+    def _of_row(self, rows: pd.DataFrame) -> Quantity:
+        return quantity(next(rows.itertuples()), Ratios(self.run))
+
+    def _parted(self, parts: Sequence[pd.DataFrame], without: Sequence[str] = ()) -> sides.Parted:
+        study = str(parts[0].study.iloc[0])
+        factors = self.run.questions.of(study).levels
+        return sides.parted(parts, self.points(study), factors, without)
+
+    def _over(self, after: pd.DataFrame, before: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+        """Return the rows of `after` with their ratio to the row of `before` (`_under`), ascending."""
+        if after.empty or before.empty:
+            return after.iloc[:0]
+        for part in (after, before):
+            if part.duplicated(on).any():
+                raise LabError(f"several rows share {', '.join(on)}", "", "choose one level")
+        pairs = self.cells(after).merge(self.cells(before), on=on, suffixes=("", "_under"))
+        cells = [one / other for one, other in zip(pairs.cell, pairs.cell_under, strict=True)]
+        pairs = pairs.assign(cell=pd.Series(cells, pairs.index, dtype=object))
+        pairs = pairs[[bool(cell) for cell in cells]]
+        if len(pairs):
+            factors = sides.factors_of(
+                after, self.run.questions.of(str(after.study.iloc[0])).levels
+            )
+            differ = sides.pairs_differ(pairs, factors, on)
+            if len(differ) != 1:
+                what = " and ".join(differ) or "nothing"
+                raise UsageError(
+                    f"paired rows differ in {what}", "an effect is of one thing", "narrow both"
+                )
+        order = pd.Series([float(cell.value) for cell in pairs.cell], pairs.index)
+        return pairs.loc[order.sort_values(kind="stable").index]
+
+    def _changed(self, row: dict[Any, Any], measure: str) -> str:
+        """Return the verdict on one pair; a faster side must be so in its slower state, too."""
+        decided = verdict(row["cell"], self.run.questions.same)
+        if decided not in (LESS, MORE) or measure != "time":
+            return decided
+        quick, slow = ("", "_under") if decided == LESS else ("_under", "")
+        known = {"slow": row.get(f"slow{quick}"), "why": row.get(f"why{quick}", "")}
+        return STATE if _shaken(pd.Series(known), row[f"value{slow}"]) else decided
+
+    def _pairs(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return what rows (ascending) are of the first of them, as a contest has it."""
+        first, *others = (rows[place : place + 1] for place in range(len(rows)))
+        found = []
+        for other in others:
+            ratio = self._of_row(other) / self._of_row(first)
+            low, high = ratio.ends if ratio else (float("nan"), float("nan"))
+            known = {ALIKE: "same", MORE: "slower", FEW: "not tested"}
+            word = known.get(verdict(ratio, self.run.questions.same), "undecided")
+            value, place = float(other.value.iloc[0]), other.point.iloc[0]
+            found.append([first.point.iloc[0], place, value, ratio.value, low, high, word])
+        names = ["point", "other_point", "value", "ratio", "low", "high", "verdict"]
+        return pd.DataFrame(found, columns=names)
+
+    def _contest(self, rows: pd.DataFrame) -> pd.DataFrame | None:
+        """Return the run's contest of these points: of several the smallest that holds them."""
+        study, op = str(rows.study.iloc[0]), rows.op.iloc[0]
+        mine = {*rows.point}
+        every = self.contests(study, op=op) if "op" in rows else self.contests(study)
+        every = every[every.other != ""]
+        best: tuple[int, pd.DataFrame] | None = None
+        for _, contest in every.groupby(CONTEST, sort=False, dropna=False):
+            theirs = {contest.point.iloc[0], *contest.other_point}
+            inside = contest[contest.other_point.isin(mine)]
+            if contest.point.iloc[0] not in mine or len(inside) != len(mine) - 1:
+                continue
+            if best is None or len(theirs) < best[0]:
+                best = len(theirs), inside.sort_values("value", kind="stable")
+        return None if best is None else best[1]
+
+
+def _unsaid(measure: str) -> list[str]:
+    """Return the columns that a measure's own words tell."""
+    return [] if measure == "time" else ["metric"]
+
+
+def _those(part: pd.DataFrame, rows: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """Return the rows of `part` that have the levels `on` of `rows`."""
+    return part[pd.MultiIndex.from_frame(part[on]).isin(pd.MultiIndex.from_frame(rows[on]))]
+
+
+def _shaken(quick: Any, slow: float) -> str:
+    """Return why a faster row is not one for certain: it beats its limit, or wins in one state."""
+    if LIMIT in str(quick.get("why", "")).split():
+        return LIMIT
+    slower = quick.get("slow")
+    return STATE if slower is not None and float(slower) > float(slow) else ""
+
+
+def _together(counts: dict[str, int], count: int) -> str:
+    """Return the verdict on many pairs."""
+    ways = [way for way in (MORE, LESS) if counts[way]]
+    if len(ways) == 2:
+        return "both"
+    if ways:
+        return f"all-{ways[0]}" if counts[ways[0]] == count else ways[0]
+    for each in (ALIKE, FEW, STATE):
+        if counts[each] == count:
+            return each
+    return OPEN

@@ -1,0 +1,147 @@
+"""What a notebook says: findings, texts with values, advice, and what is open, shown as data."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ipclab.lab import shell
+from ipclab.lab.finding import MORE, OPEN, SIDES, Finding, bundle, missing, plain
+from ipclab.lab.kinds import Kinds
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity, of
+from ipclab.words.numbers import plain_value
+
+WRITTEN, LEAD = "ipclab-prose", "ipclab-lead"  # metadata: the Markdown that a report reads; a lead
+_REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
+_CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
+
+
+@dataclass(frozen=True, repr=False)
+class Notes(Kinds):
+    """A lab that shows what was found, and knows how much of it is open."""
+
+    _noted: list[Finding] = field(default_factory=list, repr=False, compare=False)
+
+    def finding(self, *found: Finding | pd.DataFrame, lead: bool = False, see: str = "") -> None:
+        """Show findings as one paragraph; a frame of one row is its value.
+
+        What was not measured is not shown. A `lead` stands on the first page, if all of it is
+        decided; `see` names the figure or table that it is of. Directly below a figure, in its cell,
+        a finding is the figure's caption.
+
+        >>> lab.finding(lab.effect(across, at_one), lead=True, see="ranking")
+        """
+        every = [self._single(one) if isinstance(one, pd.DataFrame) else one for one in found]
+        self._noted.extend(every)
+        told = [one for one in every if one.verdict != "missing"]
+        lead = lead and bool(told) and all(one.decided for one in told)
+        data = {"findings": [asdict(one) for one in told], "lead": lead, "see": see}
+        if told:
+            self._show("finding", data)
+
+    def text(self, text: str, *, lead: bool = False, **values: Any) -> None:
+        """Show Markdown (a msgid) with `{values}`: quantities, numbers, words, levels, lists.
+
+        It is translated as a whole. With a value that was not measured it is not shown.
+
+        >>> lab.text("The lead shrinks to {gain:x,interval}.", gain=gain)
+        """
+        made = written(text, values)
+        if made.verdict != "missing":
+            self._show("text", {**made.values, "lead": lead})
+
+    def count(self, k: int, n: int | None, some: str, none: str = "", **values: Any) -> Finding:
+        """Return that `k` of `n` are so: `some` (a msgid with {k} and {n}), `none` where k is 0.
+
+        >>> lab.count(lost, len(full), "{k} of {n} mechanisms lost messages.")
+        """
+        if not n:
+            return missing("text")
+        return written(some if k or not none else none, {"k": k, "n": n, **values})
+
+    def share(
+        self,
+        parts: Quantity | Mapping[str, Quantity],
+        text: str,
+        *,
+        above: float | None = None,
+        **values: Any,
+    ) -> Finding:
+        """Return what part something takes: `text` is a msgid with {share}, or {least} and {most}.
+
+        `parts` are shares, by name of what each is of: {least_name}, {most_name}, {n}. With `above` the
+        text is told only if each is shown to be above that share; else the finding is open.
+
+        >>> lab.share(decoding, "Decoding takes {least} ({least_name}) to {most} ({most_name}).", above=0.5)
+        """
+        many = parts if isinstance(parts, Mapping) else {"": parts}
+        cells = {name: of(cell).as_unit("share") for name, cell in many.items() if cell}
+        if not cells:
+            return missing("text")
+        ordered = sorted(cells.items(), key=lambda each: float(each[1].value))
+        (least_name, least), (most_name, most) = ordered[0], ordered[-1]
+        names = {"least_name": least_name, "most_name": most_name, "n": len(cells)}
+        names |= {"share": least, "least": least, "most": most, **values}
+        if above is not None:
+            names["bound"] = Quantity(above, "share")
+            sides = {SIDES[judge.side(cell, above)] for cell in cells.values()}
+            if sides != {MORE}:
+                return Finding("text", OPEN)
+        return written(text, names)
+
+    def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
+        """Show a table of what to take: of each decided finding its topic, who is best, and why.
+
+        `title` is a msgid. Findings that are open or were not measured give no advice.
+
+        >>> lab.advice([lab.fastest(asleep), lab.fastest(across)], "What to take", "trip-advice")
+        """
+        told = [asdict(one) for one in found if one.decided]
+        self._noted.extend(found)
+        if told:
+            self._show("advice", {"findings": told, "title": title, "name": name})
+
+    def open_questions(self) -> None:
+        """Show how many of the findings so far are open, by reason, and what would decide them."""
+        every = list({repr(one): one for one in self._noted}.values())
+        if every:
+            self._show("open", {"findings": [asdict(one) for one in every]})
+
+    def _show(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Show data in the notebook that calls; elsewhere print what it says."""
+        made = bundle(kind, data, self.words.lang)
+        said = made["text/markdown"]
+        if shell.current() is None:
+            print(said)  # noqa: T201 - outside a notebook that is where it is shown
+            return
+        from IPython.display import display
+
+        shown = _REFERENCE.sub(r"[→ \1](#\1)", said)
+        shown = _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
+        metadata = {WRITTEN: said} | ({LEAD: True} if data.get("lead") else {})
+        display(made | {"text/markdown": shown}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+
+
+def written(text: str, values: Mapping[str, Any]) -> Finding:
+    """Return a text with its values as a finding; `missing` where one of them is."""
+    made = {name: _as_data(value) for name, value in values.items()}
+    if any(value is None for value in made.values()):
+        return missing("text")
+    return Finding("text", "told", values={"text": text, "values": made})
+
+
+def _as_data(value: Any) -> Any:
+    """Return a value of a text as JSON can hold it; None where it was not measured."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, list | tuple | set):
+        return [_as_data(each) for each in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    known = plain_value(value)
+    if isinstance(known, str) or not known:
+        return known or None
+    return plain(known) if isinstance(known.value, int | float) else str(known.value)

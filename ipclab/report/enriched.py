@@ -1,0 +1,53 @@
+"""Frames of points with what findings and figures need beside the value.
+
+Columns: `row` (its name, study/point/op/metric), `limit` (ns), `over_limit` and `over` (the value over it, a quantity), `fast` and `slow`
+(ns, the states of the point), `why` (what shows that it has several), `busy` (it needs a CPU that
+is otherwise idle), `p99`, `mean`, `cpu_ns` (the same point and op by another metric).
+"""
+
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from ipclab.bounds.limits import with_limits
+from ipclab.bounds.suspects import LIMITS
+from ipclab.frames import derived
+from ipclab.frames.rows import ID
+from ipclab.frames.stamps import stamp
+from ipclab.report.appendix import states
+from ipclab.store.run import RunFolder, read_run
+
+METRICS = ("p99", "mean", "cpu_ns")
+
+
+def points_of(run: RunFolder, study: str) -> pd.DataFrame:
+    """Return the frame of points of a study with those columns, NaN where they tell nothing."""
+    derived.check_study(run, study)
+    return _points(run.path, study, stamp(run, study) + stamp(run, LIMITS)).copy(deep=False)
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=16)
+def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+    run = read_run(folder)
+    points = derived.read_frame(run, study, "points")
+    if points.empty or study == LIMITS:
+        return points
+    medians = points[(points.metric == "p50") & (points.unit == "ns")]
+    limits = derived.read_frame(run, LIMITS, "launches")
+    known = medians.iloc[:, :0].assign(limit=float("nan"), over_limit=float("nan"), over=None)
+    if len(medians) and len(limits):
+        known = with_limits(medians, limits, run.questions)[["limit", "over_limit", "over"]]
+    known = known.join(states.of_study(run, study)[list(states.COLUMNS)])
+    busy = [states.needs_idle_cpu(run, row) for row in medians.to_dict("records")]
+    points = points.join(known.assign(busy=pd.Series(busy, medians.index, dtype=object)))
+    names = zip(points.study, points.point, points.op, points.metric, strict=True)
+    points[ID] = ["/".join(each) for each in names]
+    points["why"] = points.why.fillna("")
+    points["busy"] = points.busy.fillna(False).astype(bool)  # noqa: FBT003 - pandas
+    of = points.set_index(["point", "op"]).index
+    for name in METRICS:
+        values = points[points.metric == name].set_index(["point", "op"]).value
+        points[name] = values.reindex(of).to_numpy()
+    return points

@@ -1,0 +1,114 @@
+"""What a notebook holds as data, as Markdown in a language: findings, texts, advice, what is open.
+
+`{"schema": 1, "kind": ..., "data": ...}` is what outputs hold under `MIME`, whatever language the
+notebook was executed in.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ipclab.errors import LabError
+from ipclab.words import phrases
+from ipclab.words.amounts import Amount, number
+from ipclab.words.sentences import SENTENCES, sentence, subject, text
+from ipclab.words.words import Words
+
+MIME = "application/vnd.ipclab+json"
+SCHEMA = 1
+UNDECIDED = ("open", "few", "state", "limit", "missing")
+MOST_NAMED = 3  # findings that are open for one reason
+
+
+def markdown(made: Mapping[str, Any], lang: str) -> str:
+    """Return what an output of `MIME` says in `lang`; nothing where nothing was measured.
+
+    Raises `LabError` for a schema or a kind that is not known here.
+    """
+    if made.get("schema") != SCHEMA or made.get("kind") not in WRITERS:
+        what = f"{made.get('kind')!r} of schema {made.get('schema')!r}"
+        raise LabError(f"cannot write {what}", "this ipclab does not know it", "use a newer one")
+    return WRITERS[made["kind"]](made["data"], _words(lang))
+
+
+def is_decided(finding: Mapping[str, Any]) -> bool:
+    """Tell whether the judge decided a finding."""
+    return finding["verdict"] not in UNDECIDED
+
+
+@cache
+def _words(lang: str) -> Words:
+    return Words.load(lang)
+
+
+def _findings(data: Mapping[str, Any], words: Words) -> str:
+    """Return sentences as one paragraph; a lead is an item of the list of leads."""
+    said = [text for each in data["findings"] if (text := sentence(each, words))]
+    if not said:
+        return ""
+    paragraph = ("" if words.lang == "zh" else " ").join(said)
+    paragraph += f" [](#{data['see']})" if data.get("see") else ""
+    return f"1. {paragraph}" if data.get("lead") else paragraph
+
+
+def _text(data: Mapping[str, Any], words: Words) -> str:
+    said = text(data, words)
+    return f"1. {said}" if data.get("lead") else said
+
+
+def _advice(data: Mapping[str, Any], words: Words) -> str:
+    page = SENTENCES["page"][words.lang]
+    rows = [[page["topic"], page["take"], page["because"]], ["---"] * 3]
+    for finding in data["findings"]:
+        topic = phrases.topic(finding["topic"], words).plain
+        rows.append([topic, _choice(finding, words), _because(finding, words)])
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    table = "\n".join(lines)
+    table = phrases.spaced(table) if words.lang == "zh" else table
+    if data.get("title"):
+        table += f"\n\n: {words.translate(data['title'])} {{#{data['name']}}}"
+    return table
+
+
+def _choice(finding: Mapping[str, Any], words: Words) -> str:
+    """Return what to take: the better side, or all that are not told apart."""
+    sides = finding["sides"]
+    if finding["kind"] == "compare":
+        more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
+        best = 0 if (finding["verdict"] == "more") == more_is_better else 1
+        return phrases.side(sides[best], words).noun
+    comma = SENTENCES["word"][words.lang][", "]
+    names = [phrases.name(side, words) for side in sides[: MOST_NAMED + 1]]
+    if len(names) == 1:
+        return names[0]
+    return str(SENTENCES["page"][words.lang]["either"]).format(names=comma.join(names))
+
+
+def _because(finding: Mapping[str, Any], words: Words) -> str:
+    if finding["kind"] != "fastest":
+        return sentence(finding, words).rstrip(".。")
+    best = number(Amount.read(finding["values"]["best"]), words, "interval")
+    busy = SENTENCES["word"][words.lang]["busy"] if finding["values"]["busy"] else ""
+    return f"{phrases.name(finding['sides'][0], words)} {best}{busy}"
+
+
+def _open(data: Mapping[str, Any], words: Words) -> str:
+    """Return how many findings are open, by reason, and what would decide them."""
+    page = SENTENCES["page"][words.lang]
+    findings: Sequence[Mapping[str, Any]] = data["findings"]
+    by_reason = {reason: [f for f in findings if f["verdict"] == reason] for reason in UNDECIDED}
+    count = sum(map(len, by_reason.values()))
+    if not count:
+        return str(page["none"]).format(all=len(findings))
+    lines = [page["open"].format(open=count, all=len(findings)), ""]
+    between = "；" if words.lang == "zh" else "; "
+    for reason, those in by_reason.items():
+        if those:
+            named = list(dict.fromkeys(subject(each, words) for each in those if each["topic"]))
+            which = between.join(named[:MOST_NAMED])
+            key = "near" if reason == "open" else reason
+            lines.append(page[key].format(n=len(those), which=which))
+    return "\n".join(lines)
+
+
+WRITERS = {"finding": _findings, "text": _text, "advice": _advice, "open": _open}

@@ -1,0 +1,141 @@
+"""Levels, operations and topics as they stand in a sentence (`phrases.toml`)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ipclab.paths import table_beside
+from ipclab.words import labels
+from ipclab.words.filling import escaped
+from ipclab.words.words import Words
+
+TABLE = table_beside(__file__, "phrases.toml")
+MEASURES = TABLE["measure"]
+LEVELS = TABLE["level"]
+_TIGHT = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%\]])(?=[\u4e00-\u9fff])")
+_ARTICLE = re.compile(r"^(a|an|one) ")
+Levels = Mapping[str, Any]
+
+
+class Side(NamedTuple):
+    """What tells a side from the other: alone, as a side, and (Korean) before 보다."""
+
+    noun: str
+    side: str
+    than: str
+
+
+def named(factor: str, level: Any, words: Words) -> str:
+    """Return how a level is written in a sentence, as Markdown."""
+    if factor == "size_bytes":
+        size = int(level)
+        spec = labels.spec(factor, size) or ("scaled" if size >= 1000 else "")
+        from ipclab.words.amounts import Amount
+        from ipclab.words.numbers import trimmed
+
+        how = words.numbers.format
+        from ipclab.stats.quantity import Quantity
+
+        return trimmed(how(Quantity(*Amount(size, "B")), spec))
+    if factor == "since":
+        from ipclab.stats.quantity import Quantity
+
+        return words.numbers.format(Quantity(float(level), "ns"))
+    return escaped(words.level(factor, level))
+
+
+def _forms(factor: str, level: Any, words: Words) -> list[str]:
+    """Return the forms of a level; one that has none is told as `factor = level`."""
+    known = LEVELS.get(factor, {})
+    if isinstance(level, float) and level.is_integer():
+        level = int(level)
+    key = str(level).lower() if isinstance(level, bool) else str(level)
+    entry = known.get(key, known.get("*"))
+    written = named(factor, level, words)
+    if entry is not None:
+        return [form.replace("{}", written) for form in entry[words.lang]]
+    told = f"{escaped(words.label(factor))} = {written}"
+    if words.lang == "ko":
+        return [f"{told}인", told, f"{told}일 때", f"{told}일 때보다"]
+    if words.lang == "zh":
+        return [told, f"{told} 时"]
+    return [f"with {told}", f"with {told}"]
+
+
+def side(levels: Levels, words: Words) -> Side:
+    """Return what tells a side from the other: by one level, a mechanism in brackets behind it."""
+    names = [name for name in levels if name != "backend"] or list(levels)
+    parts = [_forms(name, levels[name], words) for name in names]
+    inside = ""
+    if "backend" in levels and "backend" not in names:
+        written = named("backend", levels["backend"], words)
+        inside = f"（{written}）" if words.lang == "zh" else f" ({written})"
+        if words.lang == "ko":
+            inside = f"({written})"
+    if words.lang == "ko":
+        noun = " ".join(part[1] for part in parts) + inside
+        side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
+        return Side(noun, side_of + inside, than + inside)
+    said = ("、" if words.lang == "zh" else " ").join(part[1] for part in parts) + inside
+    return Side(said, said, said)
+
+
+def name(levels: Levels, words: Words) -> str:
+    """Return what one of several is called: its mechanism, else what tells it apart."""
+    if "backend" in levels:
+        return named("backend", levels["backend"], words)
+    return side(levels, words).noun
+
+
+class Topic(NamedTuple):
+    """What all sides share, with the operation: as a subject, and with Korean particles."""
+
+    plain: str
+    with_topic: str
+    with_subject: str
+
+
+def topic(levels: Levels, words: Words) -> Topic:
+    """Return what is compared: the operation, at the levels that all sides share."""
+    lang = words.lang
+    op = str(levels.get("op") or "round-trip")
+    entry = TABLE["op"].get(op)
+    if entry is None:
+        called = escaped(words.label(op))
+        entry = TABLE["op"]["*"]
+        entry = {
+            key: [each.replace("{}", called) for each in form]
+            if isinstance(form, list)
+            else form.replace("{}", called)
+            for key, form in entry.items()
+        }
+    metric = TABLE["of"].get(levels.get("metric"), {})
+    order = TABLE["order"][lang]
+    names = sorted(
+        (each for each in levels if each != "op"),
+        key=lambda each: order.index(each) if each in order else len(order) - 1,
+    )
+    parts = {each: form for each in names if (form := _forms(each, levels[each], words)[0])}
+    if lang == "en":
+        subject = entry["en"]
+        if metric:
+            subject = metric["en"].format(_ARTICLE.sub("", subject))
+        said = " ".join([subject, *parts.values()])
+        return Topic(said, said, said)
+    if lang == "zh":
+        close = [
+            parts.pop(each) for each in ("size_bytes", "backend", "placement") if each in parts
+        ]
+        lead = "、".join(parts.values())
+        said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]
+        said = metric["zh"].format(said) if metric else said
+        return Topic(said, said, said)
+    lead = " ".join(parts.values())
+    forms = [form.format(entry["ko"][0]) for form in metric["ko"]] if metric else entry["ko"]
+    return Topic(*(f"{lead} {form}".strip() for form in forms))
+
+
+def spaced(text: str) -> str:
+    """Return Chinese with a space between Han and Latin letters or digits, none beside its marks."""
+    text = re.sub(r" {2,}", " ", _TIGHT.sub(" ", text))
+    return re.sub(r" ?([：，；。（）、]) ?", r"\1", text)
