@@ -6,39 +6,30 @@
 >>> ipclab.lines(trips, x="size_bytes", hue="backend", ax=plt.gca(), log="xy")
 >>> lab.ratio(trips.iloc[0], trips.iloc[1])
 
-Names are loaded when they are first used: drawing is slow. What other packages of ours add to a
-notebook (`ipclab.about_run` of ipclab-report) is here, too, once they are installed.
+What a notebook calls stands in `ipclab.notebook`, which is loaded when one of its names is first
+used: drawing is slow to load, and the command line does without.
 """
 
-from importlib import import_module
 from typing import Any
 
-__version__ = "0.7.2"
-GROUP = "ipclab.notebook"  # of the entry points that add a name
-MODULES = {
-    "errors": ("LabError", "UsageError"),
-    "lab.lab": ("Lab", "measure", "open"),
-    "marks.style": ("style",),
-    "marks.axes": ("note_ends", "scale"),
-    "marks.curves": ("lines",),
-    "marks.named_rows": ("dots",),
-    "marks.marks": ("drawable", "groups"),
-    "stats.quantity": ("Quantity", "missing", "of", "total"),
-}
-_PLACES = {name: module for module, names in MODULES.items() for name in names}
-__all__ = sorted(_PLACES)  # noqa: PLE0605
+from ipclab.version import __version__
+
+__all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        module = import_module(f"{__name__}.{_PLACES[name]}")
-        return module if _PLACES[name].endswith(f".{name}") else getattr(module, name)
-    from ipclab.plugins import added
+    if name == "notebook" or name.startswith("__"):
+        raise AttributeError(f"module 'ipclab' has no attribute {name!r}")
+    import ipclab.notebook as names
+    from ipclab.errors import hint
 
-    return added(GROUP, name)
+    if name not in names.__all__:
+        why = f"module 'ipclab' has no attribute {name!r}"
+        raise AttributeError(f"{why}: {hint(name, names.__all__)}")
+    return getattr(names, name)
 
 
 def __dir__() -> list[str]:
-    from ipclab.plugins import names
+    import ipclab.notebook as names
 
-    return sorted({*globals(), *_PLACES, *names(GROUP)})
+    return sorted([*__all__, *names.__all__])

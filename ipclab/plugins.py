@@ -45,15 +45,6 @@ def part(name: str) -> Any:
     return found
 
 
-def added(group: str, name: str) -> Any:
-    """Return what a package adds as `name` to `group`; raises `AttributeError` where none does."""
-    found: Any = offered(name, LACKING, group)
-    if found is LACKING:
-        fix = "pip install ipclab-report, if it is a name of reports"
-        raise AttributeError(f"module 'ipclab' has no attribute {name!r}: {fix}")
-    return found
-
-
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:
     """Return the member of `members` called `name`.
 

@@ -8,11 +8,11 @@ import sys
 
 import click
 
-from ipclab import __version__
 from ipclab.commands import told
 from ipclab.errors import UsageError, hint, plain
 from ipclab.installed import one
 from ipclab.plugins import names
+from ipclab.version import __version__
 
 GROUP = "ipclab.commands"  # of the entry points that add a command
 PLUGIN = "ipclab-more"  # our own

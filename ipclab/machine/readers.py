@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ipclab import __version__
 from ipclab.machine import answers, cgroup, mounts
 from ipclab.machine.answers import cache, soft_limit, tool, topology
 from ipclab.machine.mounts import mount, space
 from ipclab.machine.parse import cpu_list
 from ipclab.machine.source import Source, present
+from ipclab.version import __version__
 
 
 def _built_with(option: str) -> bool:

@@ -45,7 +45,7 @@ def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     names = zip(points.study, points.point, points.op, points.metric, strict=True)
     points[ID] = ["/".join(each) for each in names]
     points["why"] = points.why.fillna("")
-    points["busy"] = points.busy.fillna(False).astype(bool)  # noqa: FBT003 - pandas
+    points["busy"] = points.busy.fillna(False).astype(bool)
     of = points.set_index(["point", "op"]).index
     for name in METRICS:
         values = points[points.metric == name].set_index(["point", "op"]).value
