@@ -26,13 +26,18 @@ def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str
     environment that has it.
     """
     code, project = blocks(ROOT / document, "python")[0], blocks(ROOT / document, "toml")[0]
+    entry = re.search(r'^[\w-]+ = ".*:.*"$', project, re.MULTILINE)
+    assert entry
+    return plug(folder, code, name, group, entry[0].replace('"', ""))
+
+
+def plug(folder: Path, code: str, name: str, group: str, entry: str) -> dict[str, str]:
+    """Write a module `name` with its entry point; return an environment that has it."""
     (folder / f"{name}.py").write_text(code)
     about = folder / f"{name}-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
-    entry = re.search(r'^[\w-]+ = ".*:.*"$', project, re.MULTILINE)
-    assert entry
-    (about / "entry_points.txt").write_text(f"[{group}]\n{entry[0].replace(chr(34), '')}\n")
+    (about / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
     return {**environment(folder), "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
@@ -79,10 +84,9 @@ def test_the_example_of_an_event_loop_answers(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_example_command_is_found_and_run(tmp_path: Path) -> None:
-    env, run = (
-        plugged(tmp_path, "docs/commands.md", "slowest", "ipclab.commands"),
-        make_run(tmp_path / "runs"),
-    )
+    (code,) = blocks(ROOT / "docs/internals.md", "python")
+    env = plug(tmp_path, code, "slowest", "ipclab.commands", "slowest = slowest:slowest")
+    run = make_run(tmp_path / "runs")
     assert re.search(
         r"^  slowest +Print the points of a RUN", ipclab(env, "--help").stdout, re.MULTILINE
     )
@@ -177,22 +181,6 @@ def test_make_targets_that_documents_name_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     commands = " ".join(re.findall(r"`[^`]*`|```sh\n.*?```", document.read_text(), re.DOTALL))
     assert set(re.findall(r"\bmake (?:-C \w+ )?([a-z][a-z-]*)", commands)) <= targets
-
-
-def test_every_figure_is_explained() -> None:
-    cells = [
-        cell
-        for path in (ROOT / "notebooks").glob("*.ipynb")
-        for cell in json.loads(path.read_text())["cells"]
-    ]
-    figures = [
-        name
-        for cell in cells
-        for name in re.findall(r'lab\.figure\(\s*"([\w-]+)"', "".join(cell["source"]))
-    ]
-    assert len(figures) == sum("".join(cell["source"]).count("lab.figure(") for cell in cells)
-    rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/figures.md").read_text(), re.MULTILINE)
-    assert sorted(rows) == sorted(set(figures))
 
 
 @pytest.mark.slow
