@@ -28,7 +28,7 @@ from ipclab.frames.contests import contests, fields
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.stats import family, paired
-from ipclab.stats.intervals import Floats
+from ipclab.stats.intervals import Floats, Scatter
 from ipclab.stats.looks import MANY_SHARES, SHORT_BOUND, SHORT_SHARES
 from ipclab.store.run import RunFolder
 
@@ -53,7 +53,7 @@ def looked_at(times: Floats) -> Looked:
     looks: Looked = [{} for _ in LOOKS]
     for found, look in zip(looks, LOOKS, strict=True):
         seen = times[:, :look]
-        best = int(np.argmin(np.median(seen, axis=1)))
+        best = int(np.argmin(seen.mean(axis=1)))
         scatter = common(seen)
         for other in range(len(seen)):
             if other != best:
@@ -62,12 +62,12 @@ def looked_at(times: Floats) -> Looked:
     return looks
 
 
-def _signed(ratios: Floats, scatter: paired.Scatter) -> float:
+def _signed(ratios: Floats, scatter: Scatter) -> float:
     spread = paired.steadied(ratios, scatter)
     middle = float(ratios.mean())
-    if not spread.variance:
+    if not spread.error:
         return 1.0
-    t = middle / np.sqrt(spread.variance / len(ratios))
+    t = middle / spread.error
     return float(np.copysign(2 * stdtr(spread.freedom, -abs(t)), middle))
 
 
@@ -113,7 +113,7 @@ def of_run(run: RunFolder) -> list[Floats]:
                 if len(heats) >= LEAST_SIDES and len(both) >= LEAST_HEATS:
                     first = {heat: heats[0][heat] for heat in both}
                     times = np.array([paired.log_ratios(first, side) for side in heats])
-                    found.append(times - np.median(times, axis=1, keepdims=True))
+                    found.append(times - times.mean(axis=1, keepdims=True))
     return found
 
 
