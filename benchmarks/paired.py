@@ -23,11 +23,10 @@ import pandas as pd
 from ipclab.stats import paired
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.family import heat_level
-from ipclab.stats.intervals import Floats
+from ipclab.stats.intervals import Floats, Scatter
 from ipclab.stats.looks import HEAT_LOOKS
-from ipclab.stats.paired import Scatter
 
-CONTESTS, SIZES = 1_000, (3, 4, 6, 12, 20)
+CONTESTS, SIZES = 1_000, (2, 4, 6, 10, 20)
 MOST = 40  # heats: the most of a quick run
 LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
 SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
@@ -131,7 +130,7 @@ def alarmed(times: Floats, test: Test, bound: float = EQUIVALENCE, slower: float
     made = times + effects[:, np.newaxis]
     for look in LOOKS:
         seen = made[:, :look]
-        best = int(np.argmin(np.median(seen, axis=1)))
+        best = int(np.argmin(seen.mean(axis=1)))
         for other, sign in apart(seen, best, test, bound).items():
             if sign * (effects[other] - effects[best]) <= 0:
                 return True

@@ -150,12 +150,6 @@ def claims_table(
                 " text."
             )
         ),
-        lab.say(
-            N_(
-                "Where a rule is of several values and one of them does not hold, the intervals hold"
-                " for all of them together and are wider than elsewhere."
-            )
-        ),
     ]
     added = shown[shown.fairly & (shown.adds != "")]
     for adds, ids in added.groupby("adds", sort=False).id:

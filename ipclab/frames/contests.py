@@ -67,9 +67,24 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     Launches of more processes than CPUs take part in none: what they would tell is how the
     scheduler parts the CPUs.
     """
-    if CROWDED in launches:
-        launches = launches[~launches[CROWDED].fillna(False).astype(bool)]
-    wanted = _taking_part(race, launches)
+    medians = launches[launches.metric == "p50"]
+    if CROWDED in medians:
+        medians = medians[~medians[CROWDED].fillna(False).astype(bool)]
+    if race.scatters and set(race.scatters) <= set(medians):
+        scattered = narrowed(medians, race.scatters)
+        counts = scattered.groupby(["point", "op"])["value"].transform("size")
+        medians = medians.drop(scattered.index[counts < LEAST_SCATTERED])
+    for head, entrants in groups(race, medians):
+        yield head, _sides(entrants)
+
+
+def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield each contest of `race` by its `CONTEST` columns, with those of `rows` that take part.
+
+    `rows` have an op, a point and its levels, whether it was measured or not; those that take part
+    have their names as `entrant`.
+    """
+    wanted = _taking_part(race, rows)
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
         return
@@ -80,29 +95,24 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
         head["race"] = str(race.levels or race.either)
-        yield head | {"among": ALL}, _sides(entrants)
+        yield head | {"among": ALL}, entrants
         if race.sleeping and "wait" in entrants:
             asleep = entrants[~entrants["wait"].isin(SPINNING)]
             if len(asleep):
-                yield head | {"among": SLEEPING}, _sides(asleep)
+                yield head | {"among": SLEEPING}, asleep
 
 
-def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
-    """Return the medians of launches that have the levels of a race."""
+def _taking_part(race: Race, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have an op and the levels of a race."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
-    medians = launches[(launches.metric == "p50") & launches.op.isin(ops)]
-    parts = [medians.iloc[:0]]
+    of_ops = rows[rows.op.isin(ops)]
+    parts = [of_ops.iloc[:0]]
     for further in race.either:
         levels = race.levels | further
-        if levels.keys() <= set(medians):
-            parts.append(narrowed(medians, levels))
+        if levels.keys() <= set(of_ops):
+            parts.append(narrowed(of_ops, levels))
     wanted = pd.concat(parts)
-    wanted = wanted[~wanted.index.duplicated()]
-    if race.scatters:
-        scattered = narrowed(wanted, race.scatters)
-        counts = scattered.groupby(["point", "op"])["value"].transform("size")
-        wanted = wanted.drop(scattered.index[counts < LEAST_SCATTERED])
-    return wanted
+    return wanted[~wanted.index.duplicated()]
 
 
 def _sides(entrants: pd.DataFrame) -> Sides:

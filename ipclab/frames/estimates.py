@@ -1,5 +1,7 @@
 """The values of a study's points with their intervals, the scatter of all of them steadying each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -16,11 +18,12 @@ from ipclab.stats.intervals import (
 from ipclab.stats.sessions import several
 
 NOT_NEGATIVE = (*VARYING, "count", "share", "B")  # units of what is nothing at the least
+COLUMNS = ("value", "low", "high", "error", "freedom")
 Kind = tuple[str, bool]  # of what scatters alike: its metric, and whether sessions or launches do
 
 
 def estimated(points: pd.DataFrame) -> pd.DataFrame:
-    """Return a study's point frame with `value`, `low` and `high` from its launches, or sessions.
+    """Return a study's point frame with the estimates of its launches, or sessions (`COLUMNS`).
 
     What has no value by launch, such as a quantile of all samples, keeps its own interval, wider by
     what sessions add where it is a time.
@@ -33,7 +36,7 @@ def estimated(points: pd.DataFrame) -> pd.DataFrame:
         _estimate(row, kind, priors.get(kind, UNKNOWN))
         for row, kind in zip(points.itertuples(index=False), kinds, strict=True)
     ]
-    columns = {name: [getattr(each, name) for each in made] for name in ("value", "low", "high")}
+    columns = {name: [getattr(each, name) for each in made] for name in COLUMNS}
     return points.assign(**columns)
 
 
@@ -58,5 +61,5 @@ def _estimate(row: object, kind: Kind, scatter: Scatter) -> Estimate:
     elif logs:
         found = found.for_sessions()
     if unit in NOT_NEGATIVE and np.isfinite(found.low) and found.value >= 0 > found.low:
-        return Estimate(found.value, 0.0, found.high, 0, 0)
+        return replace(found, low=0.0)
     return found

@@ -25,6 +25,8 @@ VALUES = (
     "high",
     "launches",
     "samples",
+    "error",
+    "freedom",
     "flags",
     HEATS,
     BY_HEAT,

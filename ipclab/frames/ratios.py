@@ -48,7 +48,16 @@ class Ratios:
         return hash(self.run.path)
 
     def ratio(self, over: str, under: str) -> Ends | None:
-        """Return the ratio of two rows of medians (study/point/op/metric), or None.
+        """Return the ratio of two rows of medians (study/point/op/metric), or None."""
+        comparison = self.compared(over, under)
+        if comparison is None or comparison.ratio is None:
+            return None
+        if comparison.low is None or comparison.high is None:
+            return Ends(comparison.ratio, -inf, inf)
+        return Ends(comparison.ratio, comparison.low, comparison.high)
+
+    def compared(self, over: str, under: str) -> Comparison | None:
+        """Return what is known of one row of medians over another, or None.
 
         Of one launch the medians of several ops share all there is: no contest is about them.
         """
@@ -57,12 +66,7 @@ class Ratios:
         one, other = Row(*over.split("/")), Row(*under.split("/"))
         if one[:2] == other[:2]:
             return None
-        comparison = self._in_contest(one, other) or self._in_heats(one, other)
-        if comparison is None or comparison.ratio is None:
-            return None
-        if comparison.low is None or comparison.high is None:
-            return Ends(comparison.ratio, -inf, inf)
-        return Ends(comparison.ratio, comparison.low, comparison.high)
+        return self._in_contest(one, other) or self._in_heats(one, other)
 
     def _in_contest(self, over: Row, under: Row) -> Comparison | None:
         if (over.study, over.op) != (under.study, under.op):

@@ -6,16 +6,12 @@ A heat has one placement. What does not fit one heat is parted, and one contesta
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any
 
 import pandas as pd
-from msgspec import structs
 
-from ipclab.frames.contests import fields
-from ipclab.frames.metrics import ROUND
+from ipclab.frames.contests import groups
 from ipclab.frames.points import head
 from ipclab.store.point import Point
-from ipclab.store.questions import Race
 from ipclab.studies.asked import question
 
 MOST = 32  # contestants of a heat
@@ -25,10 +21,10 @@ def heats(points: Iterable[Point]) -> list[list[str]]:
     """Return the names of the points of each heat; all are in one, a shared one in several."""
     made: list[list[str]] = []
     for study, mine in _by_study(points).items():
-        groups = groups_compared(study, mine)
-        for group in groups:
+        compared = groups_compared(study, mine)
+        for group in compared:
             made += packed(group)
-        made += _beside(mine, _named(groups))
+        made += _beside(mine, _named(compared))
     return made
 
 
@@ -59,10 +55,10 @@ def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]
     """
     group_of: dict[str, list[list[str]]] = {}
     for race in question(study).races:
-        # each point stands for all launches that it will have
-        planned = structs.replace(race, scatters={})
-        for _, sides in fields(planned, _as_frame(race, points)):
-            contest = [name for _, name in sides]
+        op = race.op if isinstance(race.op, str) else race.op[0]
+        rows = pd.DataFrame([{"op": op} | head(point) for point in points])
+        for _, entrants in groups(race, rows):
+            contest = [*dict.fromkeys(entrants.sort_values(["entrant", "point"]).point)]
             merged: list[list[str]] = []
             for name in contest:
                 for part in group_of.get(name, []):
@@ -71,8 +67,8 @@ def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]
             new = [name for name in contest if name not in group_of]
             merged += [new] if new else []
             group_of |= {name: merged for part in merged for name in part}
-    groups = {id(group): group for group in group_of.values()}
-    return [group for group in groups.values() if sum(map(len, group)) > 1]
+    found = {id(group): group for group in group_of.values()}
+    return [group for group in found.values() if sum(map(len, group)) > 1]
 
 
 def packed(group: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -91,14 +87,6 @@ def packed(group: Sequence[Sequence[str]]) -> list[list[str]]:
         others = [name for name in heat if name != first]
         made += parted([first, *others])
     return made
-
-
-def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
-    """Return `points` as a launch frame with the race's op: what it looks at but the values."""
-    op = race.op if isinstance(race.op, str) else race.op[0]
-    about: dict[str, Any] = {"metric": "p50", "unit": "ns", "op": op, "value": 1.0, ROUND: 0}
-    # an op that is a level is the point's own
-    return pd.DataFrame([about | head(point) for point in points])
 
 
 def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:

@@ -48,7 +48,8 @@ class Comparison:
     """What is known of the second side over the first: `ratio` and the judged interval.
 
     The ratio is the quotient of `second` and `first` (ns), the geometric means over what both
-    share. The interval is exact at `level` (a probability of error). `detectable` is the smallest
+    share; `error` is the standard uncertainty of its logarithm, of `freedom` degrees. The interval
+    is exact at `level` (a probability of error). `detectable` is the smallest
     slow-down (a share) that this many launches with this scatter find with 95 % power; None is what
     no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`,
     `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
@@ -70,6 +71,8 @@ class Comparison:
     contestants: int = 0
     first: float | None = None
     second: float | None = None
+    error: float | None = None
+    freedom: float | None = None
 
 
 def compare(
@@ -119,6 +122,7 @@ def _by_heats(
     else:
         level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
     low, high = paired.interval(ratios, level, scatter)
+    shown = paired.steadied(ratios, scatter)
     comparison = judge_ratio(float(known.ratio or 0), exp(low), exp(high), equivalence)
     step = _found(paired.detectable(ratios, level, scatter), equivalence)
     return replace(
@@ -129,6 +133,8 @@ def _by_heats(
         contestants=scatter.contestants,
         first=known.first,
         second=known.second,
+        error=shown.error,
+        freedom=shown.freedom,
     )
 
 
@@ -200,6 +206,8 @@ def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Co
         launches=known.launches,
         first=known.first,
         second=known.second,
+        error=math.sqrt(squares),
+        freedom=freedom,
     )
 
 

@@ -10,7 +10,7 @@ that stand side by side can be divided. `benchmarks/coverage.py` chose the prior
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, hypot, inf, isfinite, log, sqrt
+from math import ceil, hypot, inf, isfinite, log, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,13 +69,19 @@ class Standard(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval, and of how many launches and samples it is."""
+    """A value with its interval, and of how many launches and samples it is.
+
+    `error` is the standard uncertainty that launches show (of logarithms where all are above 0),
+    before what sessions add, and `freedom` its degrees of freedom; NaN where there are none.
+    """
 
     value: float
     low: float
     high: float
     launches: int
     samples: int
+    error: float = nan
+    freedom: float = nan
 
     def for_sessions(self) -> "Estimate":
         """Return a time or rate above 0 with an interval for any session: `SESSION` in quadrature."""
@@ -154,16 +160,18 @@ def statistic_estimate(
     if count < FEWEST:
         return Estimate(value, -inf, inf, count, samples)
     if are_logs(values, logs):
-        known = uncertainty(np.log(values), scatter).with_term(session)
+        shown = uncertainty(np.log(values), scatter)
+        known = shown.with_term(session)
         factor = exp(known.factor() * known.error)
         low, high = value / factor, value * factor
     else:
-        known = uncertainty(values).with_term(session * abs(value))
+        shown = uncertainty(values)
+        known = shown.with_term(session * abs(value))
         half = known.factor() * known.error
         low, high = value - half, value + half
     if says_nothing(low, high):
         low, high = -inf, inf
-    return Estimate(value, low, high, count, samples)
+    return Estimate(value, low, high, count, samples, *shown)
 
 
 def are_logs(values: Floats, logs: bool = True) -> bool:

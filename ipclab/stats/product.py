@@ -214,7 +214,7 @@ def _by_launch(group: list[Factor]) -> dict[int, float]:
     shared = _shared(group)
     if all(part.logs for part, _ in group) or len(group) == 1 == group[0][1]:
         return {
-            launch: prod(part.launches[launch] ** power for part, power in _in_order(group))
+            launch: prod(_power(part.launches[launch], power) for part, power in _in_order(group))
             for launch in shared
         }
     value, off = _moved(Product(1.0, frozenset(group)), shared)
@@ -274,4 +274,7 @@ def raised(ends: Ends, power: int) -> Ends:
 
 
 def _power(value: float, power: int) -> float:
-    return inf if power < 0 and not value else value**power
+    made = prod([value] * abs(power))  # which is infinite, no error, beyond all floats
+    if power > 0:
+        return made
+    return 1 / made if made else inf

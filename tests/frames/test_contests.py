@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from ipclab.backends.installed import keeps
+from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST, contests
 from ipclab.stats.compare import SLOWER
 from ipclab.studies.asked import question
+from tests.support.told import reference
 
 
 def winners(compared: pd.DataFrame) -> pd.DataFrame:
@@ -118,3 +121,13 @@ def test_what_scatters_is_compared_from_five_launches_on() -> None:
     assert set(contests(question("round_trip"), few).query("among == 'all'").other) == {"a", "slow"}
     pinned = trips()
     assert len(contests(question("round_trip"), pinned[pinned.launch < 3]))
+
+
+@pytest.mark.parametrize("study", ["payload", "round_trip", "stream", "objects"])
+def test_a_ratio_is_the_quotient_of_the_two_values_beside_it(study: str) -> None:
+    """In the digits that are shown, and in all others."""
+    table = derived.read_frame(reference(), study, "contests")
+    rows = table[table.ratio.notna()]
+    assert len(rows)
+    for row in rows.itertuples():
+        assert row.value / row.best == pytest.approx(row.ratio, rel=1e-12)

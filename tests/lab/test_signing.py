@@ -3,9 +3,10 @@ values.
 """
 
 import json
+import math
 import re
 from dataclasses import replace
-from math import floor, hypot, sqrt
+from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import nbformat
 import numpy as np
 import pytest
 from nbformat import v4
-from scipy.special import stdtrit
 
 from ipclab.calibrated.twins import Counted
 from ipclab.claims.audit import with_own
@@ -21,7 +21,6 @@ from ipclab.claims.required import requirements
 from ipclab.paths import Paths, checkout
 from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
-from ipclab.report.appendix import uncertainty
 from ipclab.report.appendix.about import about_run, sessions
 from ipclab.report.appendix.calibration import calibrated, calibration_table
 from ipclab.report.appendix.signing import (
@@ -32,12 +31,13 @@ from ipclab.report.appendix.signing import (
     page_marks,
     title_block,
 )
-from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, NORMAL, TYPES, budget
+from ipclab.report.appendix.uncertainty import TYPES, apart, budget, expanded
 from ipclab.report.lab import ReportLab as Lab
 from ipclab.report.lab import lab_of
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab.stats.intervals import SESSION, median_interval
+from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
+from ipclab.stats.intervals import uncertainty as uncertainty_of
 from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
@@ -127,36 +127,44 @@ def test_a_page_that_nobody_signs_bears_no_number() -> None:
     assert typeset(read)["about"]["marks"] is None
 
 
-def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path: Path) -> None:
+def test_a_budget_ends_in_the_interval_that_is_printed(tmp_path: Path) -> None:
+    """Of the values that are signed: a time, and a ratio that a contest judged."""
+    lab = lab_with(tmp_path)
+    points = lab.points("round_trip", op="round-trip", metric="p50", arm="main", placement="same")
+    points = points[(points.size_bytes == 100) & (points["wait"] == "block")]
+    cells = lab.cells(points).set_index("backend").cell
+    time, other = cells["unix"], cells["tcp"]
+    for value, timed in ((time, [time]), (time / other, [time, other])):
+        found = {name: each.value for name, each in budget(lab, value, *timed).items()}
+        assert found["combined"] == pytest.approx(hypot(found["launches"], found["session"]))
+        expanded = math.expm1(found["factor"] * found["combined"])
+        assert found["expanded"] == pytest.approx(expanded)
+        assert value.ends == pytest.approx(
+            (value.value / (1 + expanded), value.value * (1 + expanded))
+        )
+        assert found["value"] == value.value and found["of"] == int(value.n.split()[0])
+        assert found["clock"] and found["quantisation"]  # are told, and in what launches show
+    assert not any(budget(lab, Quantity(None, "ns"))[name] for name in TYPES if name != "host")
+
+
+def test_the_sum_of_a_value_has_what_launches_and_sessions_show(tmp_path: Path) -> None:
     lab = lab_with(tmp_path)
     launches = {heat: 1e6 + 1e4 * heat for heat in range(8)}
-    time = measured(Quantity(1e6, "ns", 0.9e6, 1.1e6), launches, "time")
-    found = {name: share.value for name, share in budget(lab, time, time).items()}
-    assert found["session"] == pytest.approx(SESSION / NORMAL)
-    assert found["quantisation"] == LEAST  # 1 ns of a millisecond
-    assert found["combined"] == pytest.approx(hypot(*(found[name] for name in TYPES)))
-    twins = len(uncertainty._of_identical(lab))
-    lost = found["launches"] ** 4 / 7 + found["forked"] ** 4 / twins  # Welch-Satterthwaite
-    assert found["freedom"] == floor(found["combined"] ** 4 / lost)
-    factor = stdtrit(found["freedom"], 0.975)
-    assert COVERAGE == 0.95 and found["factor"] == pytest.approx(factor)
-    assert found["expanded"] == pytest.approx(factor * found["combined"])
-    assert found["printed"] == pytest.approx(0.1)
-    # a ratio of what did not take turns
-    apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)
-    assert apart["session"].value == pytest.approx(sqrt(2) * SESSION / NORMAL)
-    assert apart["launches"].value == pytest.approx(sqrt(2) * found["launches"])
-    paired = measured(Quantity(1.0, "1", 0.9, 1.1), dict.fromkeys(range(8), 1.0), "ratio")
-    together = budget(lab, paired, time, time)
-    assert together["session"].value == 0.0
+    time = measured(Quantity(mean_of([*launches.values()]), "ns", 0.9e6, 1.1e6), launches, "time")
+    found = expanded(lab, time)
+    assert found and found.session == SESSION_ERROR
+    assert found.launches == uncertainty_of(np.log([*launches.values()]))
     # of several sessions it is in what they differ by
     between = measured(time, {k * HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
-    assert budget(lab, between, between)["session"].value == 0.0
-    # so few are widened once: alone they give the interval that is printed
-    low, high = median_interval(np.array([*between.launches.values()]))
-    of_sessions = budget(lab, between, between)["launches"].value
-    assert of_sessions * stdtrit(2, 0.975) == pytest.approx((high - low) / 2 / 1e6)
-    assert not any(budget(lab, Quantity(None, "ns")).values())
+    of_sessions = expanded(lab, between)
+    assert of_sessions and of_sessions.session == 0.0 and of_sessions.level == NOMINAL
+
+
+def test_the_sessions_of_the_reference_lie_a_second_apart(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    assert apart(lab) == Quantity(1e9, "ns")
+    lab.run.about["sessions"] = lab.run.about["sessions"][:1]
+    assert not apart(lab)
 
 
 def test_brackets_are_between_sessions_from_three_on(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ HEATS, BOUND = 5, 0.05
 def side(slower: float, seed: int) -> Side:
     random = np.random.default_rng(seed)
     medians = 100 * np.exp(slower + random.normal(0, 0.02, HEATS))
-    return Side(list(medians), heats={heat: [float(time)] for heat, time in enumerate(medians)})
+    return Side(list(medians), heats={heat: float(time) for heat, time in enumerate(medians)})
 
 
 def test_who_is_left_in_question_is_judged_among_those_left() -> None:
@@ -56,12 +56,12 @@ def test_a_pair_is_judged_among_all_that_may_be_as_fast_as_both() -> None:
         assert comparison.level == pytest.approx(level)
 
 
-def test_who_is_shown_to_be_faster_than_the_least_median_is_the_fastest() -> None:
-    """The median of one is that of a good heat; in each heat that both share the other is faster."""
+def test_who_is_shown_to_be_faster_than_the_least_mean_is_the_fastest() -> None:
+    """The mean of one is that of good heats; in each heat that both share the other is faster."""
     host = (100.0, 200.0, 300.0, 400.0, 500.0)
-    heats = {heat: [time] for heat, time in enumerate(host)}
-    quick = {heat: [0.8 * time * (1 + heat / 1000)] for heat, time in enumerate(host)}
+    heats = {heat: time for heat, time in enumerate(host)}
+    quick = {heat: 0.8 * time * (1 + heat / 1000) for heat, time in enumerate(host)}
     sides = {"least": Side([100.0, 110.0, 120.0], heats=heats), "quick": Side([240.0], heats=quick)}
     contest = judged(sides, BOUND)
-    assert contest.fastest == "quick" and list(contest.medians) == ["quick", "least"]
+    assert contest.fastest == "quick" and list(contest.means) == ["quick", "least"]
     assert contest.over_fastest["least"].verdict == SLOWER

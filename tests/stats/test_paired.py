@@ -11,6 +11,7 @@ import pytest
 
 from ipclab.stats import paired
 from ipclab.stats.compare import SLOWER, Side, compare
+from ipclab.stats.intervals import UNKNOWN, Scatter
 from ipclab.stats.sessions import HEATS
 from tests.support.commands import ROOT
 
@@ -37,7 +38,7 @@ def test_pairs_that_scatter_alike_share_their_scatter() -> None:
     assert common.freedom == pytest.approx(12 - 1)
     assert math.isclose(math.sqrt(common.variance), 0.02 * math.sqrt(2), rel_tol=0.15)
     alone, together = (
-        paired.interval(times[0] - times[1], 0.001, known) for known in (paired.UNKNOWN, common)
+        paired.interval(times[0] - times[1], 0.001, known) for known in (UNKNOWN, common)
     )
     assert together[1] - together[0] < alone[1] - alone[0]
 
@@ -60,30 +61,27 @@ def test_pairs_of_different_scatter_are_hardly_steadied() -> None:
 def test_three_contestants_and_copies_say_nothing_of_the_scatter() -> None:
     times = np.random.default_rng(5).normal(0, 0.02, (4, 6))
     three = (one - other for one, other in combinations(times[:3], 2))
-    assert paired.scatter(three) == paired.UNKNOWN
-    assert paired.scatter([np.zeros(6)] * 6) == paired.UNKNOWN
+    assert paired.scatter(three) == UNKNOWN
+    assert paired.scatter([np.zeros(6)] * 6) == UNKNOWN
 
 
 def test_few_heats_are_steadied_by_four_times_their_own_freedom_at_most() -> None:
-    common = paired.Scatter(paired.MOST_FREEDOM, 0.02**2)
+    common = Scatter(paired.MOST_FREEDOM, 0.02**2)
     for heats, freedom in ((3, 2 + 8), (5, 4 + 16), (6, 5 + 20), (12, 11 + 20)):
         assert paired.steadied(np.linspace(0, 1, heats), common).freedom == freedom
-    assert paired.steadied(np.linspace(0, 1, 3), paired.UNKNOWN).freedom == 2
+    assert paired.steadied(np.linspace(0, 1, 3), UNKNOWN).freedom == 2
 
 
 def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> None:
-    """Three medians of each would never show a difference by ranks, however large."""
-    one = {session * HEATS + heat: [100.0 + session] for session in range(3) for heat in (1, 3)}
-    other = {session * HEATS + 2: [2 * (100.0 + session)] for session in range(3)}
+    one = {session * HEATS + heat: 100.0 + session for session in range(3) for heat in (1, 3)}
+    other = {session * HEATS + 2: 2 * (100.0 + session) for session in range(3)}
     assert paired.log_ratios(one, other) == pytest.approx([math.log(2)] * 3)
-    assert [*paired.in_common(one, other)] == [0, HEATS, 2 * HEATS]
-    of_two = {heat: turns for heat, turns in other.items() if heat < 2 * HEATS}
-    assert not paired.in_common(one, of_two)  # two sessions say nothing
-    other[1] = [300.0]  # a heat of both is what they share
-    assert [*paired.in_common(one, other)] == [1]
-    slower = {heat: [210.0 + heat % 5] for heat in (2, HEATS + 4, 2 * HEATS + 6)}
-    first, second = (
-        Side([turns[0] for turns in heats.values()], heats=heats) for heats in (one, slower)
-    )
+    assert [*paired.in_common(one, other).first] == [0, HEATS, 2 * HEATS]
+    of_two = {heat: time for heat, time in other.items() if heat < 2 * HEATS}
+    assert not paired.in_common(one, of_two).first  # two sessions say nothing
+    other[1] = 300.0  # a heat of both is what they share
+    assert [*paired.in_common(one, other).first] == [1]
+    slower = {heat: 210.0 + heat % 5 for heat in (2, HEATS + 4, 2 * HEATS + 6)}
+    first, second = (Side([*heats.values()], heats=heats) for heats in (one, slower))
     found = compare(first, second)
     assert (found.verdict, found.paired, found.launches) == (SLOWER, True, (3, 3))

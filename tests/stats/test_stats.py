@@ -1,18 +1,30 @@
-"""Intervals: of order statistics whose coverage is exact, on simulated machines whose truth is
-known.
-"""
+"""Values and intervals of launches, on simulated machines whose truth is known."""
+
+import math
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from ipclab.frames.metrics import summary
-from ipclab.stats.intervals import FEW, Estimate, median_interval, rank, statistic_estimate
-from ipclab.stats.looks import LOOKS
+from ipclab.stats.intervals import (
+    FEWEST,
+    NOMINAL,
+    PRIOR_FREEDOM,
+    SESSION,
+    SESSION_ERROR,
+    UNKNOWN,
+    Estimate,
+    Scatter,
+    Standard,
+    mean_of,
+    prior,
+    rank,
+    statistic_estimate,
+)
 from ipclab.store.launch import Launch
-from tests.compare.test_compare import LAST, contest
 
-LAUNCHES = (2, 3, 4, 5, 6, 7, *LOOKS[:5])
-TRIALS = 2_000
+POINTS, TRIALS = 200, 10
 
 
 def test_ranks_are_those_of_the_empirical_distribution() -> None:
@@ -24,61 +36,83 @@ def test_ranks_are_those_of_the_empirical_distribution() -> None:
         assert values[rank(1000, q)] == np.quantile(values, q, method="inverted_cdf")
 
 
-@pytest.mark.parametrize("launches", LAUNCHES)
-def test_so_many_launches_hold_the_median_in_95_percent(launches: int) -> None:
+@pytest.mark.parametrize("launches", [3, 4, 5, 8, 12, 15])
+@pytest.mark.parametrize("shape", ["normal", "skewed", "two states"])
+def test_launches_hold_their_geometric_mean_in_94_percent(launches: int, shape: str) -> None:
+    """Points of one study whose scatters differ by a factor of two steady each other."""
     random = np.random.default_rng(launches)
-    shapes = {"normal": (np.exp(random.normal(9, 0.16, (TRIALS, launches))), np.exp(9))}
-    if launches > max(FEW):  # no shape is assumed
-        shapes["one-sided"] = 5 + random.exponential(1, (TRIALS, launches)), 5 + np.log(2)
-    for name, (values, truth) in shapes.items():
-        ends = np.array([median_interval(row) for row in values])
-        held = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
-        assert 0.93 <= held <= 0.975, (name, held)
+    held = []
+    for _ in range(TRIALS):
+        size = POINTS, launches
+        drawn, truth = {
+            "normal": (random.normal(0, 1, size), 0.0),
+            "skewed": (random.exponential(1, size), 1.0),
+            "two states": (random.random(size) < 1 / 3, 1 / 3),
+        }[shape]
+        scatters = 0.1 * np.exp(random.normal(0, 0.7, (POINTS, 1)))
+        times = 1e4 * np.exp(drawn * scatters)
+        scatter = prior(times.tolist())
+        for values, truly in zip(times, 1e4 * np.exp(truth * scatters[:, 0]), strict=True):
+            found = statistic_estimate(values.tolist(), 0, scatter)
+            held.append(found.low <= truly <= found.high)
+    assert np.mean(held) >= 0.94, np.mean(held)
 
 
-@pytest.mark.slow
-def test_points_that_end_when_they_are_decided_hold_the_median_too() -> None:
-    random = np.random.default_rng(77)
-    held: dict[bool, list[bool]] = {True: [], False: []}
-    for _ in range(350):
-        count = int(random.choice([2, 3, 4, 6]))
-        effects = [
-            0.0,
-            *np.where(random.random(count - 1) < 0.5, 0.15, 1.0) * random.exponential(1, count - 1),
-        ]
-        medians = (
-            1e4 * (1 + np.array(effects)[:, None]) * np.exp(random.normal(0, 0.16, (count, LAST)))
-        )
-        taken = contest(medians)[1]
-        for row, had, effect in zip(medians, taken, effects, strict=True):
-            low, high = median_interval(row[:had])
-            held[had < LAST].append(bool(low <= 1e4 * (1 + effect) <= high))
-    assert all(0.93 <= np.mean(each) <= 0.975 and len(each) > 200 for each in held.values()), held
+def test_a_value_is_steadied_by_the_upper_quartile_of_its_study() -> None:
+    scatters = np.arange(1.0, 10.0) / 100  # of nine points, whose variances are their squares
+    points = [np.exp([-scatter, 0.0, scatter]) for scatter in scatters]
+    common = prior(points)
+    assert common == pytest.approx(Scatter(PRIOR_FREEDOM, 0.07**2))
+    assert prior(points[:5]) == UNKNOWN  # so few have no quartile to speak of
+    found = statistic_estimate(points[0].tolist(), 7, common)
+    error = math.sqrt((2 * 0.01**2 + 2 * 0.07**2) / 4 / 3)
+    half = stdtrit(4, (1 + NOMINAL) / 2) * error
+    assert (found.launches, found.samples) == (3, 7)
+    assert (found.low, found.value, found.high) == pytest.approx(
+        (1 / np.exp(half), 1, np.exp(half))
+    )
 
 
-def test_one_far_launch_does_not_move_an_interval_far() -> None:
-    values = np.arange(100.0, 112.0)
-    low, high = median_interval(values)
-    assert median_interval(np.array([*values[:-1], 1e9])) == (low, high)
-    assert 100 < low < 105.5 < high < 111
+def test_what_can_be_nothing_has_its_arithmetic_mean() -> None:
+    found = statistic_estimate([0.0, 1.0, 5.0], 3, Scatter(2.0, 9.0))
+    half = stdtrit(2, (1 + NOMINAL) / 2) * np.std([0, 1, 5], ddof=1) / math.sqrt(3)
+    assert (found.low, found.value, found.high) == pytest.approx((2 - half, 2, 2 + half))
+    assert statistic_estimate([1.0, 4.0, 16.0], 3).value == pytest.approx(4)
+    assert statistic_estimate([1.0, 4.0, 16.0], 3, logs=False).value == 7
+
+
+def test_fewer_than_three_launches_have_no_interval() -> None:
+    for count in range(1, FEWEST):
+        found = statistic_estimate([4.0, 9.0][:count], 1, Scatter(2.0, 0.01))
+        assert (found.low, found.high) == (-math.inf, math.inf)
+    assert statistic_estimate([4.0, 9.0], 2).value == pytest.approx(6)
+
+
+def test_what_launches_and_sessions_show_is_combined_in_quadrature() -> None:
+    known = Standard(0.03, 2.0).with_term(0.04)
+    assert known == pytest.approx((0.05, 2 * (5 / 3) ** 4))  # Welch and Satterthwaite
+    alone = statistic_estimate([7.0] * 4, 40, session=SESSION_ERROR)
+    assert math.log(alone.high / 7) == pytest.approx(SESSION_ERROR * 2.108, rel=1e-3)
+    steady = Estimate(10.0, 10.0, 10.0, 1, 1).for_sessions()
+    assert math.log(steady.high / 10) == pytest.approx(SESSION)
+    wide = Estimate(10.0, 5.0, 20.0, 1, 1).for_sessions()
+    assert math.log(wide.high / 10) == pytest.approx(math.hypot(math.log(2), SESSION))
 
 
 def test_an_exact_number_has_an_exact_interval() -> None:
     found = statistic_estimate([7.0] * 4, 40)
     assert (found.low, found.value, found.high, found.launches, found.samples) == (7, 7, 7, 4, 40)
-    assert median_interval(np.array([0.0, 0.0, 3.0]))[0] == 0
 
 
-def test_the_estimate_is_the_median_of_the_launches_quantiles() -> None:
+def test_values_of_the_same_launches_can_be_divided() -> None:
+    random = np.random.default_rng(5)
+    over, under = np.exp(random.normal(9, 1, (2, 7)))
+    assert mean_of(over) / mean_of(under) == pytest.approx(mean_of(over / under), rel=1e-12)
+
+
+def test_the_estimate_is_the_mean_of_the_launches_quantiles() -> None:
     data = [np.array([3, 2, 1]), np.array([10, 20, 40, 30]), np.array([5])]
     known = [summary(Launch({"op": values}, {}), "op") for values in data]
-    assert [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")] == [
-        5.0,
-        5.0,
-    ]
-    assert statistic_estimate([each["p50"] for each in known[:2]], 7).value == 11.0
+    found = [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")]
+    assert found == pytest.approx([(2 * 20 * 5) ** (1 / 3), (3 * 40 * 5) ** (1 / 3)])
     assert [each["samples"] for each in known] == [3, 4, 1]
-
-
-def test_a_bandwidth_is_its_time_turned_over() -> None:
-    assert Estimate(6, 4, 8, 5, 50).inverse(24) == Estimate(4, 3, 6, 5, 50)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.contests import contests
-from ipclab.frames.points import BY_HEAT, TURNS
+from ipclab.frames.points import BY_HEAT
 from ipclab.store.run import RunFolder
 from ipclab.studies.asked import question
 from tests.support.told import measured
@@ -47,7 +47,7 @@ class Run:
             factor = factor.mask(hit & ~speeds, factor * times).mask(hit & speeds, factor / times)
         columns = [name for name in ("value", "low", "high") if name in frame]
         changed = {name: frame[name].astype(float) * factor for name in columns}
-        for name in (name for name in (TURNS, BY_HEAT) if name in frame):
+        for name in (name for name in (BY_HEAT,) if name in frame):
             pairs = zip(frame[name], factor, strict=True)
             values = [tuple(value * times for value in values) for values, times in pairs]
             changed[name] = pd.Series(values, frame.index, dtype=object)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.points import Frame, Row
+from ipclab.frames.estimates import estimated
+from ipclab.frames.points import BY_HEAT, Frame, Row
 from ipclab.store.launch import Launch
 from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
@@ -23,7 +24,8 @@ def framed(rows: Iterable[Row], columns: Sequence[str]) -> pd.DataFrame:
     """Return rows as a frame with these columns."""
     made = Frame(columns)
     made.add(rows)
-    return made.whole()
+    whole = made.whole()
+    return estimated(whole) if BY_HEAT in whole else whole
 
 
 def make_launch(

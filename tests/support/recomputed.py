@@ -7,7 +7,6 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,35 +68,27 @@ class Raw:
             )
         if metric == "bandwidth":
             times = self.keyed(study, point, op, "p50").values()
-            return self.size(study, point) * 1e9 / statistics.median(times)
+            return self.size(study, point) * 1e9 / statistics.geometric_mean(times)
         if metric in ("min", "max"):
             return {"min": min, "max": max}[metric](self.by_launch(study, point, op, metric))
-        return statistics.median(self.keyed(study, point, op, metric).values())
+        return mean_of(self.keyed(study, point, op, metric).values(), is_time(op, metric))
 
-    def turns(self, study: str, point: str, op: str) -> dict[int, list[float]]:
-        """Return by heat the medians of the turns of an op, or of the whole launch where it takes
-        none.
-        """
+    def times(self, study: str, point: str, op: str) -> dict[int, float]:
+        """Return by heat the median of an op."""
         found = {}
         for launch in self.launches(study, point):
             if heat := launch["facts"].get("heat"):
-                found[heat] = turn_medians(launch, op) or [one(launch, op, "p50")]
+                found[heat] = one(launch, op, "p50")
         return found
 
-    def shift(self, over: Sequence[str], under: Sequence[str]) -> float:
-        """Return the ratio of two points by the median of all log ratios of their launches in
-        rounds of both, or of the sessions of one with what the other has.
-        """
-        if any(in_sessions(self.turns(*each)) for each in (over, under)):
-            ones, others = (
-                self.keyed(study, point, op, "p50") for study, point, op in (over, under)
-            )
-            keys, other_keys = {*ones}, {*others}
-        else:
-            ones, others = self.rounds(*over), self.rounds(*under)
-            keys = other_keys = {*ones} & {*others}
-        logs = [math.log(ones[a]) - math.log(others[b]) for a in keys for b in other_keys]
-        return math.exp(statistics.median(logs))
+    def apart(self, over: Sequence[str], under: Sequence[str]) -> float:
+        """Return the ratio of two points over the launches of rounds of both."""
+        ones, others = self.rounds(*over), self.rounds(*under)
+        keys = ones.keys() & others.keys()
+        over_mean, under_mean = (
+            statistics.geometric_mean(side[key] for key in keys) for side in (ones, others)
+        )
+        return over_mean / under_mean
 
     def rounds(self, study: str, point: str, op: str) -> dict[int, float]:
         """Return by round the median of an op."""
@@ -109,7 +100,7 @@ class Raw:
 
     def keyed(self, study: str, point: str, op: str, metric: str) -> dict[int, float]:
         """Return a metric by the heat of each launch, or by the launch's place in the run; of
-        several sessions the median of each.
+        several sessions the mean of each.
         """
         launches = self.launches(study, point)
         keys = [
@@ -117,31 +108,50 @@ class Raw:
             for number, launch in enumerate(launches)
         ]
         values = [one(launch, op, metric) for launch in launches]
-        return by_session(dict(zip(keys, values, strict=True)))
+        return by_session(dict(zip(keys, values, strict=True)), is_time(op, metric))
 
     def ratio(self, over: Sequence[str], under: Sequence[str]) -> float | None:
         """Return the ratio of two points (study, point, op) over the heats that both took part in;
         None without one.
         """
-        return ratio_of(self.turns(*over), self.turns(*under))
+        return ratio_of(self.times(*over), self.times(*under))
 
     def between_sessions(self, over: Sequence[str], under: Sequence[str]) -> float | None:
         """Return the ratio of two points over the sessions that both have; None without one."""
-        return ratio_of(sessions_of(self.turns(*over)), sessions_of(self.turns(*under)))
+        return ratio_of(sessions_of(self.times(*over)), sessions_of(self.times(*under)))
 
     def rival_ratio(self, over: Sequence[str], under: Sequence[str]) -> float:
         """Return the ratio of two points that stand in one contest."""
         shared = self.ratio(over, under) or self.between_sessions(over, under)
-        return shared or self.shift(over, under)
+        return shared or self.apart(over, under)
 
 
-def ratio_of(
-    one_side: Mapping[int, Sequence[float]], other_side: Mapping[int, Sequence[float]]
-) -> float | None:
-    """Return the ratio of two points' turns over the heats (or sessions) that both have."""
+def ratio_of(one_side: Mapping[int, float], other_side: Mapping[int, float]) -> float | None:
+    """Return the ratio of two points over the heats (or sessions) that both have."""
     shared = one_side.keys() & other_side.keys()
-    logs = by_session({heat: log_ratio(one_side[heat], other_side[heat]) for heat in shared})
-    return math.exp(statistics.fmean(logs.values())) if logs else None
+    if not shared:
+        return None
+    over, under = (
+        statistics.geometric_mean(by_session({heat: side[heat] for heat in shared}).values())
+        for side in (one_side, other_side)
+    )
+    return over / under
+
+
+def is_time(op: str, metric: str) -> bool:
+    """Tell whether a metric is a time or a rate, which is above 0."""
+    of_launch = op == "launch" and ("_ns" in metric or "_per_second" in metric)
+    return of_launch or metric in ("p50", "cpu_ns", *SUMMED_UP)
+
+
+def mean_of(values: Iterable[float], geometric: bool) -> float:
+    """Return the geometric mean of what is all above 0, else the arithmetic one."""
+    every = [*values]
+    return (
+        statistics.geometric_mean(every)
+        if geometric and min(every) > 0
+        else statistics.fmean(every)
+    )
 
 
 def in_sessions(heats: Iterable[int]) -> bool:
@@ -149,21 +159,20 @@ def in_sessions(heats: Iterable[int]) -> bool:
     return len({heat // SESSION for heat in heats}) >= SEVERAL
 
 
-def sessions_of(turns: dict[int, list[float]]) -> dict[int, list[float]]:
-    """Return the median of each session of what has turns by heat; nothing of fewer sessions."""
-    medians = {heat: statistics.median(values) for heat, values in turns.items()}
-    found = by_session(medians) if in_sessions(turns) else {}
-    return {number: [value] for number, value in found.items()}
+def sessions_of(times: dict[int, float]) -> dict[int, float]:
+    """Return the mean of each session of times by heat; nothing of fewer sessions."""
+    return by_session(times) if in_sessions(times) else {}
 
 
-def by_session(by_heat: dict[int, float]) -> dict[int, float]:
-    """Return the median of each session by its number where there are several."""
+def by_session(by_heat: dict[int, float], geometric: bool = True) -> dict[int, float]:
+    """Return the mean of each session by its number where there are several."""
     if not in_sessions(by_heat):
         return by_heat
     numbers = {heat // SESSION for heat in by_heat}
+    geometric = geometric and min(by_heat.values()) > 0
     return {
-        number: statistics.median(
-            value for heat, value in by_heat.items() if heat // SESSION == number
+        number: mean_of(
+            [value for heat, value in by_heat.items() if heat // SESSION == number], geometric
         )
         for number in numbers
     }
@@ -185,24 +194,6 @@ def one(launch: Mapping[str, Any], op: str, metric: str) -> float:
         "max": max,
     }
     return float(how[metric](launch["ns"][op]))
-
-
-def turn_medians(launch: Mapping[str, Any], op: str) -> list[float]:
-    """Return the median of each turn of an op."""
-    counts = launch.get("turns", {}).get(op, [])
-    if op in launch.get("whole", {}):
-        return [launch["whole"][op][f"turn-{number}"] for number in range(len(counts))]
-    ends = np.cumsum([0, *counts]).tolist()
-    return [statistics.median(launch["ns"][op][begin:end]) for begin, end in pairwise(ends)]
-
-
-def log_ratio(over: Sequence[float], under: Sequence[float]) -> float:
-    """Return the logarithm of the ratio of two launches: turn by turn where they took as many."""
-    if len(over) == len(under):
-        return statistics.median(
-            math.log(a) - math.log(b) for a, b in zip(over, under, strict=True)
-        )
-    return statistics.median(map(math.log, over)) - statistics.median(map(math.log, under))
 
 
 def quantile(times: Sequence[float], share: float) -> float | None:

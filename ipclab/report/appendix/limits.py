@@ -13,7 +13,6 @@ from ipclab.bounds.floors import COPIED, limit_called
 from ipclab.bounds.limits import floors, with_limits
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
-from ipclab.report.appendix.about import sessions
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
@@ -141,25 +140,13 @@ def _limit(lab: Data, backend: str, size: int) -> str:
 def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     """Return what the first page must say of the limits of `runs` (or this one), or nothing.
 
-    With `study` only its results count, those that the page shows, and the page says what its
-    ratios are.
+    With `study` only its results count, those that the page shows.
     """
-    of_launches = N_(
-        "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
-        " two parts of one launch it is the median of these, as a sum is of the launches' sums."
-        " Where launches scatter they differ from the quotient and from the sum of the two medians."
-    )
-    of_sessions = N_(
-        "A ratio of medians that took turns is the geometric mean of the sessions' ratios; any"
-        " other ratio, sum or difference is the median of those of the sessions. Where sessions"
-        " differ, it is not what the two medians give."
-    )
-    _, between = sessions(lab)
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
         " {which}. What was beaten is no limit; do not rely on “× limit” of these."
     )
-    sentences = [lab.say(of_sessions if between else of_launches)] if study else []
+    sentences = []
     for run in runs or (lab.run,):
         faster = beaten(replace(lab, run=run), *filter(None, [study]))
         if len(faster):

@@ -1,24 +1,34 @@
-"""What the uncertainty of a value is made of."""
+"""What the uncertainty of a value is made of, and what stands beside a value that is signed."""
 
-from collections.abc import Mapping, Sequence
-from math import floor, hypot, inf, log, sqrt
-from typing import NamedTuple
+from datetime import datetime
+from itertools import pairwise
+from math import exp, hypot, isfinite, log, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
 from ipclab.calibrated.twins import EXCHANGES, STUDY
+from ipclab.frames.ratios import Ratios
 from ipclab.lab.data import Data
 from ipclab.report.appendix.about import spent
 from ipclab.stats.compare import NOT_TESTED
-from ipclab.stats.intervals import SESSION, VARYING, median_interval
+from ipclab.stats.intervals import (
+    ENDLESS,
+    LEVEL,
+    NOMINAL,
+    NORMAL,
+    SESSION_ERROR,
+    VARYING,
+    Standard,
+    uncertainty,
+)
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
-COVERAGE = 0.95  # of the expanded uncertainty
-NORMAL = 1.96  # standard deviations in half of a 95 % interval
+COVERAGE = LEVEL  # of the expanded uncertainty, which resampling held (docs/evidence.md)
 
 
 class Evaluated(NamedTuple):
@@ -40,32 +50,68 @@ TYPES = {
     "forked": Evaluated("A", N_("normal"), 1.0),
     "host": Evaluated("B", N_("rectangle"), sqrt(3)),
 }
+COMBINED = "launches", "session"  # what launches do not show but these is bounded by the others
 LEAST = 0.0001  # what is smaller, but not 0, is given as that
+# What a flag of a signed value means, and what was done about it.
+DISPOSITIONS = {
+    "modes": N_("samples have several modes: the value is over all of them"),
+    "drift": N_("launches drift: the value is their mean, the interval holds the drift"),
+    "disturbed": N_("launches were disturbed: kept, and repeated where there was time"),
+    "oversubscribed": N_("more processes than CPUs, by intent: in no contest"),
+    "failed-launches": N_("launches failed: repeated"),
+    "few-samples": N_("too few samples: no value"),
+}
 
 
-def budget(
-    lab: Data,
-    value: Quantity,
-    *timed: Quantity,
-) -> dict[str, Quantity]:
+class Expanded(NamedTuple):
+    """The standard uncertainty of a logarithm by source, and what expands it."""
+
+    launches: Standard
+    session: float
+    level: float
+    logs: bool = True
+
+    @property
+    def combined(self) -> Standard:
+        """Return both in quadrature."""
+        return self.launches.with_term(self.session)
+
+    @property
+    def factor(self) -> float:
+        """Return the coverage factor."""
+        return float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
+
+    @property
+    def half(self) -> float:
+        """Return the expanded uncertainty U, a share.
+
+        The interval is y / (1 + U) to y (1 + U), of what can be 0 y (1 - U) to y (1 + U).
+        """
+        expanded = self.factor * self.combined.error
+        return exp(expanded) - 1 if self.logs else expanded
+
+
+def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     """Return standard uncertainties (shares of `value`) by source, then combined ones.
 
-    These are `combined`, its effective degrees of `freedom` (GUM, G.4.1: Welch-Satterthwaite, cut to
-    a whole number), the `factor` of Student's t for `COVERAGE`, `expanded` and `printed`.
+    These are `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
+    Welch-Satterthwaite), the `factor` of Student's t, and `expanded`: the printed interval is
+    y / (1 + U) to y (1 + U). Then come the `value`, of how many launches (`of`) and `samples` it is,
+    how far sessions lie `apart`, its `flags` and what was done about them (`disposition`). The other sources are in what launches show, since each is forked
+    anew and times itself; they are given as bounds of their part in it.
 
-    `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
-    `printed` is half of the interval that the reports print. What this run does not know has no
-    value, and counts as nothing.
+    `timed` are the times (ns) that were taken of it: one for a time, both for their ratio. What
+    this run does not know has no value.
 
     >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
     """
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
     resolution = lab.run.facts.get("clock_resolution")
     times = [float(time.value) for time in timed if time]
-    parts = [value] if value.launches else timed
-    shares = {
-        "launches": _between_launches(parts),
-        "session": _of_sessions(value, timed),
+    found = expanded(lab, value)
+    shares: dict[str, float | None] = {
+        "launches": found.launches.error if found else None,
+        "session": found.session if found else None,
         "clock": _of_each(times, clock.value, 3) if clock else None,
         "quantisation": _of_each(times, resolution, 12) if resolution else None,
         "forked": _of_twins(lab, len(timed)),
@@ -76,62 +122,85 @@ def budget(
     for name, share in shares.items():
         if share:
             shares[name] = max(share, LEAST)
-    components = [share for share in shares.values() if share is not None]
-    combined = hypot(*components) if components else None
-    known = {
-        "launches": min((len(part.launches) - 1 for part in parts), default=0),
-        "forked": len(_of_identical(lab)),
-    }
-    freedom = _freedom(shares, known) if combined else None
-    factor = None if freedom is None else _factor(freedom)
     more = {
-        "combined": Quantity(combined, "share"),
-        "freedom": Quantity(freedom, "count"),
-        "factor": Quantity(factor, "1"),
-        "expanded": Quantity(factor and combined and factor * combined, "share"),
-        "printed": Quantity(_printed(value), "share"),
+        "combined": Quantity(found and found.combined.error, "share"),
+        "freedom": Quantity(found and _whole(found.combined.freedom), "count"),
+        "factor": Quantity(found and found.factor, "1"),
+        "expanded": Quantity(found and found.half, "share"),
     }
-    return {name: Quantity(share, "share") for name, share in shares.items()} | more
+    shares_by_source = {name: Quantity(share, "share") for name, share in shares.items()}
+    return shares_by_source | more | _signed(lab, value)
 
 
-def _factor(freedom: float) -> float:
-    """Return the factor of Student's t for `COVERAGE`."""
-    return float(stdtrit(freedom, (1 + COVERAGE) / 2))
+def _signed(lab: Data, value: Quantity) -> dict[str, Quantity]:
+    """Return what else stands beside a value that is signed: of how many, flags, what was done."""
+    launches, _, samples = value.n.partition(" x ")
+    flags = {flag for row in _rows(lab, value) for flag in str(row.flags).split(";")}
+    known = sorted(flag for flag in flags if flag.partition(":")[0] in DISPOSITIONS)
+    done = dict.fromkeys(DISPOSITIONS[flag.partition(":")[0]] for flag in known)
+    return {
+        "value": value,
+        "of": Quantity(int(launches) if launches else None, "count"),
+        "samples": Quantity(int(samples) if samples else None, "count"),
+        "apart": apart(lab),
+        "flags": Quantity(", ".join(known) or DASH, "text"),
+        "disposition": Quantity(lab.words.joined(map(lab.say, done), N_("; ")) or DASH, "text"),
+    }
 
 
-def _freedom(shares: Mapping[str, float | None], known: Mapping[str, int]) -> float:
-    """Return effective degrees of freedom; what is no observation has endlessly many."""
-    combined = hypot(*(share for share in shares.values() if share))
-    lost = sum((shares[name] or 0.0) ** 4 / max(many, 1) for name, many in known.items())
-    return max(1, floor(combined**4 / lost)) if lost else inf
+def apart(lab: Data) -> Quantity:
+    """Return the least time (ns) from the end of a session to the beginning of the next one."""
+    told = lab.run.about.get("sessions") or []
+    gaps = [
+        datetime.fromisoformat(later["begun"]) - datetime.fromisoformat(earlier["ended"])
+        for earlier, later in pairwise(told)
+        if "ended" in earlier
+    ]
+    return Quantity(min(gaps).total_seconds() * 1e9 if gaps else None, "ns")
 
 
-def _between_launches(parts: Sequence[Quantity]) -> float | None:
-    """Return the standard uncertainty of medians over launches, before what sessions add.
+def expanded(lab: Data, value: Quantity) -> Expanded | None:
+    """Return what the interval of `value` is made of; None for an exact one and one without ends.
 
-    It is half of their interval over the factor of Student's t for so many, by which few are
-    widened: the expanded uncertainty would widen them a second time.
+    A ratio that a contest judged has the level of the contest; what is computed of launches has
+    their own scatter alone.
     """
-    widths = []
-    for part in parts:
-        launches = np.asarray([*part.launches.values()], dtype=np.float64)
-        if len(launches) < 2 or not part.value:  # noqa: PLR2004  of one nothing is known
-            return None
-        low, high = median_interval(launches)
-        widths.append(float((high - low) / 2 / _factor(len(launches) - 1) / part.value))
-    return hypot(*widths) if np.isfinite(widths).all() else None
+    if not value or value.low is None or not all(map(isfinite, value.ends)) or value.ends[0] <= 0:
+        return None
+    factors = value.product.factors
+    if pair := value.product.pair:
+        known = Ratios(lab.run).compared(*(part.name for part in pair))
+        if known and known.error is not None and known.freedom is not None:
+            return Expanded(Standard(known.error, known.freedom), 0.0, 1 - known.level)
+    launches = value.launches
+    time = value.product.time
+    session = SESSION_ERROR if time and not several(launches) else 0.0
+    if len(factors) == 1:
+        for row in _rows(lab, value):
+            if isfinite(row.freedom):
+                term = session if row.unit in VARYING else 0.0
+                logs = row.unit in VARYING
+                error = row.error if logs else row.error / abs(row.value)
+                return Expanded(Standard(error, row.freedom), term, NOMINAL, logs)
+    if len(launches) > 1 and min(launches.values()) > 0:
+        return Expanded(uncertainty(np.log([*launches.values()])), session, NOMINAL)
+    half = log(value.ends[1] / value.ends[0]) / 2
+    return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
 
 
-def _of_sessions(value: Quantity, timed: Sequence[Quantity]) -> float | None:
-    """Return what sessions differ by; sides of a ratio that share their launches share it.
+def _rows(lab: Data, value: Quantity) -> list[Any]:
+    """Return the rows of point frames that a value follows from."""
+    rows: list[Any] = []
+    for source in value.sources:
+        study, point, op, metric = source.split("/")
+        frame = lab.points(study, op=op, metric=metric)
+        rows += frame[frame.point == point].itertuples(index=False)
+    return rows
 
-    Between several sessions of a run it is in what launches differ by.
-    """
-    if all(several(part.launches) for part in ([value] if value.launches else timed)):
-        return 0.0
-    if value.unit in VARYING:
-        return SESSION / NORMAL
-    return 0.0 if value.launches else sqrt(len(timed)) * SESSION / NORMAL
+
+def _whole(freedom: float) -> float:
+    """Return degrees of freedom cut to a whole number, endless ones as that."""
+    return float("inf") if freedom >= ENDLESS else float(int(freedom))
 
 
 def _of_each(times: list[float], width: float, divisor: int) -> float | None:
@@ -158,10 +227,3 @@ def _of_host(lab: Data) -> float | None:
     """Return the host's share of the CPU time in use, as a rectangle's half-width."""
     busy = spent(lab.run.about, "busy_ns")
     return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None
-
-
-def _printed(value: Quantity) -> float | None:
-    if not value or not value.value:
-        return None
-    low, high = value.ends
-    return float((high - low) / 2 / value.value) if np.isfinite(high) else None

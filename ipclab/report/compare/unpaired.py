@@ -92,8 +92,8 @@ def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scat
     second_logs = np.log(second.medians)
     one = paired.steadied(logs, scatter)
     other = paired.steadied(second_logs, second_scatter)
-    one_part = one.variance / len(logs)
-    other_part = other.variance / len(second_logs)
+    one_part = one.error**2
+    other_part = other.error**2
     squares = one_part + other_part
     freedom = squares**2 / (one_part**2 / one.freedom + other_part**2 / other.freedom)
     return Difference(float(second_logs.mean() - logs.mean()), math.sqrt(squares), freedom)
