@@ -12,8 +12,9 @@ from itertools import combinations
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
-from ipclab.stats import paired
+from ipclab.stats import correlation, paired
 from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+from ipclab.stats.family import ALPHA
 
 Name = TypeVar("Name")
 APART = FASTER, SLOWER
@@ -44,14 +45,16 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     counts as the same.
     """
     medians = {name: median(side.medians) for name, side in sides.items()}
+    alpha = ALPHA * correlation.strictness(sides)
     ranked = sorted(medians, key=medians.__getitem__)
     scatter = common_scatter(sides.values())
-    over = against_fastest(sides, ranked[0], bound, scatter)
+    over = against_fastest(sides, ranked[0], bound, scatter, alpha)
     quicker = [name for name in ranked[1:] if over[name].verdict == FASTER]
     if quicker:  # by the heats, whose ratio is not that of the medians
         ranked = quicker + ranked
-        over = against_fastest(sides, ranked[0], bound, scatter)
-    return Contest(sides, {name: medians[name] for name in ranked}, over, scatter)
+        over = against_fastest(sides, ranked[0], bound, scatter, alpha)
+    known = correlation.waiting(sides, over)
+    return Contest(sides, {name: medians[name] for name in ranked}, known, scatter)
 
 
 def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
@@ -62,18 +65,25 @@ def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
 
 
 def against_fastest(
-    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: paired.Scatter
+    sides: Mapping[Name, Side],
+    fastest: Name,
+    bound: float,
+    scatter: paired.Scatter,
+    alpha: float = ALPHA,
 ) -> dict[Name, Comparison]:
     """Return what is known of each other one of a contest's `sides` over its `fastest`.
 
-    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all sides.
+    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all sides,
+    `alpha` what all pairs together err with.
     """
     comparisons = dict[Name, Comparison]()
     in_question = [name for name in sides if name != fastest]
     while in_question:
         mechanisms = len(in_question) + 1
         for name in in_question:
-            comparisons[name] = compare(sides[fastest], sides[name], mechanisms, bound, scatter)
+            comparisons[name] = compare(
+                sides[fastest], sides[name], mechanisms, bound, scatter, alpha
+            )
         left = [name for name in in_question if comparisons[name].verdict not in APART]
         if left == in_question:
             break

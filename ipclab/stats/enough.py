@@ -3,6 +3,7 @@
 import math
 
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
+from ipclab.stats.correlation import CORRELATED
 from ipclab.stats.family import heat_level, pair_level
 from ipclab.stats.looks import HEAT_LOOKS, LOOKS
 from ipclab.stats.paired import MOST_FREEDOM, MOST_OF_OTHERS, Scatter, half_width
@@ -51,6 +52,8 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
     have = min(comparison.launches)
     if comparison.verdict in (FASTER, SLOWER, SAME):
         return have
+    if comparison.reason == CORRELATED:
+        return 2 * have
     low, high, ratio = comparison.low, comparison.high, comparison.ratio
     if ratio is None or low is None or high is None or not 0 < low < high < math.inf:
         looks = (look for look in HEAT_LOOKS if look > have)
