@@ -1,11 +1,12 @@
-"""Floors: what bounds an op of a study, by the best launches of the limit that matches it.
+"""Floors: what bounds an op of a study, by the launches of the limit that matches it.
 
 Which limit that is says the op's `Bound`: a native program that does just what the op cannot avoid,
 of as many bytes and in the same placement.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,21 @@ COPYING, WAKING = "memcpy", "futex-wake"
 ONE_PROCESS = "same"  # the placement of a limit that is of one process
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
 LEAST_BYTES = 100  # of a message that is not copied
-FREAK = 1.5  # a best launch so far below the next one did something else, such as meet a receiver that was awake
-LEAST_LAUNCHES = 3  # that show a freak
 WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
 
 
 @dataclass(frozen=True)
 class Floor:
-    """What an op cannot beat, in ns, and the limits that it follows from."""
+    """What an op should not beat, in ns, and the limits that it follows from.
+
+    `ns` is of the limits' medians over their launches, `low` and `high` of their least and most: a
+    limit may have two states, of which the better one is no measure of what met the other.
+    """
 
     ns: float
     limits: tuple[Key, ...]
+    low: float
+    high: float
 
 
 def limit_called(questions: Questions, limit: str, op: str) -> str:
@@ -64,11 +69,8 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
     return name, size, placement
 
 
-def _without_freak(medians: Sequence[float]) -> list[float]:
-    """Return the medians, best first, without a best one that stands alone below two or more."""
-    best_first = sorted(medians)
-    alone = len(best_first) >= LEAST_LAUNCHES and best_first[0] * FREAK < best_first[1]
-    return best_first[1:] if alone else best_first
+# Of a limit's launches (ns): the one value that is taken.
+Statistic = Callable[[Sequence[float]], float]
 
 
 class Floors:
@@ -76,20 +78,26 @@ class Floors:
 
     def __init__(self, launches: Mapping[Key, Sequence[float]], questions: Questions) -> None:
         self.questions = questions
-        self.medians = {key: _without_freak(values) for key, values in launches.items()}
+        self.medians = {key: sorted(values) for key, values in launches.items()}
 
     def wide(self) -> list[Key]:
         """Return the limits whose two best launches lie further apart than `WIDE`."""
-        return [
-            key for key, values in self.medians.items() if self._best(key, 1) > WIDE * values[0]
-        ]
+        return [key for key, values in self.medians.items() if values[:2][-1] > WIDE * values[0]]
 
-    def under(self, study: str, op: str, levels: Mapping[Any, Any], place: int = 0) -> Floor | None:
+    def under(self, study: str, op: str, levels: Mapping[Any, Any]) -> Floor | None:
         """Return what bounds `op` of a point of `study` with `levels`; None where no limit matches.
 
-        `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. `place`
-        0 takes each limit by its best launch, 1 by the second best.
+        `levels` are those of the point, `backend`, `size_bytes` and `placement` among them.
         """
+        found = [self._under(study, op, levels, of) for of in (median, min, max)]
+        if not all(found):
+            return None
+        ns, low, high = (one[0] for one in found if one)
+        return Floor(ns, found[0][1] if found[0] else (), low, high)
+
+    def _under(
+        self, study: str, op: str, levels: Mapping[Any, Any], of: Statistic
+    ) -> tuple[float, tuple[Key, ...]] | None:
         bound = bound_of(self.questions, study, op, levels)
         if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
@@ -102,30 +110,29 @@ class Floors:
             keys = [key for key in measured if key[2] == placement and (in_place or key[1] == size)]
             key = min(keys, default=None)
         elif bound.older == COPYING:
-            return self._copies(bound, levels, place)
+            return self._copies(bound, levels, of)
         else:
             older = bound.older, int(levels["size_bytes"]), str(levels["placement"])
             key = older if older in self.medians else None
-        return Floor(self._best(key, place), (key,)) if key else None
+        return (of(self.medians[key]), (key,)) if key else None
 
-    def _best(self, key: Key, place: int) -> float:
-        values = self.medians[key]
-        return values[min(place, len(values) - 1)]
-
-    def _copies(self, bound: Bound, levels: Mapping[Any, Any], place: int) -> Floor | None:
+    def _copies(
+        self, bound: Bound, levels: Mapping[Any, Any], of: Statistic
+    ) -> tuple[float, tuple[Key, ...]] | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
         copies = sorted(key for key in self.medians if key[0] == COPYING)
         size = levels["size_bytes"]
         if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
             return None
-        copy = self._copy(int(size), copies, place)
-        ns = bound.copies * copy.ns
+        ns, keys = self._copy(int(size), copies, of)
         wake = WAKING, 0, str(levels["placement"])
         if bound.wake and wake in self.medians:
-            return Floor(ns + self._best(wake, place), (*copy.limits, wake))
-        return Floor(ns, copy.limits)
+            return bound.copies * ns + of(self.medians[wake]), (*keys, wake)
+        return bound.copies * ns, keys
 
-    def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
+    def _copy(
+        self, size: int, copies: Sequence[Key], of: Statistic
+    ) -> tuple[float, tuple[Key, ...]]:
         """Return one copy of `size` bytes: between measured sizes on a line of logarithms.
 
         Beyond them it has the speed of the nearest.
@@ -135,6 +142,6 @@ class Floors:
         above = min(key for key in copies if key[1] >= near)
         keys = tuple(dict.fromkeys((below, above)))
         sizes = np.log([key[1] for key in keys])
-        times = np.log([self._best(key, place) for key in keys])
+        times = np.log([of(self.medians[key]) for key in keys])
         ns = float(np.exp(np.interp(np.log(near), sizes, times)))
-        return Floor(ns * size / near, keys)
+        return ns * size / near, keys

@@ -19,30 +19,35 @@ from ipclab.stats.sessions import by_session
 from ipclab.store.questions import Questions
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
-LEAST = 0.95  # of its limit: what is faster shows that the limit is none
+LEAST = 0.995  # of its limit: a quotient that is printed below 1 shows that the limit is none
 
 
-def with_limits(
-    points: pd.DataFrame, limits: pd.DataFrame, questions: Questions, place: int = 0
-) -> pd.DataFrame:
+STATES = "own_low", "own_high", "limit_low", "limit_high"  # of what is below its limit (ns)
+
+
+def with_limits(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> pd.DataFrame:
     """Return p50 rows of one study with `limit` (ns), `over_limit` and `over`, or empty ones.
 
     `limits` is the launch frame of the study `limits` in the same run, which asks `questions`. A
-    limit is the median of its best launch (`place` 0) or of the second best (1): what disturbed the
-    others must not make a mechanism look better. `over` is the ratio with its interval (a
-    quantity): to the limit's turns in the same heats where it took some there.
+    limit is the median of its launches, as a result is; `limit_low` and `limit_high` are the least
+    and the most, its states. `over` is the ratio with its interval (a quantity): to the limit's
+    turns in the same heats where it took some there.
     """
     known_floors = floors(limits, questions)
     heats = _by_heat(limits, questions)
     times = (points.metric == "p50") & (points.unit == "ns")
-    limit = np.full(len(points), np.nan)
+    bounds = np.full((len(points), 3), np.nan)
     over = np.full(len(points), np.nan, dtype=object)
     for number, row in enumerate(points.to_dict("records")):
-        if floor := known_floors.under(row["study"], row["op"], row, place):
-            limit[number] = floor.ns
+        if floor := known_floors.under(row["study"], row["op"], row):
+            bounds[number] = floor.ns, floor.low, floor.high
             if times.iloc[number]:
                 over[number] = _over(row, floor, heats)
-    return points.assign(limit=limit, over_limit=(points.value / limit).where(times), over=over)
+    limit, low, high = bounds.T
+    over_limit = (points.value / limit).where(times)
+    return points.assign(
+        limit=limit, limit_low=low, limit_high=high, over_limit=over_limit, over=over
+    )
 
 
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
@@ -90,34 +95,39 @@ def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, 
 
 
 def below_limit(points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `with_limits` below `LEAST` of their limit, or wholly below it; lowest first.
+    """Return rows of `with_limits` that took less time than their limit; lowest first.
 
-    Wholly below is also what took less time than its limit in the heats of both, as `over` says: a
-    table that shows it must not call that a limit. `lowest` is the lesser of the two ratios.
+    That is whoever's quotient is printed below 1, whatever its interval: over the median of the
+    limit, or in the heats of both, as `over` says. `lowest` is the lesser of the two, `own_low` and
+    `own_high` are the least and the most of the result's launches (ns), where they are known.
     """
-    over = points.over.map(_value_and_high).tolist()
-    in_heats = pd.DataFrame(over, points.index, ["value", "high"])
-    far_below = points.over_limit < LEAST
-    whole_below = (points.over_limit < 1) & (points.high < points.limit)
-    lowest = points.over_limit.where(
-        in_heats.high.isna(), np.fmin(points.over_limit, in_heats.value)
-    )
-    rows = points.assign(lowest=lowest)[far_below | whole_below | (in_heats.high < 1)]
-    return rows.sort_values("lowest", kind="stable")
+    in_heats = pd.Series([*map(_value, points.over)], points.index, dtype=float)
+    lowest = np.fmin(points.over_limit, in_heats)
+    rows = points.assign(lowest=lowest)[lowest < LEAST]
+    own = rows.by_heat if "by_heat" in rows else [()] * len(rows)
+    ends = {"own_low": [min(one, default=np.nan) for one in own]}
+    ends["own_high"] = [max(one, default=np.nan) for one in own]
+    return rows.assign(**ends).sort_values("lowest", kind="stable")
 
 
-def _value_and_high(over: Any) -> tuple[float, float]:
-    if isinstance(over, Quantity) and over and over.high is not None:
-        return float(over.value), over.high
-    return np.nan, np.nan
+def _value(over: Any) -> float:
+    return float(over.value) if isinstance(over, Quantity) and over else np.nan
 
 
 def lines_below_limit(beaten_rows: pd.DataFrame) -> list[str]:
-    """Return one line for each row `below_limit`: how far below its limit, study, op, point."""
+    """Return one line for each row `below_limit`: how far, study, op, point, and the states.
+
+    Those are the least and the most of its launches, and of the limit's, in us.
+    """
     return [
-        f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
+        f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}{_states(row)}"
         for row in beaten_rows.to_dict("records")
     ]
+
+
+def _states(row: Mapping[Hashable, Any]) -> str:
+    ends = [row[name] / 1000 for name in STATES]
+    return " ({:.4g} to {:.4g} us, the limit {:.4g} to {:.4g})".format(*ends)
 
 
 def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:

@@ -27,10 +27,7 @@ def limits_beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     lines = list[str]()
     for rows in faster(run, studies):
         lines += limits.lines_below_limit(rows)
-    head = (
-        f"{run.id}: {len(lines)} results lie below {limits.LEAST} of their limit, or below it with"
-        " their interval"
-    )
+    head = f"{run.id}: {len(lines)} results take less time than their limit"
     return [head, *lines] if lines else []
 
 

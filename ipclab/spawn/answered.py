@@ -5,6 +5,7 @@ The server alone has the secret when it answers, and mixes it with what arrived.
 
 import random
 import secrets
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -46,7 +47,7 @@ class Proof(Numbered):
     """One end's share of the proof of request and answer; the end of role `server` answers.
 
     Every answer holds all of its question, and what only the server knows: a short one each byte
-    turned by a table of its own, a longer one stamps, or all of it where it is looked at. What is
+    turned by a table of its own, a longer one a stamp, or all of it where it is looked at. What is
     received is to be exactly of `kind`.
     """
 
@@ -63,12 +64,15 @@ class Proof(Numbered):
         self.shift = random.Random(secret).randrange(size)
         self.room = np.zeros(size, np.uint8)
         self.seal = Seal(secret, size)
-        self.answered = 0  # by this end
+        self.answered = 0  # long ones, by this end
+        self.turns = deque[bytes]()  # the tables of short ones, in their order
 
     def plan(self, count: int, warm: bool = False) -> list[bool]:
         """Return it for the next turn, which warms up where it is the first or not recorded."""
         warm = warm or not self.planned or not self.worker.recording
-        self.seal.stamps.ahead(max(self.made, self.answered), count)
+        self.seal.stamps.ahead(self.planned, count)
+        if self.short and self.worker.role == "server":
+            self.turns.extend(map(self.seal.table, range(self.planned, self.planned + count)))
         return super().plan(count, warm)
 
     def next(self) -> Data:
@@ -95,14 +99,11 @@ class Proof(Numbered):
 
         Raises `PayloadError` where that has another length or kind.
         """
-        if type(data) is not self.kind:
-            raise unlike(data, self.kind, f"message {self.messages.number(data)} at the server")
-        if len(data) != self.size:
-            what = f"arrived at the server with {len(data):,} of {self.size:,} bytes"
-            raise arrived(self.messages.number(data), what)
-        number, self.answered = self.answered, self.answered + 1
+        if type(data) is not self.kind or len(data) != self.size:
+            raise self.misread(data)
         if self.short:
-            return self.seal.turned(number, data)
+            return bytes(data).translate(self.turns.popleft())
+        number, self.answered = self.answered, self.answered + 1
         if look:
             return self.mixed(data)
         if self.size > LARGE and self.owned:
@@ -110,6 +111,14 @@ class Proof(Numbered):
         room = self.room.data
         room[:] = data
         return self.seal.stamped(number, room)
+
+    def misread(self, data: Data) -> PayloadError:
+        """Return what is wrong with a question of another kind or length."""
+        number = self.messages.number(data)
+        if type(data) is not self.kind:
+            return unlike(data, self.kind, f"message {number} at the server")
+        what = f"arrived at the server with {len(data):,} of {self.size:,} bytes"
+        return arrived(number, what)
 
     def mixed(self, data: Data) -> memoryview:
         """Return `data` with every byte at another place and mixed with the secret.

@@ -72,7 +72,8 @@ class Messages:
         self.marks = [mark.cast("Q") for mark in marks]
         self.base = bytes(self.pool)
         self.stamps = Stamps(key, MARK, size, self.places, tail=True)
-        self.stamped: tuple[slice, ...] = ()  # where the pool is not as it was, but for the marks
+        self.stamped: tuple[slice, ...] = ()  # where the message made last is
+        self.under: list[tuple[slice, bytearray]] = []  # what was before where an answer is stamped
         for number in range(-BUFFERS, 0):
             self.message(number)
 
@@ -85,6 +86,9 @@ class Messages:
     def message(self, number: int) -> memoryview:
         """Return message `number`, good until the next one is made, which come in their order."""
         pool = self.pool
+        while self.under:
+            place, before = self.under.pop()
+            pool[place] = before
         for place in self.stamped:
             pool[place] = self.base[place]
         self.marks[number % BUFFERS][0] = self.first + number
@@ -127,14 +131,15 @@ class Messages:
         begin, pool = self.places[number % BUFFERS], self.pool
         for place, content in zip(places, contents, strict=True):
             where = slice(begin + place.start, begin + place.stop)
+            self.under.append((where, pool[where]))
             pool[where] = content
-            self.stamped = (*self.stamped, where)
 
     def stamped_alike(self, number: int, data: Data) -> bool:
         """Tell whether `data` has what message `number`, made last, has where it is stamped."""
         begin, pool = self.places[number % BUFFERS], self.pool
+        stamped = (*self.stamped, *(place for place, _ in self.under))
         return all(
-            data[place.start - begin : place.stop - begin] == pool[place] for place in self.stamped
+            data[place.start - begin : place.stop - begin] == pool[place] for place in stamped
         )
 
     def fault(self, number: int, data: Data) -> PayloadError:

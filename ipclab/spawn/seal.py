@@ -19,21 +19,29 @@ class Seal:
     """How the answer to each question of `size` bytes differs from it, known by a secret.
 
     Short ones have each byte turned by one of 256 secret tables, another one each time; longer ones
-    have secret stamps, which leave their first and last words as they are.
+    have a secret stamp somewhere, which leaves their first and last words as they are.
     """
 
     def __init__(self, secret: str, size: int) -> None:
         ends = MARK if size > SMALL else 0  # which such answers have as the question has them
-        self.stamps = Stamps(f"answers of {secret}", ends, size - ends)
+        self.stamps = Stamps(f"answers of {secret}", ends, size - ends, many=1)
         order = np.random.default_rng([self.stamps.seed, 0]).permutation(TABLES).astype(np.uint8)
         self.tables = [(order ^ table).astype(np.uint8).tobytes() for table in range(TABLES)]
 
+    def table(self, number: int) -> bytes:
+        """Return what each byte of the short question `number` is turned into."""
+        return self.tables[self.stamps.of(number)[1][0][0]]
+
     def turned(self, number: int, data: Data) -> bytes:
         """Return the answer to the short question `number`, which is `data`."""
-        return bytes(data).translate(self.tables[self.stamps.of(number)[1][0][0]])
+        return bytes(data).translate(self.table(number))
 
     def stamped(self, number: int, data: Writable) -> Writable:
         """Return `data`, the question `number`, with the answer's stamps written into it."""
+        self._stamped(number, data)
+        return data
+
+    def _stamped(self, number: int, data: bytearray | memoryview) -> bytearray | memoryview:
         places, contents = self.stamps.of(number)
         for place, content in zip(places, contents, strict=True):
             data[place] = content
@@ -45,8 +53,8 @@ class Seal:
         What was received as an object of its own, or into the receiver's memory, is the receiver's:
         to copy it would be in the time.
         """
-        if not isinstance(data, bytes):
-            return self.stamped(number, data)
+        if isinstance(data, bytearray | memoryview):
+            return self._stamped(number, data)
         places, contents = self.stamps.of(number)
         begin = address_of(data)
         for place, content in zip(places, contents, strict=True):

@@ -12,25 +12,31 @@ import numpy as np
 STAMP = 8  # bytes of a stamp; one in a shorter message has as many as it leaves
 BLOCK = 256  # messages whose stamps are made at a time
 KEPT = 16  # blocks
-LARGE, FEW, MANY = 64 << 10, 1, 4  # stamps of a message up to so many bytes, and of others
+LARGE, FEW, MANY = 64 << 10, 1, 2  # stamps of a message up to so many bytes, and of others
 Stamped = tuple[tuple[slice, ...], tuple[bytes, ...]]  # of one message: where, and what
 
 
 class Stamps:
     """The stamps of messages of `size` bytes, none of them in the first `begin` bytes or beyond.
 
-    `places` are where messages begin, in turn. With a `tail` the last one of each is at its end. A
-    message without room for any has none.
+    `places` are where messages begin, in turn. Long ones have `many`. With a
+    `tail` the last one of each is at its end. A message without room for any has none.
     """
 
     def __init__(
-        self, key: str, begin: int, size: int, places: Sequence[int] = (0,), tail: bool = False
+        self,
+        key: str,
+        begin: int,
+        size: int,
+        places: Sequence[int] = (0,),
+        tail: bool = False,
+        many: int = MANY,
     ) -> None:
         seed = hashlib.blake2b(f"stamps of {key}".encode(), digest_size=16).digest()
         self.seed = int.from_bytes(seed)
         self.begin, self.width = begin, min(STAMP, max(0, size - begin))
         self.last = size - self.width
-        each = (FEW if size <= LARGE else MANY) + tail
+        each = (FEW if size <= LARGE else many) + tail
         self.each, self.tail = each if self.width else 0, tail
         self.places = np.resize(np.array(places, np.int64), BLOCK)
         self.blocks: dict[int, list[Stamped]] = {}

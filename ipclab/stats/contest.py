@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Generic, NamedTuple, TypeVar
 
-from ipclab.stats import paired
+from ipclab.stats import correlation, paired
 from ipclab.stats.compare import FASTER, SLOWER, Comparison, Side, compare
+from ipclab.stats.family import ALPHA
 from ipclab.stats.intervals import Scatter, mean_of
 
 Name = TypeVar("Name")
@@ -44,14 +45,16 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     counts as the same.
     """
     means = {name: mean_of(side.medians) for name, side in sides.items()}
+    alpha = ALPHA * correlation.strictness(sides)
     ranked = sorted(means, key=means.__getitem__)
     scatter = common_scatter(sides.values())
-    over = against_fastest(sides, ranked[0], bound, scatter)
+    over = against_fastest(sides, ranked[0], bound, scatter, alpha)
     quicker = [name for name in ranked[1:] if over[name].verdict == FASTER]
     if quicker:  # by the heats that both share, which need not be all launches of either
         ranked = quicker + ranked
-        over = against_fastest(sides, ranked[0], bound, scatter)
-    return Contest(sides, {name: means[name] for name in ranked}, over, scatter)
+        over = against_fastest(sides, ranked[0], bound, scatter, alpha)
+    known = correlation.waiting(sides, over)
+    return Contest(sides, {name: means[name] for name in ranked}, known, scatter)
 
 
 def common_scatter(sides: Iterable[Side]) -> Scatter:
@@ -62,18 +65,25 @@ def common_scatter(sides: Iterable[Side]) -> Scatter:
 
 
 def against_fastest(
-    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: Scatter
+    sides: Mapping[Name, Side],
+    fastest: Name,
+    bound: float,
+    scatter: Scatter,
+    alpha: float = ALPHA,
 ) -> dict[Name, Comparison]:
     """Return what is known of each other one of a contest's `sides` over its `fastest`.
 
-    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all sides.
+    `bound` (a share) is what counts as the same, `scatter` the `common_scatter` of all sides,
+    `alpha` what all pairs together err with.
     """
     comparisons = dict[Name, Comparison]()
     in_question = [name for name in sides if name != fastest]
     while in_question:
         mechanisms = len(in_question) + 1
         for name in in_question:
-            comparisons[name] = compare(sides[fastest], sides[name], mechanisms, bound, scatter)
+            comparisons[name] = compare(
+                sides[fastest], sides[name], mechanisms, bound, scatter, alpha
+            )
         left = [name for name in in_question if comparisons[name].verdict not in APART]
         if left == in_question:
             break

@@ -5,6 +5,7 @@ import math
 from scipy.special import stdtrit
 
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
+from ipclab.stats.correlation import CORRELATED
 from ipclab.stats.family import heat_level
 from ipclab.stats.looks import HEAT_LOOKS
 from ipclab.stats.paired import FEWEST_HEATS, MOST_FREEDOM, MOST_OF_OTHERS
@@ -52,6 +53,8 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
     have = min(comparison.launches)
     if comparison.verdict in (FASTER, SLOWER, SAME):
         return have
+    if comparison.reason == CORRELATED:
+        return 2 * have
     low, high, ratio = comparison.low, comparison.high, comparison.ratio
     if ratio is None or low is None or high is None or not 0 < low < high < math.inf:
         looks = (look for look in HEAT_LOOKS if look > have)

@@ -22,7 +22,7 @@ from ipclab.spawn.names import KEY
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Worker
-from ipclab.store.launch import Launch
+from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import MOVED, SIZES, mapping, published, tcp
@@ -226,7 +226,8 @@ def test_arms_take_turns_of_which_the_first_is_not_kept(launcher: Launcher) -> N
         outcomes = ended[arm]
         assert not isinstance(outcomes, LabError), outcomes
         done = STUDY.collect(point, outcomes, SEED)
-        assert set(done.turns) == set(done.samples)
+        assert set(done.turns) == set(done.op_names())
+        assert {UNRECORDED + op for op in done.op_names() if "." not in op} <= set(done.samples)
         for op, turns in done.turns.items():
             assert len(turns) == 3
             assert sum(turns) == len(done.samples[op])

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from IPython.display import Markdown
 from ipclab.bounds import suspects
 from ipclab.bounds.cpu_pairs import NAME, cpu_pair_of
 from ipclab.bounds.floors import COPIED, limit_called
-from ipclab.bounds.limits import floors, with_limits
+from ipclab.bounds.limits import STATES, floors, with_limits
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
@@ -70,7 +71,7 @@ def impossible(lab: Data) -> list[str]:
 
 
 def about_limits(lab: Data) -> pd.DataFrame:
-    """Return what the hardware allows: each limit's best and second best launch, by placement.
+    """Return what the hardware allows: each limit's median launch, its least and its most, by placement.
 
     memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
     their least.
@@ -83,11 +84,11 @@ def about_limits(lab: Data) -> pd.DataFrame:
     medians = floors(lab.launches("limits"), questions).medians
     cells = []
     for row in _rows_shown(points):
-        best = _best(medians[row.limit, row.size_bytes, row.placement], row)
-        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
+        typical = _typical(medians[row.limit, row.size_bytes, row.placement], row)
+        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, typical))
     table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
-    best_of = table.pivot(index="what", columns="placement", values="cell")
-    return best_of.reindex(table.what.unique())
+    typical_of = table.pivot(index="what", columns="placement", values="cell")
+    return typical_of.reindex(table.what.unique())
 
 
 def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
@@ -105,27 +106,15 @@ def _rows_shown(points: pd.DataFrame) -> Iterator[Any]:
         yield from part[part.size_bytes.isin(sizes)].itertuples()
 
 
-def _best(times: Sequence[float], row: Any) -> Quantity:
-    """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
-    best = times[0]
-    second = times[min(1, len(times) - 1)]
-    limit = replace(
-        quantity(row),
-        value=best,
-        low=best,
-        high=second,
-        n=str(len(times)),
-    )
+def _typical(times: Sequence[float], row: Any) -> Quantity:
+    """Return the median launch of a limit, from its least to its most; of memcpy the bandwidth."""
+    typical, least, most = median(times), times[0], times[-1]
+    limit = replace(quantity(row), value=typical, low=least, high=most, n=str(len(times)))
     if row.backend != "memcpy":
         return limit
     speed = row.size_bytes * 1e9
-    return replace(
-        limit,
-        value=speed / best,
-        unit="B/s",
-        low=speed / second,
-        high=speed / best,
-    )
+    ends = {"low": speed / most, "high": speed / least}
+    return replace(limit, value=speed / typical, unit="B/s", **ends)
 
 
 def _limit(lab: Data, backend: str, size: int) -> str:
@@ -161,8 +150,12 @@ def _which(lab: Data, faster: pd.DataFrame) -> str:
     for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
         words = [lab.level(name, row[name]) for name in NAMING]
         over = Quantity(row["lowest"])
-        said = N_("{which}: {over:pct} of its limit")
-        results.append(lab.say(said, which=lab.words.joined(words), over=over))
+        said = N_(
+            "{which}: {over:pct} of its limit ({own_low} to {own_high}, the limit {limit_low} to"
+            " {limit_high})"
+        )
+        states = {name: Quantity(row[name], "ns") for name in STATES}
+        results.append(lab.say(said, which=lab.words.joined(words), over=over, **states))
     which = lab.words.joined(results, N_("; "))
     more = len(faster) - len(results)
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which

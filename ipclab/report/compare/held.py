@@ -31,7 +31,7 @@ class ComparedRun:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
     `points` has a row for each op of each point: the columns `MEDIANS` of the table of runs, and
-    `BOUNDS`, what the hardware allows (ns, from the best launch to the second best; NaN where
+    `BOUNDS`, what the hardware allows (ns, from the least launch to the most; NaN where
     nothing is known). Where another quantile is compared, it stands for the median, of launches
     with samples enough.
     """
@@ -102,7 +102,7 @@ def _bounded(
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     points = points.assign(metric="p50", unit="ns", wait=points.levels.str.get("wait").fillna(""))
     once = points.drop_duplicates(keys)
-    best = with_limits(once, limits, questions).limit
-    second = with_limits(once, limits, questions, 1).limit
-    once = once.assign(bound=best, bound_low=best, bound_high=second)
+    bounded = with_limits(once, limits, questions)
+    ends = {"bound_low": bounded.limit_low, "bound_high": bounded.limit_high}
+    once = once.assign(bound=bounded.limit, **ends)
     return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")

@@ -1,0 +1,114 @@
+"""Messages differ inside, each from every other one; an answer has all of its question, and more."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from ipclab.spawn.answered import Proof
+from ipclab.spawn.proof import BUFFERS, MARK, Messages, Numbered, PayloadError, UnlikeError
+from ipclab.spawn.worker import Worker
+
+SIZES = (1, 7, 8, 9, 15, 16, 100, 256, 257, 10_000, 100_000)
+
+
+def ends(size: int, receive: str = "bytes") -> tuple[Proof, Proof]:
+    """Return a server's and a client's proof of one launch."""
+    server, client = (
+        Proof(
+            cast(
+                "Worker",
+                SimpleNamespace(
+                    prefix="p",
+                    role=role,
+                    recording=True,
+                    meet=lambda **own: {"server": {"secret": "00"}},
+                ),
+            ),
+            size,
+            receive,
+        )
+        for role in ("server", "client")
+    )
+    return server, client
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_message_is_known_again_whatever_was_made_before(size: int) -> None:
+    made, again = Messages("key", size), Messages("key", size)
+    sent = [bytes(made.message(number)) for number in range(600)]
+    for number in (599, 0, 300, 17, 16, 15):
+        assert bytes(again.at(number)) == sent[number]
+    if size > MARK:
+        bodies = {message[MARK:] for message in sent}
+        assert len(bodies) > (len(sent) * 0.99 if size >= 2 * MARK else 200)
+
+
+def test_stamps_are_all_over_the_message_and_have_no_period() -> None:
+    messages, size = Messages("key", 1_000), 1_000
+    sent = [bytes(messages.message(number)) for number in range(4_000)]
+    touched = set[int]()
+    for number in range(BUFFERS, len(sent)):
+        one, other = sent[number], sent[number - BUFFERS]
+        places = {at for at in range(size) if one[at] != other[at]}
+        assert places - set(range(MARK)), "only its number tells it from an older one"
+        touched |= places
+    assert touched >= set(range(MARK, size))
+    assert len({message[-MARK:] for message in sent}) == len(sent)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_answer_is_told_from_its_question_and_from_others(size: int) -> None:
+    server, client = ends(size)
+    answers = list[bytes]()
+    for number, look in enumerate(zip(server.plan(60), client.plan(60), strict=True)):
+        asked = bytes(client.next())
+        answer = bytes(server.answer(bytes(bytearray(asked)), look[0]))
+        assert number == client.made - 1 and len(answer) == size
+        client.check(answer, look[1])
+        if size >= MARK:
+            assert answer != asked
+            with pytest.raises(PayloadError, match="was not answered by the server"):
+                client.check(asked, look[1])
+        answers.append(answer)
+    if size > MARK:
+        assert len(set(answers)) == len(answers)
+        with pytest.raises(PayloadError, match="message 58 came in its place, again"):
+            client.check(answers[58], False)
+
+
+def test_a_long_message_that_was_received_is_answered_where_it_lies() -> None:
+    server, client = ends(100_000)
+    server.plan(9), client.plan(9)
+    received = bytes(bytearray(client.next()))
+    answer = server.answer(received, look=False)
+    assert answer is received
+    client.check(client.arrive(answer), look=False)
+
+
+def test_what_is_no_bytes_is_refused_at_both_ends() -> None:
+    class Late(bytes):
+        pass
+
+    server, client = ends(100)
+    server.plan(9), client.plan(9)
+    asked = bytes(client.next())
+    for kind in (Late, bytearray, memoryview):
+        with pytest.raises(UnlikeError, match=f"arrived as a {kind.__name__}, not as bytes"):
+            server.answer(kind(asked), look=False)
+        with pytest.raises(UnlikeError, match=f"message 0 arrived as a {kind.__name__}"):
+            client.arrive(kind(asked))
+    assert ends(100, "view")[1].arrive(memoryview(asked)) == asked
+
+
+@pytest.mark.parametrize("size", [100, 10_000, 100_000])
+def test_one_bit_that_turns_in_a_stamp_is_found_without_a_look(size: int) -> None:
+    sender, receiver = Numbered("key", size), Numbered("key", size)
+    for number in range(40):
+        wrong = bytearray(sender.next())
+        receiver.next()
+        receiver.check(bytes(wrong), look=False)
+        begin = receiver.messages.places[number % BUFFERS]
+        wrong[receiver.messages.stamped[0].start - begin] ^= 1
+        with pytest.raises(PayloadError, match="arrived with other bytes"):
+            receiver.check(bytes(wrong), look=False)

@@ -1,0 +1,68 @@
+"""A verdict waits where the heats of a contest resemble the one before, and few of two modes are
+judged more strictly.
+"""
+
+from math import exp
+
+import numpy as np
+import pytest
+
+from ipclab.stats.compare import SLOWER, UNDECIDED, Side
+from ipclab.stats.contest import judged
+from ipclab.stats.correlation import CORRELATED, LEVEL, STRICTER, lag_one, strictness
+from ipclab.stats.enough import launches_that_decide
+from ipclab.stats.looks import MANY
+
+HEATS, BOUND = 12, 0.05
+
+
+def sides(logs: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> dict[int, Side]:
+    """Return sides with these log medians: a row each, a column for each heat."""
+    return {
+        number: Side([*map(exp, row)], heats={heat: [exp(log)] for heat, log in enumerate(row)})
+        for number, row in enumerate(logs.tolist())
+    }
+
+
+def drifting(order: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[int, Side]:
+    """Return three sides, of which the last is slower and drifts over the heats in `order`."""
+    noise = np.random.default_rng(1).normal(0, 0.001, (3, HEATS))
+    return sides(noise + np.array([np.zeros(HEATS), np.zeros(HEATS), 1 + 0.02 * order]))
+
+
+def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before() -> None:
+    order = np.arange(HEATS)
+    shuffled = np.random.default_rng(2).permutation(order)
+    correlation, chance = lag_one(drifting(order))
+    assert correlation > 0.5 and chance <= LEVEL
+    waits = judged(drifting(order), BOUND).over_fastest[2]
+    assert (waits.verdict, waits.reason) == (UNDECIDED, CORRELATED)
+    assert launches_that_decide(waits, BOUND) == 2 * HEATS
+    assert judged(drifting(shuffled), BOUND).over_fastest[2].verdict == SLOWER
+
+
+def test_few_heats_and_equal_ones_show_nothing() -> None:
+    assert lag_one(sides(np.arange(12.0).reshape(3, 4))) == (0.0, 1.0)
+    assert lag_one(sides(np.ones((3, HEATS)))) == (0.0, 1.0)
+    assert lag_one({}) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("left", "least", "most"), [(0.0, 0, 20), (0.7, 160, 200)])
+def test_what_is_shown_of_two_hundred_contests(left: float, least: int, most: int) -> None:
+    """`left` is what each heat has of the one before, in each of four contestants."""
+    shown = 0
+    for seed in range(200):
+        steps = np.random.default_rng(seed).normal(0, 0.05, (4, 20))
+        for heat in range(1, 20):
+            steps[:, heat] = left * steps[:, heat - 1] + (1 - left**2) ** 0.5 * steps[:, heat]
+        shown += lag_one(sides(steps))[1] <= LEVEL
+    assert least <= shown <= most
+
+
+def test_few_contestants_of_two_modes_are_judged_more_strictly() -> None:
+    one_mode = np.random.default_rng(3).normal(0, 0.02, (MANY, 8))
+    two_modes = one_mode.copy()
+    two_modes[1, ::2] += np.log(1.5)
+    assert strictness(sides(one_mode[:4])) == 1.0
+    assert strictness(sides(two_modes[:4])) == STRICTER
+    assert strictness(sides(two_modes)) == 1.0
