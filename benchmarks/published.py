@@ -9,7 +9,7 @@ arm against loops rebuilt from what their authors' programs do, in processes of 
 003 call the package shm-rpc-bridge too. The ranks of 001 wait awake: more of them than CPUs take
 turns by luck, so that its three readers become as many as there are CPUs for, unless `--readers`
 names their number. Prints the median of the rounds' ratios, ours over theirs, with its 95 %
-interval; exit code 1 when a median is off by more than 15 %, 3 when nothing was compared.
+interval; exit code 1 when a median is off by more than 15 % (000: 10 %), 3 when nothing was compared.
 """
 
 import argparse
@@ -43,16 +43,17 @@ from ipclab.studies.round_trip import RoundTripStudy, published
 from ipclab.studies.shared_dict.levels import PUBLISHED_READERS
 from ipclab.studies.shared_dict.study import SharedDictStudy
 
-ROUNDS, TOLERANCE = 9, 0.15
+ROUNDS, TOLERANCE = 10, 0.15
+LISTED = 0.10  # of seed 000, whose program is printed whole
 SKIPPED = 3  # the exit code
 ROUND_TRIPS = {100: 2_000, 10_000: 2_000, 500_000: 200, 2_000_000: 100}
-RUN_LISTING = """
-import contextlib, io, json, runpy, sys
-import numpy
-numpy.mean = numpy.median
-with contextlib.redirect_stdout(io.StringIO()):
-    results = runpy.run_path(sys.argv[1], run_name="__main__")["results"]
-print(json.dumps([[float(r["write_time_ms"]) * 1e6, float(r["read_time_ms"]) * 1e6] for r in results]))
+IMPORTED = "import numpy as np\n"
+MEDIANS = f"{IMPORTED}np.mean = np.median\n"
+# It is run as a file, as published: where its heap lies follows from that, and a copy of the largest payload
+# takes 0.8 times as long by `python -c`.
+PRINTED = """
+import json, sys
+print(json.dumps([[float(r["write_time_ms"]) * 1e6, float(r["read_time_ms"]) * 1e6] for r in results]), file=sys.stderr)
 """
 Side = Callable[[], Times]
 
@@ -76,9 +77,9 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
         return found
 
     def theirs() -> Times:
-        command = [sys.executable, "-c", RUN_LISTING, str(program)]
+        command = [sys.executable, str(program)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
-        pairs = zip(MOVED.values(), json.loads(done.stdout), strict=True)
+        pairs = zip(MOVED.values(), json.loads(done.stderr), strict=True)
         return {
             f"000 {op} {size} B": ns
             for size, both in pairs
@@ -99,7 +100,7 @@ def listing(text: str) -> str:
         raise SystemExit(
             "published: the text holds no program; give the published report of seed 000"
         )
-    return found[0]
+    return found[0].replace(IMPORTED, MEDIANS, 1) + PRINTED
 
 
 def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Side, Side]:
@@ -185,7 +186,7 @@ def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
             f"ours {np.median(ours) / 1e3:>11,.1f} us  theirs {np.median(theirs) / 1e3:>11,.1f} us"
         )
         print(f"{name:<36} {times}  ratio {ratio:.3f} [{low:.3f}, {high:.3f}]", flush=True)
-        yield abs(ratio - 1) > TOLERANCE
+        yield abs(ratio - 1) > (LISTED if name.startswith("000") else TOLERANCE)
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from ipclab.commands.completed import (
     complete_placement,
     complete_run,
 )
-from ipclab.commands.options import agreed, die_with_make, profile_option, study_option
+from ipclab.commands.options import agree_before, die_with_make, profile_option, study_option
 from ipclab.console import PATH, SIZE, Words, say, say_wrong, shown_path
 from ipclab.paths import checkout
 from ipclab.session.progress import Progress
@@ -146,7 +146,7 @@ def measure(
         if request.launches:
             progress.say(told_of_tails(request.profile))
         request.points_wanted()  # what is wrong is told before others are waited for
-        agreed(told_before(request, scratch or checkout().data / "scratch"))
+        agree_before(told_before(request, scratch or checkout().data / "scratch"))
         with alone(progress.say, beside):
             done = session.measure_run(checkout(), request, progress)
         say([f"{len(done.points())} points in {shown_path(done.path)}"], err=True)

@@ -36,7 +36,7 @@ study_option = click.option(
 )
 
 
-def agreed(before: str) -> None:
+def agree_before(before: str) -> None:
     """Ask at a terminal whether what is told `before` shall be done; raises `click.Abort` for no."""
     if before and sys.stdin.isatty():
         click.confirm(f"{before} Go on?", default=True, abort=True, err=True)

@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from ipclab.commands.completed import complete_run
-from ipclab.commands.options import agreed, die_with_make, profile_option
+from ipclab.commands.options import agree_before, die_with_make, profile_option
 from ipclab.console import PATH, Words, say, say_wrong, shown_path
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout, typed
 from ipclab.report.rendering import check_out, format_option, lang_option, out_option
 from ipclab.session.progress import Progress
+from ipclab.store.run import RunFolder
 
 MOST_CAUSES = 20  # that are shown
 
@@ -58,7 +59,7 @@ def report(
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
         wanted = Request(profile=profile or (chosen.profile if chosen else "quick"))
-        agreed(told_before(wanted, paths.data / "scratch"))
+        agree_before(told_before(wanted, paths.data / "scratch"))
         chosen = reports.measure_first(paths, wanted.profile)
     assert chosen is not None  # noqa: S101  for the type checker
     say(origins.origin_lines([chosen]))
@@ -68,7 +69,17 @@ def report(
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
     say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
-    say(_more(chosen.profile))
+    say([_decided(chosen, langs[0]), *_more(chosen.profile)])
+
+
+def _decided(run: RunFolder, lang: str) -> str:
+    """Return how many of the texts' statements the run decides."""
+    from ipclab.claims.audit import claims
+    from ipclab.report.appendix.faithful import statements_decided
+    from ipclab.report.lab import lab_of
+
+    lab = lab_of(run, checkout(), lang)
+    return statements_decided(lab, claims(lab))
 
 
 def _more(measured: str) -> list[str]:

@@ -1,11 +1,13 @@
 """The runner: rounds over the whole run, a heat of each open question, in a seeded order.
 
-Every heat is made as often as a test needs at least, while there is time; those on which nothing
-rests are made later where that would take more than a share of it. After that the points of open
-questions get more, to the next look, until all are answered or hopeless, the launches are used up or
-the time has gone: the profile's, and more of it part by part while too many questions are open. If
-time is left, heats that were disturbed are made again. In the end the limits are measured again that
-give reason to doubt. Launches are added to the files of their points now and then.
+Every heat is made as often as a test needs at least, while there is time: first those of what the
+texts ran and their claims rest on, then all; those on which nothing rests are made later where that
+would take more than a share of it. After that the points of open questions get more, to the next
+look, until all are answered or hopeless, the launches are used up or the time has gone: the
+profile's, and more of it part by part while too many questions are open. What is left of the
+profile's time goes to what claims rest on and no contest compares, and to heats that were disturbed.
+In the end the limits are measured again that give reason to doubt. Launches are added to the files
+of their points now and then.
 """
 
 import hashlib
@@ -22,8 +24,10 @@ from ipclab.session.goals import Judged, kinds, left_out, next_goals
 from ipclab.session.progress import Progress
 from ipclab.session.state import BUDGET, DECIDED, State, besides_limits
 from ipclab.store.launch import Launch
+from ipclab.studies.interface import CLAIMED
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 
+CLAIMED_LAUNCHES = 30  # of a point that claims rest on: more make its value hardly any narrower
 LIMIT_REPEATS = 3  # what four times as many launches do not settle, the report says
 FIRST_SHARE = 0.6  # of the time for the first heats: what nothing rests on is left out above it
 WARM_SECONDS = 3.0  # of unrecorded heats at the start of a session, whose first launches run slow
@@ -81,6 +85,7 @@ class Rounds:
             if self.time.most_left() > 0 and any(state.lacks() for state in every):
                 self._least(self.time.most_left)
                 judged = judge(every)
+            self._stage(self._told_alone, lambda state: 0)
             self._stage(self._disturbed, State.lacks_undisturbed)
             lacking = [state.point.id for state in every if state.lacks()]
             for name in chain(lacking, *(pair.points for pair in judged.open)):
@@ -97,6 +102,7 @@ class Rounds:
         rest = (1 - FIRST_SHARE) * self.time.left()
         self._warm_up()
         if self.time.left() <= 0:  # a profile without time, or what is left of a killed run
+            self._stage(self._claimed, State.lacks)
             self._stage(self._lacking, State.lacks)
             return
         self._least(lambda: self.time.left() - rest)
@@ -113,6 +119,7 @@ class Rounds:
             most = self.time.most_left()
             self.left_out = left_out(self.states, self.heats, most, later_seconds())
 
+        self._stage(self._claimed, State.lacks, leave_out)
         self._stage(self._lacking, State.lacks, leave_out)
         self.left_out = ()
 
@@ -134,6 +141,26 @@ class Rounds:
         here = [name for name in heat if name not in self.left_out]
         states = self._compared(here)
         return self._going(here) if any(state.lacks() for state in states) else ()
+
+    def _claimed(self, heat: Sequence[str]) -> Sequence[str]:
+        """Return whom of `heat` lacks launches where a claim rests on one of it, or nobody."""
+        rests = any(self.states[name].precedence == CLAIMED for name in heat)
+        return self._lacking(heat) if rests else ()
+
+    def _told_alone(self, heat: Sequence[str]) -> Sequence[str]:
+        """Return those of `heat` on whose values claims rest and that no contest compares.
+
+        They go on while there is time: the more launches, the narrower their values.
+        """
+        if self.time.left() <= 0:
+            return ()
+        states = [self.states[name] for name in heat]
+        return [
+            state.point.id
+            for state in states
+            if state.alone and state.precedence == CLAIMED and not state.ended
+            if len(state.taken) < CLAIMED_LAUNCHES
+        ]
 
     def _disturbed(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom to launch of `heat`, if most of it was disturbed and there is time."""

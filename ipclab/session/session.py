@@ -176,6 +176,7 @@ class _Measuring:
             in_contest = point.id in in_contests or point.study in ALWAYS
             state.effort = self._study(point).of_point(point, state.effort, in_contest)
             state.precedence = self._study(point).precedence(point)
+            state.alone = not in_contest
         chosen = profile(self.request.profile)
         numbers, heats_made = (
             count(point_states.order + 1),

@@ -41,6 +41,7 @@ class State:
     earlier: bool = False  # sessions before have launches on disk
     allowed: float = FAILURES_ALLOWED
     precedence: int = 0  # the greater, the later it goes on where time is short
+    alone: bool = False  # no contest compares it
 
     def add(self, launch: Launch) -> None:
         """Take a launch into account, of this session or of one before."""

@@ -124,7 +124,13 @@ def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
         name: any(point.backend == cpu_pairs.NAME for point in points)
         for name, points in asked.items()
     }
-    assert have == {"smoke": False, "quick": False, "standard": True, "full": True}
+    assert have == {
+        "smoke": False,
+        "quick": False,
+        "standard": True,
+        "full": True,
+        "published": True,
+    }
     assert {point.backend for point in study.points(PROFILES["quick"], named)} == {cpu_pairs.NAME}
     assert cpu_pairs.NAME not in {
         point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))

@@ -64,9 +64,10 @@ def test_every_experiment_scales_with_the_cores(
     counted = {int(point.levels["threads"]) for point in points}
     multiples = (1, 2, 4) if profile == "full" else (1, 2)
     scaled = {min(multiple * cores, 1024) for multiple in multiples}
-    assert scaled <= counted
+    as_texts = PROFILES[profile].as_texts
+    assert as_texts or scaled <= counted
     published = counted - {1, 2} - scaled
-    assert all(count <= 2 * cores for count in published)
+    assert as_texts or all(count <= 2 * cores for count in published)
     for point in points:
         levels = point.levels
         assert len(roles_of_mix(str(levels["roles"]))) == levels["threads"]
@@ -77,7 +78,7 @@ def test_every_experiment_scales_with_the_cores(
         assert str(levels["cache"]) in point.block
         assert point.size_bytes == file_sets(profile)[str(levels["set"])].bytes
     drawn = [point for point in points if sweeps.in_timeline(point)]
-    assert {str(point.levels["arm"]) for point in drawn} == {"serial", "roles", "map"}
+    assert as_texts or {str(point.levels["arm"]) for point in drawn} == {"serial", "roles", "map"}
 
 
 def test_quick_fits_and_full_is_as_published() -> None:
@@ -85,6 +86,7 @@ def test_quick_fits_and_full_is_as_published() -> None:
     assert [file_sets(name)["massive"].count for name in [*PROFILES][1:]] == [
         5_000,
         10_000,
+        1_000_000,
         1_000_000,
     ]
     large = file_sets("full")["large"]

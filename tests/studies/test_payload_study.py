@@ -82,6 +82,7 @@ def test_the_arms_and_their_levels() -> None:
         "file": 1,
         "handover": 3 * len(SEGMENTS),
         "tcp": 14,
+        "v0.9": 4,
     }
     listing = ("published", "one-thread")
     assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {

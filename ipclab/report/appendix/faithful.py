@@ -10,8 +10,7 @@ not say) and one of
 * `level`: a factor whose levels hold those of the text, or lack some; `begins` is what numbers among them begin with,
   `shown` as which factor they are written;
 * `metric` (`op.metric`, over `share` or `times` another one), `column`, `each` (samples of an op in a launch) or `set`
-  (`of` a file set): a number of each point, which may be so many times the text's (alike `within` a factor, or when
-  `more`);
+  (`of` a file set): a number of each point, which may be so many times the text's (enough when `more`);
 * `fact`: of the machine; `least` where the text names the least version.
 
 `effect` names what was measured both ways: see `[effects]` there.
@@ -25,6 +24,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.lab.data import Data
 from ipclab.report.appendix.words_of_texts import WORDS
 from ipclab.stats.quantity import Quantity
@@ -50,6 +50,7 @@ OF_MACHINE = N_("Machine")
 RANGE = N_("{low} to {high}")
 CHANGES = N_("{k} of {n} values, {low} to {high} times")
 BUT = N_("identical but for: {rows}")
+DECIDED = N_("Of {n} statements that this machine can test, {m} are decided.")
 IDENTICAL = N_("identical in all {n} parameters")
 OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
 OF_TEXT = N_("{what} ({parts})")
@@ -71,7 +72,7 @@ MACHINE = {
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Faithfulness:
     """A parameter of a published experiment: as the text, here, and how these relate.
 
     `times` are the least and the most that a number here is of the text's; `lacking` the text's
@@ -98,7 +99,7 @@ class Parameter:
         return self.how not in (SAME, UNSTATED) and not enough
 
 
-def parameters(lab: Data, study: str) -> list[Parameter]:
+def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
     """Return the parameters of what the text of `study` did; none for a study without a text."""
     known = studies().get(study)
     told = table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
@@ -121,7 +122,7 @@ def parameters(lab: Data, study: str) -> list[Parameter]:
 
 def _of(
     lab: Data, frame: pd.DataFrame, experiment: Mapping[str, Any], told: Mapping[str, Any]
-) -> Iterator[Parameter]:
+) -> Iterator[Faithfulness]:
     """Yield the parameters of one experiment, of the first of its arms that the run has."""
     name = experiment["name"]
     arms = [arm for arm in experiment["arms"] if arm in set(frame.get("arm", ()))]
@@ -135,13 +136,13 @@ def _of(
             yield _fact(lab, name, row)
         elif arm is None:
             text = row.get("text", "")
-            yield Parameter(name, row["what"], text, "", LACKING, row.get("unit", ""))
+            yield Faithfulness(name, row["what"], text, "", LACKING, row.get("unit", ""))
         else:
             effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
             yield _compared(lab, name, row, arm, experiment.get("where", {}), effect)
 
 
-def _fact(lab: Data, name: str, row: Mapping[str, Any]) -> Parameter:
+def _fact(lab: Data, name: str, row: Mapping[str, Any]) -> Faithfulness:
     here = lab.run.about["machine"]["facts"].get(row["fact"]) or ""
     text = row.get("text", "")
     if not text or not here:
@@ -150,7 +151,7 @@ def _fact(lab: Data, name: str, row: Mapping[str, Any]) -> Parameter:
         how = SAME if _version(str(here)) >= _version(text.rstrip("+")) else OTHER
     else:
         how = SAME if text.lower() in str(here).lower() else OTHER
-    return Parameter(name, row["what"], text, here, how)
+    return Faithfulness(name, row["what"], text, here, how)
 
 
 def _version(text: str) -> list[int]:
@@ -164,11 +165,13 @@ def _compared(
     arm: pd.DataFrame,
     where: Mapping[str, Any],
     effect: list[Quantity],
-) -> Parameter:
+) -> Faithfulness:
     text, what, unit = row.get("text", ""), row["what"], row.get("unit", "")
     if "here" in row:
         same = SAME if text == row["here"] else OTHER
-        return Parameter(name, what, text, row["here"], row.get("how", same), unit, effect=effect)
+        return Faithfulness(
+            name, what, text, row["here"], row.get("how", same), unit, effect=effect
+        )
     if "level" in row:
         factor = row["level"]
         own = {key: level for key, level in where.items() if key != factor}
@@ -182,21 +185,20 @@ def _compared(
         how = LACKING if lacking else SAME
         why = _reason(lab, row, arm, lacking)
         factor = row.get("shown", factor)
-        return Parameter(
+        return Faithfulness(
             name, what, text, ran, how, unit, lacking=lacking, why=why, factor=factor, effect=effect
         )
     rows = _narrowed(arm, {**where, **row.get("only", {})})
     numbers = [float(number) for number in _numbers(lab, row, rows)]
     if not numbers:
-        return Parameter(name, what, text, "", LACKING, unit, effect=effect)
+        return Faithfulness(name, what, text, "", LACKING, unit, effect=effect)
     low, high = min(numbers), max(numbers)
     if text == "":
-        return Parameter(name, what, text, (low, high), UNSTATED, unit, effect=effect)
-    within = row.get("within", 1 + ALMOST)
-    same = text / within <= low and high <= text * within
+        return Faithfulness(name, what, text, (low, high), UNSTATED, unit, effect=effect)
+    same = abs(low - text) <= ALMOST * text and abs(high - text) <= ALMOST * text
     how, times = (SAME if same else TIMES), (low / text, high / text)
     more = row.get("more", False)
-    return Parameter(name, what, text, (low, high), how, unit, times, more=more, effect=effect)
+    return Faithfulness(name, what, text, (low, high), how, unit, times, more=more, effect=effect)
 
 
 def _reason(lab: Data, row: Mapping[str, Any], arm: pd.DataFrame, lacking: Iterable[Any]) -> str:
@@ -258,7 +260,7 @@ def _effect(lab: Data, frame: pd.DataFrame, told: Mapping[str, Any]) -> list[Qua
 
 
 def faithful(lab: Data, study: str) -> pd.DataFrame:
-    """Return `parameters` in the reader's words, for `lab.table`: a row each, indexed by what."""
+    """Return `faithfulness` in the reader's words, for `lab.table`: a row each, indexed by what."""
     rows = [
         {
             "experiment": _word(lab, one.experiment),
@@ -268,7 +270,7 @@ def faithful(lab: Data, study: str) -> pd.DataFrame:
             "how": _how(lab, one),
             "effect": _changes(lab, one.effect),
         }
-        for one in parameters(lab, study)
+        for one in faithfulness(lab, study)
     ]
     heads = {name: lab.words.translate(head) for name, head in COLUMNS.items()}
     frame = pd.DataFrame(rows, columns=[*COLUMNS]).rename(columns=heads)
@@ -277,7 +279,7 @@ def faithful(lab: Data, study: str) -> pd.DataFrame:
 
 def identical_but(lab: Data, study: str) -> str:
     """Return in one line what differs from the text of `study`; "" for a study without a text."""
-    every = parameters(lab, study)
+    every = faithfulness(lab, study)
     stated = [one for one in every if one.how != UNSTATED]
     differing = dict[str, dict[str, None]]()
     for one in (one for one in stated if one.differs):
@@ -291,7 +293,7 @@ def identical_but(lab: Data, study: str) -> str:
     return lab.say(BUT, rows=lab.words.joined(rows, N_("; ")))
 
 
-def _briefly(lab: Data, one: Parameter) -> str:
+def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
     if isinstance(one.text, list):
         return lab.say(OF_COUNT, here=str(len(one.here)), text=str(len(one.text)))
@@ -302,15 +304,22 @@ def _briefly(lab: Data, one: Parameter) -> str:
 
 def as_published(lab: Data, study: str) -> bool:
     """Tell whether a document may say so of `study`: no parameter is another one than the text's."""
-    every = parameters(lab, study)
+    every = faithfulness(lab, study)
     return bool(every) and not any(one.differs for one in every if one.what not in MACHINE.values())
+
+
+def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
+    """Return how many of the statements in `claims` (see there) that can be tested here are decided."""
+    testable = claims[claims.here != NOT_TESTABLE]
+    count = int(testable.here.isin([HOLDS, FAILS]).sum())
+    return lab.say(DECIDED, n=len(testable), m=count)
 
 
 def _word(lab: Data, text: str) -> str:
     return lab.words.translate(WORDS.get(text, text)) if text else ""
 
 
-def _told(lab: Data, one: Parameter, value: Any) -> str:
+def _told(lab: Data, one: Faithfulness, value: Any) -> str:
     """Return what a side of a parameter is, in words: levels, a range of numbers, a name."""
     if isinstance(value, list):
         return lab.words.joined(
@@ -330,7 +339,7 @@ def _number(lab: Data, number: float, unit: str) -> str:
     return lab.words.numbers.number(number, 0 if float(number).is_integer() else 1)
 
 
-def _how(lab: Data, one: Parameter) -> str:
+def _how(lab: Data, one: Faithfulness) -> str:
     if one.how == LACKING and not one.lacking:
         return lab.words.translate(NOT_RUN)
     levels = lab.words.joined([lab.level(one.factor, level) for level in one.lacking])
@@ -353,7 +362,7 @@ def _changes(lab: Data, effect: list[Quantity]) -> str:
     return lab.say(CHANGES, k=len(changed), n=len(effect), low=low, high=high)
 
 
-def differences(lab: Data) -> dict[str, str]:
+def differences_by_study(lab: Data) -> dict[str, str]:
     """Return `identical_but` of each study of the run that has a text, for the table of claims."""
     said = {name: identical_but(lab, name) for name in studies()}
     return {name: line for name, line in said.items() if line}

@@ -39,7 +39,9 @@ LOOPBACK = "127.0.0.1"
 MOST = {"recv-4096": 4096, "recv-rest": 1 << 30}  # bytes that one `recv` asks for
 
 
-def send(worker: Worker, size: int, seed: int, sampling: dict[str, int], **others: object) -> Turns:
+def send_as_v09(
+    worker: Worker, size: int, seed: int, sampling: dict[str, int], **others: object
+) -> Turns:
     """Be the sender: `START` is the clock before it connects."""
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
@@ -68,7 +70,7 @@ def send(worker: Worker, size: int, seed: int, sampling: dict[str, int], **other
         count = DISCARDED + operations(each_ns, **sampling) + LOOKED
 
 
-def receive(worker: Worker, size: int, seed: int, receive: str, **others: object) -> Turns:
+def receive_as_v09(worker: Worker, size: int, seed: int, receive: str, **others: object) -> Turns:
     """Be the receiver; `END` is the clock when the array is there.
 
     Raises `LabError` when somebody else had connected.

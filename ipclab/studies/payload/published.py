@@ -18,26 +18,33 @@ from ipclab.spawn.worker import Worker
 from ipclab.studies.payload import MOVED
 
 ITERATIONS = 100
+SIDE = 512  # of a matrix whose product all threads of a BLAS library have a part in
 ENLARGE = "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
-def write_then_read(worker: Worker, size: int, seed: int, **others: object) -> None:
+def write_then_read(
+    worker: Worker, size: int, seed: int, arm: str = "published", **others: object
+) -> None:
     """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times.
 
     The published program goes through its sizes in one process: smaller ones come first and are not
     kept. It is a fresh interpreter that has just imported NumPy, whose BLAS library starts a thread
     for each further CPU. These spin for a while before they sleep, and a process with running
     threads must interrupt their CPUs at every unmap. Arm `published` therefore runs this in a fresh
-    interpreter, arm `one-thread` without such threads.
+    interpreter and has them spin again, since a worker loads more than the program before it begins
+    (a thread that runs is interrupted in less time than a CPU that sleeps); arm `one-thread` runs
+    it without such threads.
     """
-    data = floats(size, seed)
+    if arm == "published":
+        spin_again()
     for earlier in (moved for moved in MOVED.values() if moved < size):
-        smaller = floats(earlier, seed)
+        smaller = drawn_as_published(earlier, seed)
         with room(worker, earlier) as path:
             for step in steps(path, smaller).values():
                 for _ in range(ITERATIONS):
                     step()
+    data = drawn_as_published(size, seed)
     with room(worker, size) as path:
         # No warm-up and no removal between iterations: the first write alone allocates the pages,
         # as published.
@@ -49,6 +56,12 @@ def write_then_read(worker: Worker, size: int, seed: int, **others: object) -> N
         if path.read_bytes() != data.tobytes():
             why = "the payload changed in /dev/shm"
             raise PayloadError("what was read is not what was written", why)
+
+
+def spin_again() -> None:
+    """Have NumPy's threads do some work, after which they spin as they do when they have started."""
+    square = np.ones((SIDE, SIDE))
+    _ = square @ square
 
 
 @contextmanager
@@ -67,6 +80,12 @@ def room(worker: Worker, size: int) -> Iterator[Path]:
         yield path
     finally:
         path.unlink(missing_ok=True)
+
+
+def drawn_as_published(size: int, seed: int) -> Floats:
+    """Return `size` bytes of random float32, made of float64 whose memory the allocator then has."""
+    made: Floats = np.random.RandomState(seed).rand(size // 4).astype(np.float32)
+    return made
 
 
 def floats(size: int, seed: int | Sequence[int]) -> Floats:

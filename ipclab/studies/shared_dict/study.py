@@ -102,6 +102,8 @@ class SharedDictStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
         writes = math.ceil(WRITES / (min(FEW, profile.least_launches) * turns))
+        if profile.as_texts and point.backend != "zmq-push":
+            writes = 1  # the text's program writes once
         arguments = {"backend": point.backend, **point.levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
         return spread(["writer", *readers], f"{HERE}:use_dictionary", arguments, placement)

@@ -48,7 +48,7 @@ class StreamStudy(Study):
     """All mechanisms over size and placement; then window, work, consumers, rate alone."""
 
     name = "stream"
-    named_only = ("smoke", "quick", "published")
+    named_only = ("quick", "published")
     factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
         name: tuple(LEVELS[name]) for name in SWEPT
     }

@@ -1,0 +1,158 @@
+"""What is said to be as published follows from the run, and from nothing else."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ipclab.report.appendix import faithful as module
+from ipclab.report.appendix.faithful import (
+    LACKING,
+    OTHER,
+    SAME,
+    TIMES,
+    UNSTATED,
+    Faithfulness,
+    faithful,
+    faithfulness,
+    identical_but,
+    statements_decided,
+)
+from ipclab.stats.quantity import Quantity
+from ipclab.words.words import Words
+
+FACTS = {"python": "3.11.7", "pyzmq": "27.3.0", "go": "1.27.3"}
+ROWS = [(100, "a", 50_000), (100, "b", 50_000), (2_000_000, "a", 40), (2_000_000, "b", 11)]
+
+
+def lab(**notes: Any) -> Any:
+    words = Words.load("en")
+    about = {"machine": {"facts": FACTS}, "points": {}, "notes": notes}
+    made = SimpleNamespace(run=SimpleNamespace(about=about, profile="quick"), words=words)
+    made.level = words.level
+
+    def say(text: str, /, **more: Any) -> str:
+        return words.translate(text).format(**more)
+
+    made.say = say
+    return made
+
+
+def trips() -> pd.DataFrame:
+    rows = [
+        {
+            "study": "round_trip", "arm": "published", "point": f"{size} {backend}", "size_bytes": size,
+            "backend": backend, "placement": "free", "op": "launch", "metric": "iterations",
+            "value": float(count), "launches": 5, "samples": 500,
+        }
+        for size, backend, count in ROWS
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def compared(row: dict[str, Any], frame: pd.DataFrame | None = None, **where: Any) -> Faithfulness:
+    rows = trips() if frame is None else frame
+    return module._compared(lab(), "Round trips", {"what": "Round trips", **row}, rows, where, [])
+
+
+def test_a_count_is_the_texts_or_so_many_times_it() -> None:
+    row = {"text": 50_000, "metric": "launch.iterations"}
+    whole = compared(row, size_bytes=100)
+    assert (whole.how, whole.here, whole.differs) == (SAME, (50_000, 50_000), False)
+    part = compared(row, size_bytes=2_000_000)
+    assert (part.how, part.here, part.differs) == (TIMES, (11, 40), True)
+    assert part.times == pytest.approx((11 / 50_000, 40 / 50_000))
+    one_of_two = trips().assign(value=[50_000.0, 49_999.0, 50_000.0, 50_000.0])
+    assert compared(row, one_of_two).how == TIMES
+
+
+def test_more_launches_than_the_text_differ_in_nothing_but_fewer_do() -> None:
+    row = {"text": 1, "column": "launches", "more": True}
+    assert not compared(row).differs
+    assert compared({**row, "text": 10}).differs
+    assert compared({"text": 1, "column": "launches"}).differs
+
+
+def test_levels_that_were_not_run_are_named() -> None:
+    sizes = compared({"text": [100, 10_000, 2_000_000], "level": "size_bytes"})
+    assert (sizes.how, sizes.lacking, sizes.here) == (LACKING, (10_000,), [100, 2_000_000])
+    assert compared({"text": [100], "level": "size_bytes"}).how == SAME
+    assert compared({"text": [100], "level": "size_bytes"}, placement="cross").how == LACKING
+
+
+def test_what_was_not_measured_is_not_said_to_be_the_same() -> None:
+    for row in (
+        {"text": 1, "metric": "launch.absent"},
+        {"text": 1, "each": "write"},
+        {"text": 40, "set": "large"},
+    ):
+        one = compared(row)
+        assert (one.how, one.here, one.differs) == (LACKING, "", True)
+
+
+def test_files_are_those_that_the_run_made() -> None:
+    made = lab(file_io={"sets": {"large": {"count": 8, "bytes": 536_870_912}}})
+    rows = {"files": {"text": 40}, "bytes": {"text": 536_870_912, "of": "bytes"}}
+    hows = [
+        module._compared(made, "", {"what": what, "set": "large", **row}, trips(), {}, [])
+        for what, row in rows.items()
+    ]
+    assert [(one.how, one.times) for one in hows] == [(TIMES, (0.2, 0.2)), (SAME, (1.0, 1.0))]
+
+
+@pytest.mark.parametrize(
+    ("row", "how"),
+    [
+        ({"fact": "python"}, UNSTATED),
+        ({"fact": "absent", "text": "3.14"}, UNSTATED),
+        ({"fact": "python", "text": "3.14"}, OTHER),
+        ({"fact": "python", "text": "3.8+", "least": True}, SAME),
+        ({"fact": "go", "text": "1.28+", "least": True}, OTHER),
+    ],
+)
+def test_versions_stand_beside_those_of_the_text(row: dict[str, Any], how: str) -> None:
+    assert module._fact(lab(), "", {"what": "Python", **row}).how == how
+
+
+def told(monkeypatch: pytest.MonkeyPatch, *made: Faithfulness) -> tuple[str, pd.DataFrame]:
+    monkeypatch.setattr(module, "faithfulness", lambda lab, study: [*made])
+    return identical_but(lab(), "round_trip"), faithful(lab(), "round_trip")
+
+
+def test_the_line_names_every_difference_and_says_so_of_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    same = Faithfulness("Round trips", "Warm-up", 100, 100, SAME)
+    assert told(monkeypatch, same)[0] == "identical in all 1 parameters"
+    part = Faithfulness(
+        "Round trips", "Round trips", 50_000, (578, 578), TIMES, times=(0.01156,) * 2
+    )
+    sizes = Faithfulness(
+        "Round trips", "Size", [100, 500], [100], LACKING, lacking=(500,), factor="size_bytes"
+    )
+    line, table = told(monkeypatch, same, part, sizes)
+    assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2)"
+    hows = [*table.Faithful]
+    assert hows[:2] == ["same", "× 0.0116"]
+    assert hows[2].startswith("not run here: 500") and "quick" in hows[2]
+
+
+def test_what_both_ways_were_measured_says_how_many_values_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    effect = [Quantity(2.1, "", 1.8, 2.4), Quantity(1.0, "", 0.9, 1.1)]
+    one = Faithfulness("Round trips", "Placement", "free", "free", SAME, effect=effect)
+    _, table = told(monkeypatch, one)
+    assert [*table["Changes the result"]] == ["1 of 2 values, 1 to 2.1 times"]
+
+
+def test_a_study_without_a_text_has_no_parameters() -> None:
+    assert faithfulness(lab(), "stream") == []
+    assert identical_but(lab(), "stream") == ""
+
+
+def test_statements_are_counted_that_this_machine_can_test() -> None:
+    table = pd.DataFrame({"here": ["holds", "fails", "undecided", "not testable here"]})
+    said = statements_decided(lab(), table)
+    assert said == "Of 3 statements that this machine can test, 2 are decided."
