@@ -41,7 +41,7 @@ COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes
 	--no-emit-package ipclab-more --no-emit-package ipclab-answers
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup tools report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
+.PHONY: help setup tools report compare choose history measure test all-tests test-fast check-code check doctor lab clean lock newest reference pictures words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -102,6 +102,11 @@ clean: setup ## remove what a killed run left behind
 lock: tools ## pin the newest packages that the pyproject.toml files allow
 	@$(COMPILE) --upgrade --extra published --extra queues --group setup pyproject.toml packages/*/pyproject.toml -o requirements.lock
 	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
+
+newest: ## run all tests with the newest packages that are allowed, in a clone of what is committed
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; git clone --quiet . "$$folder/ipclab"; \
+	$(MAKE) -C "$$folder/ipclab" lock; git -C "$$folder/ipclab" diff --unified=0 requirements.lock | grep '^[-+][a-z]' || true; \
+	$(MAKE) -C "$$folder/ipclab" all-tests
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
 	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 12
