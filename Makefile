@@ -40,7 +40,7 @@ COMPILE := $(RUN_PYTHON) -m uv pip compile --quiet --universal --generate-hashes
 	--python-version 3.11 --no-emit-package ipclab --no-emit-package ipclab-more
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup tools report compare choose measure test all-tests test-fast check-code check doctor lab clean lock reference pictures words
+.PHONY: help setup tools report compare choose measure test test-all all-tests test-fast check-code check doctor lab clean lock newest reference pictures words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ test: tools ## check the code, run the tests
 all-tests: tools  # beside the checks, of which types take long on one CPU
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER)
 
+test-all: tools ## all tests, with those of every combination, types of tests, kill storms and simulations
+	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'slow or not slow'
+
 test-fast: tools ## the quick tests, for daily work
 	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
 
@@ -98,6 +101,11 @@ clean: setup ## remove what a killed run left behind
 lock: tools ## pin the newest packages that the pyproject.toml files allow
 	@$(COMPILE) --upgrade --extra published --extra queues --extra more --group setup pyproject.toml -o requirements.lock
 	@$(COMPILE) --upgrade --group dev -c requirements.lock -o requirements-dev.lock
+
+newest: ## run all tests with the newest packages that are allowed, in a clone of what is committed
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; git clone --quiet . "$$folder/ipclab"; \
+	$(MAKE) -C "$$folder/ipclab" lock; git -C "$$folder/ipclab" diff --unified=0 requirements.lock | grep '^[-+][a-z]' || true; \
+	$(MAKE) -C "$$folder/ipclab" all-tests
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its pictures with it
 	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 12

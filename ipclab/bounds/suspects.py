@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
-from ipclab.bounds import limits
+from ipclab.bounds import busy, limits
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.store.run import RunFolder
@@ -47,9 +47,20 @@ def results_below_copies(run: RunFolder, studies: Iterable[str] = ()) -> list[st
     return lines
 
 
+def shares_beyond_cpus(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
+    """Return a line for each result that kept more CPUs busy than there were."""
+    facts = run.about["machine"].get("facts", {})
+    lines = list[str]()
+    for study in list(studies) or derived.studies_measured(run):
+        lines += busy.beyond_cpus(derived.read_frame(run, study, "points"), facts)
+    return lines
+
+
 def check_limits(run: RunFolder, studies: Iterable[str] = ()) -> None:
-    """Raise `LabError` for results of `studies` (or all) faster than memcpy can be."""
-    if wrong := results_below_copies(run, studies):
+    """Raise `LabError` for results of `studies` (or all) that no hardware gives: faster than memcpy
+    can be, or on more CPUs than there are.
+    """
+    if wrong := [*results_below_copies(run, studies), *shares_beyond_cpus(run, studies)]:
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results of {run.id} are physically impossible", wrong[0], fix)
 

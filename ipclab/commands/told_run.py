@@ -10,6 +10,7 @@ from ipclab.frames import derived
 from ipclab.frames.points import KEY, VALUES
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
+from ipclab.stats.compare import SLOWER
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ALWAYS
 from ipclab.words.catalogue import SOURCE
@@ -61,10 +62,18 @@ def _rows(data: Data, study: str, medians: pd.DataFrame) -> Iterator[tuple[str, 
 
 
 def _beside(contests: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return what each mechanism is beside, by point and op: the fastest of its contest."""
+    """Return what each mechanism is beside, by point and op: the one with the least median.
+
+    That is the fastest only where all others were shown to be slower; one that is alone in its
+    contest is beside nothing.
+    """
     said: dict[tuple[str, str], str] = {}
-    for row in contests.itertuples():
-        said.setdefault((str(row.point), str(row.op)), f"the fastest of {row.mechanisms}")
-        how = f"{row.verdict}, {row.ratio:.2f} x {row.fastest}"
-        said.setdefault((str(row.other_point), str(row.op)), how)
+    paired = contests[contests.other_point != ""]
+    for (point, op), rivals in paired.groupby(["point", "op"], sort=False):
+        slower = (rivals.verdict == SLOWER).all()
+        word = "the fastest" if slower else "the least median"
+        said.setdefault((str(point), str(op)), f"{word} of {len(set(rivals.other_point)) + 1}")
+        for row in rivals.itertuples():
+            how = f"{row.verdict}, {row.ratio:.2f} x {row.fastest}"
+            said.setdefault((str(row.other_point), str(op)), how)
     return said

@@ -22,6 +22,7 @@ from ipclab.spawn.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
 QUEUED = "queued_share"
+BUSY = "busy_cpus"  # CPU time over the time in which it was counted
 WAKE_NS = 10_000  # until a process that was woken runs on an idle CPU: what no other task causes
 if TYPE_CHECKING:
     Stamps = array[int]
@@ -154,22 +155,23 @@ class Worker:
     def counting(self, op: str, operations: int) -> Iterator[None]:
         """Count faults, switches and CPU time per operation over the `operations` done inside.
 
-        Beside them stands the share of the time for which this process was ready but waited for a
-        CPU. All recorded turns are counted together.
+        Beside them stand the share of the time for which this process was ready but waited for a
+        CPU, and how many CPUs it kept busy in that time. All recorded turns are counted together.
         """
-        before = (*usage(), queued_ns(), time.perf_counter_ns())
+        # The time holds all that is counted, and what asking /proc takes is in neither.
+        before = (queued_ns(), time.perf_counter_ns(), *usage())
         yield
         if not self.recording:
             return
-        elapsed = time.perf_counter_ns()
-        queued = queued_ns()
-        after = (*usage(), queued, elapsed)
+        used, elapsed = usage(), time.perf_counter_ns()
+        after = (queued_ns(), elapsed, *used)
         sums = self._sums[op]
         sums["operations"] += operations
-        for name, early, late in zip((*COUNTERS, QUEUED, "ns"), before, after, strict=True):
+        for name, early, late in zip((QUEUED, "ns", *COUNTERS), before, after, strict=True):
             sums[name] += late - early
         counted = {name: sums[name] / max(1, sums["operations"]) for name in COUNTERS}
         counted[QUEUED] = max(0, sums[QUEUED]) / max(1, sums["ns"])
+        counted[BUSY] = sums["cpu_ns"] / max(1, sums["ns"])
         self.outcome.counters[op] = counted
 
 

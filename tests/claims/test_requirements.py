@@ -286,7 +286,7 @@ def test_words_have_the_bounds_of_the_rule_in_any_unit(tmp_path: Path, paths: Pa
     words = BETWEEN.replace("at most {bound:us,int}", "{low:us,int} to {high}, within {of} of it")
     text = words + 'figures = { of = "9 us" }\n'  # an amount that is no bound, beside the bounds
     (row,) = requirements(lab_with(tmp_path, paths, run, text)).itertuples()
-    said = row.requirement.replace("\N{NO-BREAK SPACE}", " ")
+    said = str(row.requirement).replace("\N{NO-BREAK SPACE}", " ")
     assert said == "Every answer takes 1 µs to 2.00 µs, within 9.00 µs of it."
 
 

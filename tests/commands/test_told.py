@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import pandas as pd
 import pytest
 
 from ipclab.commands.bundles import pack, unpack
 from ipclab.commands.measure import measure
-from ipclab.commands.told_run import COLUMNS, MOST_ROWS, median_lines
+from ipclab.commands.told_run import COLUMNS, MOST_ROWS, _beside, median_lines
 from ipclab.console import aligned
 from ipclab.errors import UsageError
 from ipclab.lab.named import run_named
@@ -34,9 +35,27 @@ def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:
     assert [row.split()[1] for row in rows] == ["unix", "tcp"] or len(rows) == 2
     for row in rows:
         assert row.startswith("round_trip") and "µs [" in row and "100 B" in row
-    assert sum("the fastest of 2" in row for row in rows) == 1
+    assert sum("the least median of 2" in row for row in rows) == 1  # few launches show nothing
     assert last == f"as pages: ipclab report --run {run.id} --lang en"
     assert median_lines(paths, run, ["payload"]) == []
+
+
+def contest(**rows: list[object]) -> pd.DataFrame:
+    """Return the contest of unix, whose median is the least, with what is known of its rivals."""
+    head = {"point": "unix-cross", "op": "round-trip", "fastest": "unix"}
+    return pd.DataFrame(rows).assign(**head)
+
+
+def test_the_fastest_is_called_so_where_all_others_are_shown_to_be_slower() -> None:
+    key, other = ("unix-cross", "round-trip"), ("pipe-cross", "round-trip")
+    for verdict, ratio, word in (
+        ("slower", 1.2, "the fastest of 2"),
+        ("not tested", 0.91, "the least median of 2"),
+        ("undecided", 1.01, "the least median of 2"),
+    ):
+        said = _beside(contest(other_point=["pipe-cross"], verdict=[verdict], ratio=[ratio]))
+        assert said == {key: word, other: f"{verdict}, {ratio:.2f} x unix"}
+    assert _beside(contest(other_point=[""], verdict=[""], ratio=[float("nan")])) == {}
 
 
 def test_more_rows_than_a_person_reads_are_counted(

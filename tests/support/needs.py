@@ -28,7 +28,7 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class Plant:
-    """A mechanism: ns of a message by size, how many times that is its p99, ns of CPU per message,
+    """A mechanism: ns of a message by size, how many times that is its p99, the CPUs that it keeps busy,
     and its faults.
     """
 
@@ -89,8 +89,8 @@ def _rows(
     times = {"p50": ns * luck, "p99": ns * plant.tail * luck}
     told = [(op, metric, "ns", values) for metric, values in times.items()]
     told += [
-        ("sent", "cpu_ns", "ns", ns * plant.cpu * luck / 2),
-        ("received", "cpu_ns", "ns", ns * plant.cpu * luck / 2),
+        (end, "busy_cpus", "count", np.full(len(luck), plant.cpu / 2))
+        for end in ("sent", "received")
     ]
     told += [("launch", "closed_per_second", "1/s", 1e9 / (ns * luck))] if rate else []
     facts = {

@@ -22,6 +22,7 @@ from ipclab.report.pages.pandoc import Tree
 from ipclab.report.pictures import print_fonts
 from ipclab.tables.table import Table
 
+MAIN = "main.typ"
 _TEXT_WIDTH_PT = 470  # of a page in print
 _WHOLE_LINES = 8  # of a table that stays on one page
 _SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
@@ -79,8 +80,10 @@ class Sheet:
 
         document = msgspec.json.encode({**self.data, "fit": fit})
         if document not in self.compilers:
+            main = self.folder / MAIN  # a file: one of bytes cannot be used twice in every Typst
+            main.write_text(self.main, "utf-8")
             self.compilers[document] = typst.Compiler(
-                self.main.encode(),
+                main,
                 root=self.folder,
                 sys_inputs={"document": document.decode()},
                 font_paths=print_fonts(),

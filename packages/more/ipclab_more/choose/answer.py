@@ -2,8 +2,8 @@
 
 A mechanism fits when what the need demands of it was measured to hold, and is excluded when it was
 measured not to. Those that are left are one contest over their launches, a mix of sizes as one
-time. What was not measured is never decided by an estimate: lines between measured sizes are shown,
-marked, and judged by nobody. Pure.
+time. What was not measured leaves the others decided, and is named. It is never decided by an
+estimate: lines between measured sizes are shown, marked, and judged by nobody. Pure.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from ipclab.stats.enough import launches_more
 from ipclab.stats.paired import FEWEST_HEATS
 from ipclab.stats.product import Ends
 from ipclab.stats.quantity import Quantity, missing
-from ipclab.stats.sessions import LEAST, several
+from ipclab.stats.sessions import several
 from ipclab_more.choose.candidates import (
     BEST,
     MEASURED_DEMANDS,
@@ -43,9 +43,9 @@ class Answer:
 
     `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
     `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
-    each point that the run lacks. `launches` and `seconds` are what deciding would take, infinite
-    where no number of launches is known to; of a run of several sessions `sessions` is, in place of
-    both.
+    each point that the run lacks, of which the answer says nothing. `launches` and `seconds` are
+    what deciding among those that it has would take, infinite where no number of launches is known
+    to; of a run of several sessions `sessions` is, in place of both.
     """
 
     need: Need
@@ -63,6 +63,31 @@ class Answer:
         """Return the mechanisms that were not shown to be worse than the fastest, it first."""
         return list(self.rows[self.rows.status == BEST].backend)
 
+    @property
+    def unmeasured(self) -> list[str]:
+        """Return the mechanisms that may fit and of which the run lacks something, sorted."""
+        return sorted(set(self.missing.backend))
+
+    @property
+    def unknown(self) -> list[str]:
+        """Return what the need demands of the best and no more launches of these points can show."""
+        asked = dict[str, None]()
+        for row in self.rows[self.rows.status == BEST].itertuples():
+            asked |= dict.fromkeys(untold(row.open, row.cpus))
+        return list(asked)
+
+
+def untold(demands: Iterable[str], cpus: Quantity) -> list[str]:
+    """Return those of the open `demands` of a mechanism that more launches of its points cannot show.
+
+    Its `cpus` are absent where a run does not tell them.
+    """
+    return [
+        demand
+        for demand in demands
+        if demand not in MEASURED_DEMANDS or (demand == "cpus" and not cpus)
+    ]
+
 
 def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
@@ -76,14 +101,15 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     lacking = _lacking(fitting, FEWEST_HEATS)
     launches = sessions = 0.0
     state = ANSWERED if best else NOTHING
-    settled = all(candidate.settled for candidate in best)
-    if len(measured) < len(fitting) or not settled:
+    if not measured and fitting:
+        state = UNDECIDED
+    elif not all(candidate.settled for candidate in best):
         state = UNDECIDED
         more = [_launches_more(candidate, frames.bound) for candidate in best]
         if _between_sessions(measured):  # each is of all mechanisms
-            sessions = max(*more, LEAST if len(lacking) else 0.0)
+            sessions = max(more)
         else:
-            launches = float(lacking.launches.sum()) + sum(more)
+            launches = sum(more)
     seconds = frames.seconds() if launches or len(lacking) else 0.0
     able = []
     for candidate in candidates:
@@ -169,7 +195,7 @@ def _launches_more(candidate: Candidate, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
     have = candidate.launches
     known = candidate.compared
-    if not MEASURED_DEMANDS.issuperset(candidate.open):
+    if untold(candidate.open, candidate.cpus):
         return inf
     if candidate.open:
         return max(1.0, have * (candidate.times_more - 1))

@@ -12,6 +12,7 @@ from ipclab.frames import tails
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
 from ipclab.report.appendix.states import UNSTEADY
+from ipclab.spawn.worker import BUSY
 from ipclab.stats import judge
 from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.enough import factor
@@ -142,12 +143,21 @@ def _measure(need: Need, known: KnownRows, candidate: Candidate) -> None:
 
 
 def _busy(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:
-    """Return how many CPUs both ends keep busy."""
+    """Return how many CPUs both ends keep busy, each over the time in which its CPU time was counted.
+
+    Of a mix each size has its share of the time. A run that does not tell has no such number.
+    """
     ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
-    by_op = [known.values(candidate.backend, op, "cpu_ns") for op in ops]
-    spent = total(_mixed(need, of_op) for of_op in by_op)
-    busy = spent * (need.rate / 1e9) if need.rate else spent / candidate.value
-    return busy.as_unit("count")
+    by_op = [known.values(candidate.backend, op, BUSY) for op in ops]
+    of_sizes = [total(ends) for ends in zip(*by_op, strict=True)]
+    if need.rate:  # so many messages a second, whatever their size
+        return _mixed(need, of_sizes).as_unit("count")
+    taken = known.values(candidate.backend, need.op, "p50")
+    if not all(taken):
+        return ABSENT
+    weights = [time.value * share for time, share in zip(taken, need.size.values(), strict=True)]
+    parts = zip(of_sizes, weights, strict=True)
+    return total(busy * (weight / sum(weights)) for busy, weight in parts).as_unit("count")
 
 
 def _over_limit(need: Need, known: KnownRows, candidate: Candidate) -> Quantity:

@@ -1,6 +1,7 @@
 """A need: what data move, how often, between whom, by when, and what must hold at any cost."""
 
 import json
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -148,6 +149,20 @@ class Need:
             levels["rate"] = round(rate)
             levels["arm"] = STREAMED
         return levels
+
+    def command(self) -> str:
+        """Return what to type to measure every mechanism that may fit, in a run of its own."""
+        sizes = [f"{size}:{share:g}" for size, share in self.size.items()]
+        words = ["ipclab", "choose", "--measure", "--size"]
+        words.append(",".join(sizes) if sizes[1:] else str(next(iter(self.size))))
+        for side in fields(self):
+            value = getattr(self, side.name)
+            if side.name in ("size", "must") or value == side.default:
+                continue
+            words += [f"--{side.name.replace('_', '-')}", str(value).removesuffix(".0")]
+        for must in self.must:
+            words += ["--must", must]
+        return shlex.join(words)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, from which `need_of` makes it again."""

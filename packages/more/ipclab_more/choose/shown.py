@@ -32,18 +32,19 @@ FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x",
 
 def _what_decides(answer: Answer) -> str:
     """Return the key of the sentence that says what would decide what is open."""
+    if answer.unknown:
+        return "unknown"
     if not isfinite(answer.launches + answer.sessions):
         return "never"
     return "sessions" if answer.sessions else "more"
 
 
 def verdict(lab: ReportLab, answer: Answer) -> str:
-    """Return the answer in a sentence or two."""
+    """Return the answer in a sentence or two, and what it says nothing of, with what measures that."""
     worse = answer.rows[answer.rows.status == WORSE]
     slower = dict(zip(worse.backend, worse.ratio, strict=True))
     if answer.state == UNDECIDED:
-        sentences = ["best" if answer.best else "unmeasured"]
-        sentences.append(_what_decides(answer))
+        sentences = ["best", _what_decides(answer)] if answer.best else ["unmeasured"]
     elif answer.state == NOTHING:
         sentences = [NOTHING]
     elif UNSTEADY in set(answer.rows.verdict):
@@ -52,7 +53,14 @@ def verdict(lab: ReportLab, answer: Answer) -> str:
         sentences = ["several"]
     else:
         sentences = ["one" if slower else "alone"]
+    if answer.unmeasured:
+        sentences.append("missing")
+    if answer.unmeasured or answer.unknown:
+        sentences.append("adds")
     values = {
+        "unmeasured": lab.level("backend", answer.unmeasured),
+        "demands": _demands(lab, answer.unknown),
+        "command": answer.need.command(),
         "names": lab.level("backend", answer.best),
         "first": lab.level("backend", answer.best[0]) if answer.best else "",
         "next": following(lab, slower) if slower else "",

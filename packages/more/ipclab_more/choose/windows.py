@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds.suspects import check_limits
 from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import of
 from ipclab_more.choose.need import Need
@@ -59,6 +60,7 @@ def _measured(lab: ReportLab, need: Need) -> pd.DataFrame:
     held = beside(lab.paths, lab.run, WINDOWS) if need.gap_ns else None
     if held is None:
         return pd.DataFrame(columns=["gap_ns", "cpus", *WINDOW])
+    check_limits(held, [WINDOWS])
     of_study = lab if held is lab.run else ReportLab(held, lab.words, lab.paths)
     asked = {"arm": "main", "op": "round-trip", "metric": "p50", "placement": need.placement}
     trips = of_study.points(WINDOWS, **asked)

@@ -4,6 +4,9 @@ said.
 
 import datetime as dt
 import math
+import shlex
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,7 @@ from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
 from ipclab_more.choose.asked import offers, points_asked, request, tell
 from ipclab_more.choose.known import narrowed_to
-from ipclab_more.choose.need import MUSTS, Need, need_of, read_need
+from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
 from ipclab_more.choose.promises import Offer, promise_kept, promised
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
@@ -75,7 +78,7 @@ NEEDS: dict[str, tuple[Any, Any, str, set[str]]] = {
     "a mix for which the mean decides": (THREE, MIX, ANSWERED, {"unix"}),
     "a mix of mostly small ones": (THREE, {"size": "64:999,65536:1"}, ANSWERED, {"ring"}),
     "a size that one cannot have": (SHORT, {"size": "64KiB"}, ANSWERED, {"unix"}),
-    "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, UNDECIDED, {"fan"}),
+    "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, ANSWERED, {"fan"}),
     "what no run has measured": (
         THREE,
         {"size": 64, "must": ["survives-writer-crash"]},
@@ -104,7 +107,8 @@ def test_a_size_between_is_estimated_and_decides_nothing() -> None:
     assert rows.estimate["ring"].kind == "estimate"
     assert set(rows.status) == {"not measured"}
     assert set(found.missing["size"]) == {2048}
-    assert found.seconds == pytest.approx(found.missing.launches.sum() * 0.05)
+    assert list(found.missing.seconds) == pytest.approx(list(found.missing.launches * 0.05))
+    assert found.seconds == 0.0  # of what is not there no launch decides anything
 
 
 def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide() -> None:
@@ -118,14 +122,61 @@ def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide(
 @pytest.mark.parametrize(
     ("plants", "told"),
     [
-        (THREE, "Take ring: every other mechanism that fits was shown to be slower (next: unix, "),
-        ({"ring": RING}, "Take ring: no other mechanism fits."),
+        (
+            THREE,
+            "Take ring: every other mechanism that was measured and fits was shown to be slower (next: ",
+        ),
+        ({"ring": RING}, "Take ring: no other mechanism that was measured fits."),
         (TWIN, "Take one of "),
     ],
 )
 def test_a_verdict_names_who_is_next(plants: dict[str, Plant], told: str) -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
+
+
+def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_its_command() -> None:
+    need = {"size": 64, "consumers": 8, "must": ["no-daemon"]}
+    found = asked(FAN, need, scatter=0.005)
+    assert (found.state, found.best) == (ANSWERED, ["fan"])
+    assert found.unmeasured == ["ring", "tcp", "unix"]
+    assert found.launches == found.seconds == 0.0
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    said = verdict(lab, found)
+    command = "ipclab choose --measure --size 64 --consumers 8 --must no-daemon"
+    assert said.endswith(f"Not measured: ring, tcp, unix. What measures it: {command}")
+    assert said.count("Not measured") == 1
+
+
+def test_a_demand_that_was_not_measured_is_named_above_no_number_of_launches() -> None:
+    found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, scatter=0.005)
+    assert (found.state, found.unknown) == (UNDECIDED, ["survives-writer-crash"])
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    said = verdict(lab, found)
+    assert "Not measured of what the need demands: survives a crash of the writer." in said
+    assert "launches" not in said and found.missing.empty
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"size": "64:9,1MiB:1", "rate": 2000.5, "must": ["no-loss", "no-root"]},
+        {"size": 100, "way": "round-trip", "gap": "50us", "deadline_us": 80, "quantile": 0.9},
+        {"size": 1000, "way": "state", "consumers": 3, "placement": "same", "cpus": 1.5},
+    ],
+)
+def test_the_command_that_measures_a_need_asks_for_that_need(told: dict[str, Any]) -> None:
+    need = need_of(told)
+    words = shlex.split(need.command())
+    assert words[:3] == ["ipclab", "choose", "--measure"]
+    flags = defaultdict[str, list[str]](list)
+    for flag, value in zip(words[3::2], words[4::2], strict=True):
+        flags[flag.removeprefix("--").replace("-", "_")].append(value)
+    sides = {name: values if name == "must" else values[0] for name, values in flags.items()}
+    numbers = {name: float(sides[name]) for name in sides if name in NUMBERS or name == "quantile"}
+    again = need_of({**sides, **numbers})
+    assert dict(again.size) == pytest.approx(dict(need.size))
+    assert replace(again, size=need.size) == need
 
 
 def test_where_another_one_becomes_the_fastest() -> None:

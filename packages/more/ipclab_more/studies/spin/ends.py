@@ -73,9 +73,9 @@ def ask_after_gap(
             count = DISCARDED + operations(each_ns, budget_ns, least, most) + LOOKED
             if (yield {"count": count}) is None:
                 break
+            begun = clock()  # with the other end, whose CPU time is of all that follows
             trips, used = Trips(channel, channel.recv, proof, count), Used()
             gaps = np.full(count, gap_ns) if arm == "main" else chance.exponential(gap_ns, count)
-            begun = clock()
             with proof.going():
                 times = after_gaps(trips, gaps.astype(np.int64).tolist(), used)
             elapsed = clock() - begun

@@ -1,0 +1,53 @@
+"""How many CPUs a point kept busy, which cannot be more than it had."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ipclab.spawn.worker import BUSY
+
+SAME = "same"  # the placement of all processes on one CPU
+CPU, PERIOD = (
+    "cpu",
+    "period",
+)  # ops: CPU time of both ends in a trip's share of a turn, and that time
+TOLERANCE = (
+    1.1  # ends count from their own clocks, and the kernel adds CPU time up at its own times
+)
+
+
+def beyond_cpus(points: pd.DataFrame, machine: Mapping[str, Any]) -> list[str]:
+    """Return one line for each share of time that is above the CPUs of `machine`, or of placement.
+
+    `points` is a study's point frame, `machine` the facts of the run's. A machine that does not
+    tell its CPUs bounds those on one CPU alone.
+    """
+    if points.empty:
+        return []
+    cores = machine.get("cores") or float("inf")
+    lines = []
+    for row in [*_counted(points), *_timed(points)]:
+        most = 1 if row["placement"] == SAME else cores
+        if row["value"] > most * TOLERANCE:
+            kept = f"{row['op']} kept {row['value']:.2f} CPUs busy, of {most:g}"
+            lines.append(f"{row['study']} {row['point']}: {kept}")
+    return lines
+
+
+def _counted(points: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the shares that were counted beside the times of an op."""
+    rows: list[dict[str, Any]] = points[points.metric == BUSY].to_dict("records")
+    return rows
+
+
+def _timed(points: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the shares of turns whose CPU time and time are ops of their own."""
+    medians = points[(points.metric == "p50") & points.op.isin([CPU, PERIOD])]
+    if not {CPU, PERIOD} <= set(medians.op):
+        return []
+    both = medians[medians.op == CPU].merge(
+        medians.loc[medians.op == PERIOD, ["point", "value"]], on="point", suffixes=("", "_of")
+    )
+    rows: list[dict[str, Any]] = both.assign(value=both.value / both.value_of).to_dict("records")
+    return rows
