@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from IPython.display import Markdown
 
 from ipclab.bounds import suspects
 from ipclab.bounds.cpu_pairs import NAME, cpu_pair_of
@@ -13,14 +12,12 @@ from ipclab.bounds.floors import COPIED, limit_called
 from ipclab.bounds.limits import floors, with_limits
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
-from ipclab.report.appendix.about import sessions
+from ipclab.lab.notes import Notes
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
-MOST_TOLD = 3  # results that a notice names
-NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
 LIMITS = labels.WORDS["limits"]
 # How limits begin of which the least size alone is shown.
 TWINS = "flow-", "map-", "transfer-"
@@ -138,44 +135,21 @@ def _limit(lab: Data, backend: str, size: int) -> str:
     )
 
 
-def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
-    """Return what the first page must say of the limits of `runs` (or this one), or nothing.
+def notice(lab: Notes, *runs: RunFolder, study: str = "") -> None:
+    """Show what the first page must say of the limits of `runs` (or this one), if anything.
 
-    With `study` only its results count, those that the page shows, and the page says what its
-    ratios are.
+    With `study` only its results count.
     """
-    of_launches = N_(
-        "A ratio of medians measured side by side is the geometric mean of the launches' ratios; of"
-        " two parts of one launch it is the median of these, as a sum is of the launches' sums."
-        " Where launches scatter they differ from the quotient and from the sum of the two medians."
-    )
-    of_sessions = N_(
-        "A ratio of medians that took turns is the geometric mean of the sessions' ratios; any"
-        " other ratio, sum or difference is the median of those of the sessions. Where sessions"
-        " differ, it is not what the two medians give."
-    )
-    _, between = sessions(lab)
-    said = N_(
-        "In this run {count} results are faster than the hardware limit that they are read against:"
-        " {which}. What was beaten is no limit; do not rely on “× limit” of these."
-    )
-    sentences = [lab.say(of_sessions if between else of_launches)] if study else []
     for run in runs or (lab.run,):
         faster = beaten(replace(lab, run=run), *filter(None, [study]))
         if len(faster):
-            which = _which(lab, faster.sort_values("lowest", kind="stable"))
-            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
-    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
-
-
-def _which(lab: Data, faster: pd.DataFrame) -> str:
-    """Return the lowest results in words, one of those that would be called the same."""
-    results = []
-    for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
-        words = [lab.level(name, row[name]) for name in NAMING]
-        over = Quantity(row["lowest"])
-        said = N_("{which}: {over:pct} of its limit")
-        results.append(lab.say(said, which=lab.words.joined(words), over=over))
-    which = lab.words.joined(results, N_("; "))
-    more = len(faster) - len(results)
-    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
+            worst_first = faster.sort_values("lowest", kind="stable").backend
+            lab.text(
+                N_(
+                    "In this run {count} results are faster than the hardware limit that they are"
+                    " read against, through {which}. What was beaten is no limit; do not rely on"
+                    " “× limit” of these."
+                ),
+                count=len(faster),
+                which=list(dict.fromkeys(worst_first)),
+            )
