@@ -1,6 +1,7 @@
 """The kinds of findings, built from rows of one lab's frames."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -43,6 +44,8 @@ class Kinds(Data):
         """
         if not (len(a) == len(b) == 1):
             return self._not_one("compare", measure, a, b)
+        if "row" in a and a.row.iloc[0] == b.row.iloc[0]:
+            return missing("compare", measure, "one row, which is compared with itself")
         one, other = self._of_row(a), self._of_row(b)
         if not (one and other):
             return missing("compare", measure)
@@ -93,6 +96,8 @@ class Kinds(Data):
                 for row in end.to_dict("records"):
                     values[f"{way}_{name}"] = [{key: row[key] for key in on}, plain(row["cell"])]
         decided = _together(counts, len(rows))
+        if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
+            return self.effect(before, after, on, measure)  # told of who has more
         rests = [source for cell in rows.cell for source in cell.sources]
         return Finding("effect", decided, measure, parted.topic, parted.sides, values, rests)
 
@@ -130,6 +135,7 @@ class Kinds(Data):
             decided = FEW
         named = [first.point, *unsteady.other_point, *tied.other_point]
         parted = self._parted([*by_point.values()], _unsaid(measure))
+        topic = parted.topic | self._spared(rows)
         name_of = dict(zip(by_point, parted.sides, strict=True))
         values = {
             "best": plain(self._of_row(best)),
@@ -150,7 +156,7 @@ class Kinds(Data):
             values["within"] = plain(most)
         sides_named = [name_of[point] for point in named]
         rests = [*contest.point[:1], *contest.other_point]
-        return Finding("fastest", decided, measure, parted.topic, sides_named, values, rests)
+        return Finding("fastest", decided, measure, topic, sides_named, values, rests)
 
     def spread(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the least and the most of rows, each with its name; of one row its value."""
@@ -159,7 +165,9 @@ class Kinds(Data):
             return self._single(rows, measure)
         parted = self._parted([rows[:1], rows[-1:]], _unsaid(measure))
         ends = zip(("least", "most"), parted.sides, (rows[:1], rows[-1:]), strict=True)
-        values = {name: [side, plain(self._of_row(row))] for name, side, row in ends}
+        values: dict[str, Any] = {}
+        for name, side, row in ends:
+            values[name] = [side, [float(row.value.iloc[0]), str(row.unit.iloc[0])]]
         return Finding("spread", "told", measure, parted.topic, [], values, [*rows.point])
 
     def reach(self, a: pd.DataFrame, b: pd.DataFrame, x: str, measure: str = "time") -> Finding:
@@ -185,13 +193,36 @@ class Kinds(Data):
                 next_one = level, each.verdict
                 break
             last = level
-        values |= {"last": last}
+        values |= {"last": last, "at_first": head.values["ratio"]}
+        by_level = dict(known)
+        values["at_last"] = by_level[last].values["ratio"]
         decided = "throughout"
         if next_one is not None:
-            values["next"] = next_one[0]
+            values |= {"next": next_one[0], "at_next": by_level[next_one[0]].values["ratio"]}
             decided = "turns" if next_one[1] in (MORE, LESS) else "ends"
         rests = [source for _, each in known for source in each.rests]
         return Finding("reach", decided, measure, topic, head.sides, values, rests)
+
+    def best_of(self, rows: pd.DataFrame, by: str, measure: str = "time") -> Finding:
+        """Return which of two groups of rows has the best, and by what factor over the other's best.
+
+        It is decided only if the best of all is shown to be better than each of the other group.
+
+        >>> lab.best_of(rates, "medium", "rate")  # shared memory or the kernel
+        """
+        ascending = not _more_is_better(measure)
+        ranked = rows[rows.value.notna()].sort_values("value", ascending=ascending, kind="stable")
+        if ranked[by].nunique() != 2:
+            return missing("compare", measure)
+        first = ranked[:1]
+        others = ranked[ranked[by] != first[by].iloc[0]]
+        found = self.compare(first, others[:1], measure)
+        for place in range(1, len(others)):
+            ratio = self._of_row(first) / self._of_row(others[place : place + 1])
+            word = verdict(ratio, self.run.questions.same)
+            if found.decided and word not in (LESS, MORE):
+                found = replace(found, verdict=OPEN)
+        return found
 
     def _single(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the value of one row; `missing` of none."""
@@ -227,6 +258,8 @@ class Kinds(Data):
             if part.duplicated(on).any():
                 raise LabError(f"several rows share {', '.join(on)}", "", "choose one level")
         pairs = self.cells(after).merge(self.cells(before), on=on, suffixes=("", "_under"))
+        if "row" in pairs:  # of a sweep of one level the largest is the smallest
+            pairs = pairs[pairs.row != pairs.row_under]
         cells = [one / other for one, other in zip(pairs.cell, pairs.cell_under, strict=True)]
         pairs = pairs.assign(cell=pd.Series(cells, pairs.index, dtype=object))
         pairs = pairs[[bool(cell) for cell in cells]]
@@ -251,6 +284,12 @@ class Kinds(Data):
         quick, slow = ("", "_under") if decided == LESS else ("_under", "")
         known = {"slow": row.get(f"slow{quick}"), "why": row.get(f"why{quick}", "")}
         return STATE if _shaken(pd.Series(known), row[f"value{slow}"]) else decided
+
+    def _spared(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return that mechanisms keep no CPU busy, where others of the study do and none is told."""
+        study = self.points(str(rows.study.iloc[0]))
+        others = study.busy if "busy" in study and "wait" not in study else pd.Series(dtype=bool)
+        return {"busy": False} if others.any() and not rows.busy.any() else {}
 
     def _pairs(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return what rows (ascending) are of the first of them, as a contest has it."""
@@ -281,6 +320,10 @@ class Kinds(Data):
             if best is None or len(theirs) < best[0]:
                 best = len(theirs), inside.sort_values("value", kind="stable")
         return None if best is None else best[1]
+
+
+def _more_is_better(measure: str) -> bool:
+    return bool(phrases.MEASURES[measure].get("better") == "more")
 
 
 def _unsaid(measure: str) -> list[str]:

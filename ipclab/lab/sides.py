@@ -4,7 +4,7 @@ A column is told when the run varies it; one that follows from the mechanism, as
 is not told beside the mechanism.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from ipclab.words import phrases
 
 # Told wherever all sides share them, of whatever run.
 ALWAYS = {"op", "size_bytes", "placement", "backend", "entries", "readers", "object"}
-NEVER = {"arm", "study", "point", "unit"}
+NEVER = {"arm", "study", "point", "unit", "busy"}
+MAIN = "main"  # the arm of what a study measures first
 GROUPS = ("medium", "sends")  # columns of a notebook that part mechanisms into kinds
 Levels = dict[str, Any]
 
@@ -41,8 +42,10 @@ def levels_of(rows: pd.DataFrame, factors: Collection[str]) -> Levels:
 
 def factors_of(rows: pd.DataFrame, known: Collection[str]) -> list[str]:
     """Return the columns of rows that a finding may tell: factors of the study, and known ones."""
+    study = str(rows.study.iloc[0]) if "study" in rows and len(rows) else ""
+    unsaid = phrases.TABLE["unsaid"].get(study, {})
     told = {*known, *phrases.LEVELS, "op", "metric"} - NEVER
-    return [name for name in rows if name in told]
+    return [name for name in rows if name in told and unsaid.get(name) != "*"]
 
 
 def parted(
@@ -94,14 +97,19 @@ def _follows(name: str, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
 
 
 def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Levels:
-    """Return the shared levels that do not go without saying."""
+    """Return the shared levels that do not go without saying.
+
+    The one level that a factor has in the main arm goes without saying, and so does the median.
+    """
     name_of_study = str(study.study.iloc[0]) if len(study) else ""
     unsaid = phrases.TABLE["unsaid"].get(name_of_study, {})
+    main = study[study.arm == MAIN] if "arm" in study else study.iloc[:0]
     told = {}
     for name, level in shared.items():
-        if unsaid.get(name, level if name not in unsaid else "") in ("*", level) and name in unsaid:
+        if unsaid.get(name) == level or (name, level) == ("metric", "p50"):
             continue
-        if name == "metric" and level == "p50":
+        usual = main[name].dropna().unique() if name in main else ()
+        if name not in ALWAYS and len(usual) == 1 and usual[0] == level:
             continue
         varies = name not in study or study[name].nunique() > 1
         if name in ALWAYS or (varies and not _of_mechanism(name, shared, sides, study)):
@@ -130,8 +138,3 @@ def pairs_differ(pairs: pd.DataFrame, factors: Collection[str], on: Collection[s
         if (both[name].astype(str) != both[f"{name}_under"].astype(str)).any():
             found.append(name)
     return found
-
-
-def joined(told: Mapping[str, Any]) -> str:
-    """Return levels in one line, for an error."""
-    return ", ".join(f"{name}={level}" for name, level in told.items())

@@ -123,7 +123,7 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
         first, second = second, first
         told = ratio(over.inverse(), words)
         best = "b" if best == "a" else "a"
-    value = number(_amount(finding, _own(best, over, told.key)), words)
+    value = _written(finding, _own(best, over, told.key), words)
     filled = _sides(first, second)
     said = ""
     if words.lang == "ko":
@@ -135,6 +135,19 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
         "pred": measure[told.key].format(n=told.n, i=told.interval, **filled),
         "value": said,
     }
+
+
+def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
+    """Return a value as its measure is written."""
+    unit = phrases.MEASURES[finding["measure"]].get("unit", "{v}")
+    amount = _amount(finding, name)
+    return str(unit).format(
+        v=number(
+            amount,
+            words,
+            f"{spec},int,bare" if "unit" in phrases.MEASURES[finding["measure"]] else spec,
+        )
+    )
 
 
 def _own(best: str, over: Amount, key: str) -> str:
@@ -224,10 +237,14 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     return filled
 
 
-def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
+def _much(over: Amount, words: Words, measure: Any) -> str:
     told = ratio(over, words)
     form = {"more": "times", "less": "fast", "more_pct": "pct", "less_pct": "pct_less"}[told.key]
-    said = measure[form].format(n=told.n) + told.interval
+    return str(measure[form]).format(n=told.n) + told.interval
+
+
+def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
+    said = _much(over, words, measure)
     return _word(words, "whose").format(ratio=said, name=phrases.name(levels, words))
 
 
@@ -242,6 +259,9 @@ def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
         verbs = measure["longer_is"], measure["shorter_is"]
     verb, back = verbs if values["way"] == "more" else verbs[::-1]
     filled |= {"verb": verb, "back": back, "x": escaped(words.label(values["x"]).lower())}
+    for name in ("at_first", "at_last", "at_next"):
+        if name in values:
+            filled[name] = _much(Amount.read(values[name]), words, measure)
     for name in ("first", "last", "next"):
         if name in values:
             filled[name] = phrases.named(values["x"], values[name], words)
@@ -261,7 +281,7 @@ def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
 
 
 def _value(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    written = number(_amount(finding, "value"), words, "interval")
+    written = _written(finding, "value", words, "interval")
     return {"v": measure["value"].format(v=written, **put)}
 
 

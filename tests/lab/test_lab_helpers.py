@@ -25,6 +25,7 @@ from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
 from ipclab.prose import prose
+from ipclab.report import lab as report_lab
 from ipclab.report.lab import ReportLab
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.report.pairs import pairs
@@ -50,7 +51,9 @@ def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatc
             {"point": "y", "op": "trip", "metric": "p50", "value": 6.0, **head},
         ]
     )
-    monkeypatch.setattr(Data, "points", lambda _data, _study, **levels: narrowed(whole, levels))
+    monkeypatch.setattr(
+        report_lab.ReportLab, "points", lambda _lab, _study, **levels: narrowed(whole, levels)
+    )
     found = DATA.cells(
         whole[whole.metric == "p50"], p99="p99", total=("launch", "total")
     ).set_index("point")
@@ -87,18 +90,6 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
         quoted.table("write")
     with pytest.raises(AttributeError, match="it keeps gain, says"):
         quoted.gained  # noqa: B018
-
-
-def test_a_lab_has_at_most_21_names_and_each_is_found_where_it_is_defined() -> None:
-    fields = {field.name for field in dataclasses.fields(Lab)}
-    public = {name for name in fields | set(dir(Lab)) if not name.startswith("_")}
-    assert len(public) <= 21
-    source = "".join(file.read_text() for file in (ROOT / "ipclab" / "lab").glob("*.py"))
-    assert [
-        name
-        for name in public - fields
-        if not re.search(rf"^    (def {name}\(|{name} = )", source, re.M)
-    ] == []
 
 
 def test_a_paragraph_whose_value_is_empty_disappears() -> None:
@@ -164,7 +155,7 @@ ASKING = dataclasses.replace(DATA, run=RUN)
 def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
     levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
+    monkeypatch.setattr(report_lab, "points_of", lambda run, study: HERE)
     with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
         ASKING.points("round_trip", **levels)
     if "metric" not in levels:
@@ -173,7 +164,7 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derived, "read_frame", lambda run, study, kind: HERE)
+    monkeypatch.setattr(report_lab, "points_of", lambda run, study: HERE)
     for levels in (
         {"backend": "unix"},
         {"placement": "cross"},

@@ -20,6 +20,7 @@ from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
 from ipclab.prose.sentences import told_sentences
 from ipclab.prose.teller import Teller
+from ipclab.report import enriched
 from ipclab.report.appendix import states
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
@@ -52,6 +53,7 @@ def forget_judged() -> None:
     ratios._contests.cache_clear()
     ratios._medians.cache_clear()
     states._of_study.cache_clear()
+    enriched._points.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):

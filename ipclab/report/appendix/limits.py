@@ -6,7 +6,6 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
-from IPython.display import Markdown
 
 from ipclab.bounds import suspects
 from ipclab.bounds.cpu_pairs import NAME, cpu_pair_of
@@ -14,12 +13,15 @@ from ipclab.bounds.floors import COPIED, limit_called
 from ipclab.bounds.limits import STATES, floors, with_limits
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
+from ipclab.lab.notes import Notes
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
+from ipclab.tables.table import Table
+from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
-MOST_TOLD = 3  # results that a notice names
+MOST_TOLD = 6  # results that a notice names
 NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
 LIMITS = labels.WORDS["limits"]
 # How limits begin of which the least size alone is shown.
@@ -126,36 +128,38 @@ def _limit(lab: Data, backend: str, size: int) -> str:
     )
 
 
-def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
-    """Return what the first page must say of the limits of `runs` (or this one), or nothing.
+def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
+    """Say what the first page must say of the limits of `runs` (or this one), if anything.
 
-    With `study` only its results count, those that the page shows.
+    With `study` only its results count. Returns a table of the worst with the states of both,
+    whatever their intervals.
     """
-    said = N_(
-        "In this run {count} results are faster than the hardware limit that they are read against:"
-        " {which}. What was beaten is no limit; do not rely on “× limit” of these."
+    parts = [beaten(replace(lab, run=run), *filter(None, [study])) for run in runs or (lab.run,)]
+    faster = pd.concat(parts, ignore_index=True)
+    if faster.empty:
+        return None
+    lab.text(
+        N_(
+            "{count} results are faster than the hardware limit that they are read against: what"
+            " was beaten is no limit. Do not rely on “× limit” of these."
+        ),
+        count=len(faster),
     )
-    sentences = []
-    for run in runs or (lab.run,):
-        faster = beaten(replace(lab, run=run), *filter(None, [study]))
-        if len(faster):
-            which = _which(lab, faster.sort_values("lowest", kind="stable"))
-            sentences.append(f"**{lab.say(said, count=len(faster), which=which)}**")
-    return Markdown("\n\n".join(sentences)) if sentences else None  # type: ignore[no-untyped-call]
-
-
-def _which(lab: Data, faster: pd.DataFrame) -> str:
-    """Return the lowest results in words, one of those that would be called the same."""
-    results = []
-    for row in faster.drop_duplicates(NAMING).head(MOST_TOLD).to_dict("records"):
-        words = [lab.level(name, row[name]) for name in NAMING]
-        over = Quantity(row["lowest"])
-        said = N_(
-            "{which}: {over:pct} of its limit ({own_low} to {own_high}, the limit {limit_low} to"
-            " {limit_high})"
-        )
-        states = {name: Quantity(row[name], "ns") for name in STATES}
-        results.append(lab.say(said, which=lab.words.joined(words), over=over, **states))
-    which = lab.words.joined(results, N_("; "))
-    more = len(faster) - len(results)
-    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
+    worst = faster.sort_values("lowest", kind="stable").drop_duplicates(NAMING).head(MOST_TOLD)
+    shown = worst[[*NAMING]].assign(over=worst.lowest.map(Quantity))
+    for name in STATES:
+        shown[name] = [Quantity(value, "ns") for value in worst[name]]
+    return tabulated(
+        lab,
+        shown.set_index([*NAMING]),
+        N_("Faster than their limit: the least launch and the most of both"),
+        spec={"over": "pct"},
+        names={
+            "over": N_("of the limit"),
+            "own_low": N_("least"),
+            "own_high": N_("most"),
+            "limit_low": N_("limit, least"),
+            "limit_high": N_("limit, most"),
+        },
+        name="below-limit",
+    )

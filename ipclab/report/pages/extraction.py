@@ -101,7 +101,8 @@ class Given:
     def _given(self, call: ast.Call) -> Iterator[ast.expr]:
         """Yield what a call is given to be translated."""
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        yield from call.args[TITLED.get(name, len(call.args)) :][:1]
+        several = 2 if name == "count" else 1  # of a count also what is said of none
+        yield from call.args[TITLED.get(name, len(call.args)) :][:several]
         given = GIVEN.get(name, LABELLED)
         for keyword in call.keywords:
             if keyword.arg in given:

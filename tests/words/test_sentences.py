@@ -1,0 +1,191 @@
+"""Each sentence, in each language, for each kind, verdict and measure: direction, plural, numbers."""
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.words.amounts import Amount, ratio
+from ipclab.words.markdown import MIME, SCHEMA, markdown
+from ipclab.words.phrases import LEVELS, MEASURES, TABLE
+from ipclab.words.sentences import FILLS, SENTENCES, sentence
+from ipclab.words.words import Words
+
+LANGS = ("en", "ko", "zh")
+WORDS = {lang: Words.load(lang) for lang in LANGS}
+TOPIC = {"op": "round-trip", "size_bytes": 100, "placement": "cross"}
+SIDES = [{"backend": "unix"}, {"backend": "pipe"}]
+UP, DOWN, NEAR = [3.04, "1", 2.5, 4.0], [0.247, "1", 0.2, 0.3], [1.02, "1", 0.99, 1.04]
+
+
+def finding(kind: str, verdict: str, measure: str = "time", **values: Any) -> dict[str, Any]:
+    """Return a finding of that kind and verdict, with values that fit it."""
+    over = {"less": DOWN, "more": UP}.get(verdict, NEAR)
+    known: dict[str, Any] = {
+        "compare": {"a": [300.0, "ns"], "b": [100.0, "ns"], "ratio": over, "quick": 0},
+        "fastest": {
+            "best": [10.0, "ns", 9.0, 11.0],
+            "all": 4,
+            "slower": 2,
+            "busy": False,
+            "fast": [10.0, "ns"],
+            "slow": [20.0, "ns"],
+            "next": {"backend": "pipe"},
+            "ratio": UP,
+            "within": NEAR,
+        },
+        "effect": {
+            "all": 6,
+            "by": "backend",
+            "same": 0.05,
+            "more": 2,
+            "less": 3,
+            "alike": 0,
+            "few": 0,
+            "state": 0,
+            **{f"more_{name}": [{"backend": "tcp"}, UP] for name in ("most", "least")},
+            **{f"less_{name}": [{"backend": "udp"}, DOWN] for name in ("most", "least")},
+        },
+        "reach": {
+            "x": "size_bytes",
+            "way": "less",
+            "first": 100,
+            "last": 10_000,
+            "next": 2_000_000,
+            "at_first": DOWN,
+            "at_last": DOWN,
+            "at_next": UP,
+        },
+        "spread": {
+            "least": [{"backend": "unix"}, [1.0, "ns"]],
+            "most": [{"backend": "tcp"}, [9.0, "ns"]],
+        },
+        "value": {"value": [10.0, "ns", 9.0, 11.0]},
+    }
+    return {
+        "kind": kind,
+        "verdict": verdict,
+        "measure": measure,
+        "topic": TOPIC,
+        "sides": SIDES,
+        "values": known[kind] | values,
+    }
+
+
+CASES = [(kind, verdict) for kind in FILLS for verdict in SENTENCES[kind]]
+
+
+@pytest.mark.parametrize(("kind", "verdict"), CASES)
+def test_every_kind_and_verdict_has_a_sentence_in_each_language(kind: str, verdict: str) -> None:
+    for measure, lang in product(MEASURES, LANGS):
+        said = sentence(finding(kind, verdict, measure), WORDS[lang])
+        assert said and said[-1] in ".。" and ".." not in said
+        assert not any(bad in said for bad in ("{", "}", "None", "nan", "  ", "()", "（）"))
+        assert "100" in said and ("unix" in said or kind in ("spread", "value", "fastest"))
+
+
+def test_every_phrase_is_in_each_language_and_has_its_forms() -> None:
+    for factor, levels in LEVELS.items():
+        for level, forms in levels.items():
+            assert [len(forms[lang]) for lang in LANGS] == [2, 4, 2], (factor, level)
+    for name, forms in TABLE["op"].items():
+        assert len(forms["ko"]) == 3 and forms["en"] and forms["zh"], name
+    for name, measure in MEASURES.items():
+        assert all(
+            measure[lang].keys() >= {"more", "more_pct", "less_pct", "alike"} for lang in LANGS
+        ), name
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (
+            "more",
+            (
+                "3.04 times as long [2.50–4.00] through unix as through pipe",
+                "pipe 방식보다 unix 방식이 3.04배",
+                "unix 的耗时是 pipe",
+            ),
+        ),
+        (
+            "less",
+            (
+                "4.05 times as fast [3.33–5.00] through unix",
+                "pipe 방식보다 unix 방식이 4.05배",
+                "unix（300 ns）的速度是 pipe 的 4.05 倍",
+            ),
+        ),
+    ],
+)
+def test_a_ratio_is_one_number_above_one_with_a_verb_of_its_direction(
+    verdict: str, said: tuple[str, ...]
+) -> None:
+    for lang, part in zip(LANGS, said, strict=True):
+        assert part in sentence(finding("compare", verdict), WORDS[lang]).replace("\u00a0", " ")
+
+
+def test_who_carries_less_is_told_by_who_carries_more() -> None:
+    said = sentence(
+        finding("compare", "less", "rate", a=[100.0, "1/s"], b=[400.0, "1/s"]), WORDS["en"]
+    )
+    assert (
+        "carries 4.05 times as many messages a second [3.33–5.00] through pipe (400/s) as through unix"
+        in said
+    )
+
+
+def test_below_a_half_more_it_is_per_cent_of_the_ratios_own_ends() -> None:
+    assert ratio(Amount(1.2, "1", 1.1, 1.4), WORDS["en"]) == ("more_pct", "20.0%", " [10.0–40.0%]")
+    assert ratio(Amount(0.8, "1", 0.7, 0.9), WORDS["en"]) == ("less_pct", "20.0%", " [10.0–30.0%]")
+    assert ratio(Amount(0.4), WORDS["en"]) == ("less", "2.50", "")
+
+
+@pytest.mark.parametrize(
+    ("slower", "said"), [(0, "None is shown"), (1, "The other one takes"), (3, "The other 3 take")]
+)
+def test_one_other_is_no_others(slower: int, said: str) -> None:
+    assert said in sentence(finding("fastest", "tied", slower=slower), WORDS["en"])
+
+
+def test_an_unknown_level_is_told_and_not_dropped() -> None:
+    made = finding("compare", "more") | {"topic": TOPIC | {"hugepages": "2M"}}
+    assert all("hugepages = 2M" in sentence(made, WORDS[lang]) for lang in LANGS)
+    sides = finding("compare", "more") | {"sides": [{"hugepages": "2M"}, {"hugepages": "1G"}]}
+    assert all("hugepages = 1G" in sentence(sides, WORDS[lang]) for lang in LANGS)
+
+
+def test_what_a_run_calls_its_levels_is_no_template_and_no_markup() -> None:
+    made = finding("compare", "more") | {"sides": [{"backend": "{a}*x*"}, {"backend": "pipe"}]}
+    for lang in LANGS:
+        assert "{a}\\*x\\*" in sentence(made, WORDS[lang])
+
+
+def test_of_one_side_that_was_not_measured_nothing_is_said() -> None:
+    made = finding("compare", "more") | {"verdict": "missing", "sides": SIDES[:1]}
+    assert [sentence(made, WORDS[lang]) for lang in LANGS] == ["", "", ""]
+
+
+def test_data_is_json_and_says_the_same_after_it() -> None:
+    for (kind, verdict), lang in product(CASES, LANGS):
+        made = {"schema": SCHEMA, "kind": "finding", "data": {"findings": [finding(kind, verdict)]}}
+        assert markdown(json.loads(json.dumps({MIME: made}))[MIME], lang) == markdown(made, lang)
+
+
+def test_an_endless_interval_survives_json() -> None:
+    endless = Amount(3.0, "1", 2.0, float("inf"))
+    assert Amount.read(json.loads(json.dumps(endless.plain))) == endless
+
+
+def test_what_is_open_is_counted_by_reason() -> None:
+    every = [finding("compare", verdict) for verdict in ("more", "open", "few", "state")]
+    made = {"schema": SCHEMA, "kind": "open", "data": {"findings": every}}
+    said = markdown(made, "en")
+    assert said.startswith("3 of 4 findings") and said.count("\n- 1 ") == 3
+    assert all("3" in markdown(made, lang) and "4" in markdown(made, lang) for lang in LANGS)
+
+
+def test_another_schema_is_refused() -> None:
+    with pytest.raises(LabError, match="schema 2"):
+        markdown({"schema": 2, "kind": "finding", "data": {}}, "en")
