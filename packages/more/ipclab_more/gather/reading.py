@@ -19,9 +19,9 @@ from ipclab.errors import LabError
 from ipclab.frames.metrics import Metric, summary
 from ipclab.frames.points import between_heats, heats_of
 from ipclab.frames.run_table import PLACE, Row, op_row, told_of_run
-from ipclab.session.consistent import more_than
 from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, contents_told, read_members
+from ipclab.store.contradictions import more_than
 from ipclab.store.launch import Launch
 from ipclab.store.questions import Question, Questions, questions_told
 from ipclab.store.run import INDEX
