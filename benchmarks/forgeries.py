@@ -1,16 +1,20 @@
-"""Forge a run with all digests made to fit, in every way of the tests and by so much as chance says.
+"""Forge runs with all digests made to fit, and try each through every reader.
 
     .venv/bin/python benchmarks/forgeries.py 300 [SEED]
 
-Each forgery is imported, opened and read; one that none of these refuses is printed with what was
-changed. Scaling within what a launch had time for is no part of it (docs/limitations.md).
+A forgery is one of those of the tests, or made by so much as chance says. Readers are: import, the
+bundle opened, the folder opened, a frame, the samples, and the values of the command line. What one
+of them takes is printed with what was changed, and the exit code is 1. Scaling within what a launch
+had time for is no part of it (docs/limitations.md).
 """
 
 import os
 import random
+import resource
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -19,7 +23,9 @@ from ipclab.commands import bundles
 from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.lab.runs import choose
 from ipclab.paths import Paths
+from ipclab.store import door
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.record import Record
@@ -30,54 +36,67 @@ from tests.store.test_contradictions import (
     CONTRADICTIONS,
     OP,
     UNREADABLE,
+    fact,
     forge,
+    kept,
     launches,
+    machine,
+    placed,
     session,
     told,
 )
-from tests.support.bundled import make_run
+from tests.support.bundled import LAUNCH_NS, make_run
 
 Change = Callable[[Record, list[Measured]], object]
 Forgery = Callable[[Record, Path], object]
+Readers = Mapping[str, Callable[[], object]]
+MOST_MEMORY = 1 << 30  # bytes
 
 
-def made_by(chance: random.Random) -> tuple[str, Forgery]:
-    """Return a forgery and what it is called: one of the tests', or by how much chance says.
-
-    It changes a run, then packs it into a file.
-    """
+def every_forgery() -> dict[str, Forgery]:
+    """Return each forgery of the tests by what it is called."""
     index = {name: _index(content) for name, (content, _) in UNREADABLE.items()}
     point = {name: _point(change) for name, (change, _) in test_forged.FORGED.items()}
     archive = {f"{name} behind": _behind(content) for name, content in BEHIND.items()}
-    kinds = _contradictions(chance), index, point, archive
-    return chance.choice([*chance.choices(kinds, (6, 1, 3, 1))[0].items()])
+    known = {name: _contradiction(change) for name, (change, _) in CONTRADICTIONS.items()}
+    return known | index | point | archive
 
 
-def _contradictions(chance: random.Random) -> dict[str, Forgery]:
+def by_chance(chance: random.Random) -> dict[str, Forgery]:
+    """Return forgeries of each kind, by so much as `chance` says."""
     below = f"2026-11-20T0{chance.randint(0, 9)}:{chance.randint(0, 59):02}:00+00:00"
-    kept = chance.randint(1, 29)  # of 30 samples
-    factor = 10 ** chance.uniform(5.5, 9)
+    fewer = chance.randint(1, 29)  # of 30 samples
+    total = chance.uniform(1.3, 5_000) * LAUNCH_NS / 30
     span = chance.randint(121 * 10**9, 1 << 62)
     lasting = chance.randint(11 * 10**9, 1 << 61)
-    order = chance.randint(0, 1 << 40)
     late = f"{chance.randint(2028, 2200)}-01-01T00:00:00+00:00"
     early = f"{chance.randint(1970, 2025)}-{chance.randint(1, 12):02}-01T00:00:00+00:00"
+    cores = chance.choice([0, -1, chance.randint(3, 1 << 40), "two", 2.5, [2], True])
+    cpu, by = chance.randint(2, 1 << 20), chance.choice([0.9, 0.97, 1.03, 1.1, 40.0])
+    statistic = chance.choice(["median", "mean"])
+    shares = {fact_name: chance.choice([-1, "much", 1 << 70, {}]) for fact_name in ("swap_total",)}
     kinds: dict[str, Change] = {
-        f"times by {factor:.3g}": launches(
-            lambda each: each.samples.update({OP: (each.samples[OP] * factor).astype("int64")})
+        f"each time {total:.3g} ns": launches(
+            lambda each: each.samples.update(
+                {OP: (each.samples[OP] + int(total) + each.order).astype("int64")}
+            )
         ),
         f"started at {span}": launches(lambda each: setattr(each, "started_ns", span)),
         f"lasted {lasting}": launches(lambda each: setattr(each, "elapsed_ns", lasting)),
-        f"order {order}": launches(lambda each: setattr(each, "order", order)),
         f"begun {early}": told(begun=early),
         f"finished {late}": told(finished=late),
         f"session begun {below}": session(below, "2026-11-20T10:00:30+00:00"),
-        f"thinned to {kept}": told(thinned=kept),
+        f"thinned to {fewer}": told(thinned=fewer),
+        f"{cores!r} cores": machine(cores=cores, threads=2, sockets=1, core_sharing=["0", "1"]),
+        f"a fact without its digest: {cpu}": fact(memory_installed=cpu),
+        f"on CPU {cpu}": placed("l3", 0, cpu),
+        f"{statistic} by {by:g}": kept(**{statistic: by}),
+        f"amounts {shares}": fact(**shares),
         "one point's samples in another": _another,
         "launch 0 in place of another": _repeated(chance),
+        "two launches exchange their starts": _exchanged(chance),
     }
-    known = {name: change for name, (change, _) in CONTRADICTIONS.items()}
-    return {name: _contradiction(change) for name, change in (kinds | known).items()}
+    return {name: _contradiction(change) for name, change in kinds.items()}
 
 
 def _contradiction(change: Change) -> Forgery:
@@ -122,43 +141,72 @@ def _repeated(chance: random.Random) -> Change:
     return change
 
 
-def readings(run: Record, file: Path, archive: bool) -> list[Callable[[], object]]:
-    """Return the ways in which a run is read: its bundle imported and opened, its frames derived.
+def _exchanged(chance: random.Random) -> Change:
+    one, other, third = chance.sample(range(6), 3)
 
-    Of an `archive` that is forged the run is whole.
+    def change(_: Record, points: list[Measured]) -> None:
+        for point in points:
+            taken = point.launches
+            starts = [each.started_ns for each in taken]
+            for at, of in ((one, other), (other, third), (third, one)):
+                taken[at].started_ns = starts[of]
+
+    return change
+
+
+def readers(paths: Paths, run: Path, file: Path, archive: bool) -> Readers:
+    """Return the ways in which a run is read, by name; of an `archive` that is forged the run is
+    whole.
     """
-    paths = Paths(Path(__file__).parents[1])
-    studies = "round_trip", "limits"
-    ways: list[Callable[[], object]] = [lambda: unpack(paths, file), lambda: opened(paths, file)]
-    if not archive:
-        ways += [
-            lambda: [
-                derived.read_frame(folder.read_run(run.path), study, "points") for study in studies
-            ]
-        ]
-    return ways
+
+    def frames() -> None:
+        for study in ("round_trip", "limits"):
+            derived.read_frame(folder.read_run(run), study, "points")
+
+    of_bundle: Readers = {
+        "import": lambda: unpack(paths, file),
+        "bundle": lambda: opened(paths, file),
+        "choose": lambda: choose(paths, str(file)),
+    }
+    of_folder: Readers = {
+        "folder": lambda: choose(paths, str(run)),
+        "frame": frames,
+        "samples": lambda: [*door.points_of(folder.read_run(run))],
+        "enter": lambda: door.enter(run),
+    }
+    return of_bundle if archive else {**of_bundle, **of_folder}
 
 
 def main(count: int, seed: int) -> int:
     """Make `count` forgeries, print those that were taken, and return the exit code."""
-    chance, refused, taken = random.Random(seed), 0, 0
+    chance = random.Random(seed)
+    refused, taken, broken = Counter[str](), Counter[str](), Counter[str]()
+    known = [*every_forgery().items()]
     for number in range(count):
+        made = by_chance(chance)
+        name, forged = known[number] if number < len(known) else chance.choice([*made.items()])
         with tempfile.TemporaryDirectory(prefix="ipclab-forged-") as top:
             os.environ |= {"IPCLAB_DATA": f"{top}/data", "XDG_CACHE_HOME": f"{top}/cache"}
-            run = make_run(Path(top, "elsewhere"), factor=1 + number)
-            file = Path(top, "x.ipclab")
-            name, forged = made_by(chance)
+            run, file = make_run(Path(top, "elsewhere"), factor=1 + number), Path(top, "x.ipclab")
             forged(run, file)
-            for read in readings(run, file, name.endswith(" behind")):
+            paths = Paths(Path(__file__).parents[1])
+            for reader, read in readers(paths, run.path, file, name.endswith(" behind")).items():
                 try:
                     read()
                 except LabError:
-                    refused += 1
+                    refused[reader] += 1
+                except Exception as error:
+                    broken[reader] += 1
+                    print(f"{reader} breaks at {name}: {error!r}", flush=True)
                 else:
-                    taken += 1
-                    print(f"taken: {name}", flush=True)
-    print(f"{count} forgeries, read in up to three ways: {refused} refused, {taken} taken")
-    return 1 if taken else 0
+                    taken[reader] += 1
+                    print(f"{reader} took: {name}", flush=True)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    print(f"{count} forgeries through each reader; the most memory was {memory:,} bytes")
+    for reader in refused | taken | broken:
+        told = f"{refused[reader]} refused, {taken[reader]} taken, {broken[reader]} broke"
+        print(f"{reader:<8} {told}")
+    return 1 if taken or broken or memory > MOST_MEMORY else 0
 
 
 if __name__ == "__main__":

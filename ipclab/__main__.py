@@ -1,5 +1,7 @@
 """The command line's entry."""
 
+import io
+import os
 import sys
 
 from ipclab.errors import LabError
@@ -7,6 +9,7 @@ from ipclab.errors import LabError
 
 def main() -> None:
     """Run the command line; an error is one line."""
+    _lend_streams()
     try:
         from ipclab.commands import cli
 
@@ -17,6 +20,23 @@ def main() -> None:
     except KeyboardInterrupt:  # while the rest is imported
         print("ipclab: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _lend_streams() -> None:
+    """Open what the caller has closed (`2>&-`), so that no file of ours gets its number.
+
+    What is told on a closed standard error is lost; what is printed to a closed standard output
+    fails, since it was not delivered.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+            lent = os.open(os.devnull, flags)
+            if lent != number:
+                os.dup2(lent, number)
+                os.close(lent)
+            raw = io.FileIO(number, "r" if name == "stdin" else "w", closefd=False)
+            setattr(sys, name, io.TextIOWrapper(raw, write_through=True))  # type: ignore[type-var]
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def blamed(what: str, fix: str, kind: type[LabError] = LabError) -> Iterator[Non
 
 
 ALIKE = 0.6  # of what is offered as meant
-MOST_NAMED = 12  # more names are not read
+MOST_NAMED, NEAREST = 12, 3  # more names are not read, and of many so many are named
 
 
 def hint(name: str, possible: Iterable[str]) -> str:
@@ -63,6 +63,6 @@ def hint(name: str, possible: Iterable[str]) -> str:
     alike = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     there = f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"
     if len(names) > MOST_NAMED:
-        near = difflib.get_close_matches(name, names, n=MOST_NAMED, cutoff=0.0)
+        near = difflib.get_close_matches(name, names, n=NEAREST, cutoff=0.0)
         there = f"there are {len(names)}, such as {', '.join(near)}"
     return f"did you mean {alike[0]!r}? {there}" if alike else there

@@ -16,7 +16,7 @@ digest() { cat requirements.lock pyproject.toml packages/more/pyproject.toml scr
 dev_digest() { sha256sum requirements-dev.lock | cut -c1-32; }
 native_digest() {
     command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
-    find ipclab/native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+    find ipclab/native/hardware -type f -not -path '*/target/*' -print0 | sort -z | xargs -0 sha256sum |
         cat - <(cargo --version) | sha256sum | cut -c1-32
 }
 
@@ -47,6 +47,7 @@ if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
     python=$env_dir/bin/python
     uv=$env_dir/bin/uv
     [ -x "$uv" ] || die "no uv in this conda environment: conda env update -f environment.yml"
+    install_lock requirements.lock
 else
     python=$env_dir/bin/python
     if [ ! -x "$python" ]; then
@@ -64,14 +65,7 @@ else
     install_lock requirements.lock
 fi
 
-# A conda environment has its own packages, to which what ours need besides is added.
-ours=(--no-build-isolation --editable .)
-ours+=(--editable ./packages/more)
-if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
-    "$uv" pip install --quiet --python "$python" --group setup || die "packages could not be installed: is a package registry reachable?"
-else
-    ours+=(--no-deps)
-fi
+ours=(--no-build-isolation --no-deps --editable . --editable ./packages/more)
 "$uv" pip install --quiet --python "$python" "${ours[@]}" ||
     die "ipclab itself could not be installed"
 

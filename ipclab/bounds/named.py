@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ipclab.store.questions import Bound, Mechanism, Questions
+from ipclab.store.questions import Bound, Mechanism, Questions, limit_filled
 
 SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
 MECHANISM, SHARED = "{mechanism}", "shm-"
@@ -31,19 +31,12 @@ def limit_named(questions: Questions, bound: Bound, levels: Mapping[Any, Any]) -
     It waits in the same way, or is none: of what spins, natively only shared memory does.
     """
     by_arm = bound.native
-    template = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
+    name = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
     backend = questions.mechanisms.get(str(levels["backend"]), Mechanism())
     spins = str(levels.get("wait", "")).startswith(SPINNING)
     mechanism = backend.limit
-    if spins and MECHANISM in template:
+    if spins and MECHANISM in name:
         if not mechanism.startswith(SHARED):
             return ""
         mechanism = SPUN
-    return template.format_map(_Known({**levels, "mechanism": mechanism, "flow": backend.flow}))
-
-
-class _Known(dict[Any, Any]):
-    """Levels, of which a template may name one that is not there."""
-
-    def __missing__(self, key: Any) -> str:
-        return ""
+    return limit_filled(name, {**levels, "mechanism": mechanism, "flow": backend.flow})

@@ -2,41 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated
 
 import pandas as pd
-from msgspec import Meta, Struct
 from scipy.special import betaincinv
 
 from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.stats.intervals import LEVEL
-from ipclab.store.schema import Count
+from ipclab.store.calibration import Counts
 
 STUDY = "calibration"
 EXCHANGES = 10  # of an operation without a planted slow-down
-MOST_SHARES = 32  # planted slow-downs of different size
-Share = Annotated[str, Meta(pattern=r"\A[0-9]{1,2}\.[0-9]{2}\Z")]
-Shares = Annotated[dict[Share, Count], Meta(max_length=MOST_SHARES)]
 
 
-class Counted(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was counted in one placement.
-
-    Of `twins` that were compared, `alarms` were called different. By planted share, so many of the
-    `planted` slow-downs were `found`, which is called slower. What launches could not test is not
-    counted.
-    """
-
-    twins: Count = 0
-    alarms: Count = 0
-    planted: Shares = {}
-    found: Shares = {}
-
-    def __post_init__(self) -> None:
-        """Raise `ValueError` where more was found than there was."""
-        more = any(found > self.planted.get(share, 0) for share, found in self.found.items())
-        if self.alarms > self.twins or more:
-            raise ValueError("more was found than there was")
+class Counted(Counts, frozen=True):
+    """What was counted in one placement, and what it says of the judge."""
 
     @property
     def upper(self) -> float:

@@ -20,7 +20,7 @@ from ipclab.claims.requirement import (
 )
 from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
-from ipclab.store.samples import decode
+from ipclab.store.door import point_of
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
@@ -118,8 +118,7 @@ def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
             launches=sum(int(row.launches) for row in rows.values()),
             samples=sum(int(row.samples) for row in rows.values()),
         )
-    folder = lab.run.path / "points"
-    points = [(decode(folder / study / f"{point}.parquet"), op) for study, point, op in rows]
+    points = [(point_of(lab.run, study, point), op) for study, point, op in rows]
     return judge_samples(requirement, points, bool(lab.run.about["parameters"].get(FIXED)))
 
 

@@ -16,12 +16,13 @@ from typing import IO, Any
 import msgspec
 import zstandard
 
-from ipclab.calibrated.known import calibration_file, known
+from ipclab.calibrated.known import calibration_file
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.archive import CALIBRATION, CHUNK, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle import held_folder, place, verify
+from ipclab.store.calibration import known_runs
 from ipclab.store.files import dump_json, sha256, whole
 from ipclab.store.record import sealed
 from ipclab.store.run import INDEX, RunFolder
@@ -56,7 +57,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False, level: int = FAST) -
         check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
     if (calibration := calibration_file(run)).is_file():
-        known(calibration)  # what cannot be read here would be refused elsewhere
+        known_runs(calibration)  # what cannot be read here would be refused elsewhere
         sources[CALIBRATION] = calibration
     entries = [_entry(name, content) for name, content in sources.items()]
     sources[CRATE] = crate(run.id, run.about, entries)

@@ -18,8 +18,9 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
+from ipclab.store import door
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import consistent, decode
+from ipclab.store.samples import decode
 
 STUDIES = "ipclab.studies"  # the group of entry points
 MOST_IN_MEMORY = 48  # frames that stay in memory
@@ -41,8 +42,6 @@ LAUNCH_VALUES = (
 
 # by run, study, kind and columns: the frame, and the state of the points that it was derived from
 _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFrame]] = {}
-# by run and study: the state in which its points were found to be what was measured
-_intact: dict[tuple[Path, str], State] = {}
 
 
 def read_frame(
@@ -52,15 +51,13 @@ def read_frame(
 
     With `columns` it has these alone, which takes a tenth of the time of a wide one.
     Kept frames that follow from today's samples and code are taken, others derived and kept. Raises
-    `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
+    `UsageError` for an unknown study, and as `ipclab.store.door.check` does.
     """
     check_study(run, study)
     state = _state(run, study)
     place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
-        if _intact.get((run.path, study)) != state:
-            run.point_files(study)
-            _intact[run.path, study] = state
+        door.check(run)
         content = kept.kept_frame(state[0], kind)
         if content is None:
             derived = _derived(run, study)
@@ -124,8 +121,7 @@ def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     points = Frame(VALUES)
     launches = Frame(LAUNCH_VALUES)
     files = sorted(map(run.path.joinpath, run.points(study)))
-    size = sum(file.stat().st_size for file in files)
-    for measured_point in consistent(run, map(decode, files), size):
+    for measured_point in map(decode, files):
         points.add(point_rows(measured_point))
         launches.add(launch_rows(measured_point))
     of_launches = launches.whole()

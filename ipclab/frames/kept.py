@@ -6,15 +6,13 @@ package: it is read when it is whole, and no more is proved. What cannot be kept
 
 import hashlib
 import os
-import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from ipclab.errors import LabError
 from ipclab.store.files import whole
+from ipclab.store.vouched import private_cache
 
 MOST_BYTES = 256 << 20  # above which the frames that were not used for longest go
 SUFFIX = ".parquet"
@@ -23,7 +21,7 @@ SUFFIX = ".parquet"
 def kept_frame(stamp: str, kind: str) -> bytes | None:
     """Return the Parquet file of the frame `kind` that follows from `stamp`, if it is kept."""
     with suppress(OSError):
-        folder = _folder()
+        folder = private_cache("frames")
         for file in folder.glob(f"{stamp}-{kind}-*{SUFFIX}"):
             content = file.read_bytes()
             if file.stem.endswith(hashlib.sha256(content).hexdigest()):
@@ -36,23 +34,12 @@ def kept_frame(stamp: str, kind: str) -> bytes | None:
 def keep_frames(stamp: str, content: Mapping[str, bytes]) -> None:
     """Keep the Parquet files that follow from `stamp`, by kind, where that can be done."""
     with suppress(OSError, LabError):
-        folder = _folder()
+        folder = private_cache("frames")
         for kind, parquet in content.items():
             digest = hashlib.sha256(parquet).hexdigest()
             with whole(folder / f"{stamp}-{kind}-{digest}{SUFFIX}", 0o600) as part:
                 part.write_bytes(parquet)
         _make_room(folder)
-
-
-def _folder() -> Path:
-    """Return the folder of kept frames, made when missing; `PermissionError` for another's."""
-    folder = user_cache_path("ipclab", appauthor=False) / "frames"
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    status = folder.lstat()
-    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
-    if not private or status.st_uid != os.geteuid():
-        raise PermissionError(f"{folder} is not this user's alone")
-    return folder
 
 
 def _make_room(folder: Path) -> None:

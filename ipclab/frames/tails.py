@@ -10,9 +10,10 @@ from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles
 from ipclab.quantile import MEDIAN
 from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
+from ipclab.store.door import points_of
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import Measured
 
 
 class FewSamplesError(LabError):
@@ -67,8 +68,7 @@ def quantiles_by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataF
     if quantile == MEDIAN:
         return launches
     values = dict[tuple[str, int, str], float]()
-    for file in run.point_files(study):
-        measured = decode(file)
+    for measured in points_of(run, study):
         for number, launch in enumerate(measured.launches):
             for op in launch.op_names():
                 values[measured.point.id, number, op] = of_launch(launch, op, quantile)

@@ -16,8 +16,8 @@ from ipclab.frames.rows import ambiguous, narrowed, quantity
 from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import decode
 from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.words import Words
@@ -83,7 +83,7 @@ class Data:
         rows = points.drop(columns=NO_LEVELS, errors="ignore").reset_index(drop=True)
         times, numbers, places = [], [], []  # of each launch: its samples, number and row
         for place, (point, of_what) in enumerate(zip(rows.point, rows.op, strict=True)):
-            measured = decode(self.run.path / "points" / study / f"{point}.parquet")
+            measured = point_of(self.run, study, point)
             for number, launch in enumerate(measured.launches):
                 times.append(launch.times(of_what))
                 numbers.append(number)

@@ -152,10 +152,9 @@ class Lab(Notes):
         """Name machine and date of a run not measured here, before anything of it is shown."""
         if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
-            said = self.say(
-                ORIGIN, processor=processor(self.run), machine=self.run.machine, date=date
-            )
-            shell.show(said)
+            told = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
+            text = self.words.translate(ORIGIN)
+            shell.show(self._filled(text, told, markdown=shell.current() is not None))
 
     def __getattr__(self, name: str) -> Any:
         if name in REPORTING:

@@ -3,6 +3,7 @@
 from ipclab.errors import UsageError
 from ipclab.lab.runs import choose, find, newest_full
 from ipclab.paths import Paths, typed
+from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 
 NEWEST = "newest"
@@ -11,11 +12,12 @@ NEWEST = "newest"
 def run_named(paths: Paths, name: str, study: str = "") -> RunFolder:
     """Return the run `name`: a folder, a bundle, an id or a part of one here, or `newest`.
 
-    The newest is the newest full one that was made here. Raises `UsageError` for what is no run, or
-    is in the ids of several, and what `ipclab.lab.runs.choose` raises, which takes an empty name.
+    The newest is the newest full one that was made here, else the newest complete one. Raises
+    `UsageError` for what is no run, or is in the ids of several, and what `ipclab.lab.runs.choose`
+    raises, which takes an empty name.
     """
     if name == NEWEST:
-        newest = newest_full(paths)
+        newest = newest_full(paths) or folder.newest(paths.runs, lambda run: run.complete)
         if newest is None:
             raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
         return newest

@@ -9,6 +9,7 @@ from ipclab.frames.derived import STUDIES
 from ipclab.machine.origin import elsewhere
 from ipclab.paths import Paths, typed
 from ipclab.plugins import chosen, names
+from ipclab.store import door
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.questions import PROFILES
@@ -38,7 +39,7 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """
     if name:
         path = find(paths, name)
-        return opened(paths, path) if path.is_file() else folder.read_run(path)
+        return opened(paths, path) if path.is_file() else entered(path)
     if study:
         run = next(iter(best(paths, study)), None)
         if run is None and (known := names(STUDIES)):
@@ -51,6 +52,14 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
         raise UsageError("there is no run yet", "", f"measure one: {typed('measure')}")
     if study and not holds(run, study):
         raise UsageError(f"no run holds {study}", "", f"measure it: ipclab measure --study {study}")
+    return run
+
+
+def entered(path: Path) -> RunFolder:
+    """Return the run in folder `path`, looked at as a whole unless it is still being measured."""
+    run = folder.read_run(path)
+    if run.finished:
+        door.check(run)
     return run
 
 

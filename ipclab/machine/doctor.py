@@ -18,8 +18,8 @@ from ipclab.machine.observed import FIT, Finding, Noise, Observed
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.door import point_of
 from ipclab.store.point import Point
-from ipclab.store.samples import decode
 
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
@@ -139,8 +139,8 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     best = {}
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
-            measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
-            op = measured.launches[0].op_names()[0]
+            measured = point_of(run, "limits", Point("limits", limit, 0, placement).id)
+            op = measured.op_names()[0]
             medians = [
                 np.quantile(launch.times(op), 0.5, method="inverted_cdf")
                 for launch in measured.launches

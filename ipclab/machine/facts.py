@@ -1,8 +1,6 @@
 """How the facts of a machine are read: by the kind of text of a file, or by `readers`."""
 
-import hashlib
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +10,7 @@ from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import AbsentError, Source, scrub
 from ipclab.machine.table import FACTS, Fact, Value
+from ipclab.store.identity import digest_of
 
 # What the text of a fact's file is.
 KINDS: dict[str, Callable[[str], Value]] = {
@@ -65,10 +64,3 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}
     return Machine(facts, reasons, dict(sorted(fresh.raw.items())), digest_of(facts))
-
-
-def digest_of(facts: Mapping[str, Value]) -> str:
-    """Return the first 12 hex digits of the SHA-256 of the identifying facts' canonical JSON."""
-    stable = {fact.name: facts.get(fact.name) for fact in FACTS if fact.identifies}
-    text = json.dumps(stable, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -2,14 +2,12 @@
 
 from typing import IO, TYPE_CHECKING, Any
 
-from ipclab.errors import plain
+from ipclab.text import Text
 
 if TYPE_CHECKING:  # which takes long to load, and commands import this
     import pandas as pd
 
     from ipclab.tables.table import Table
-
-FORMULA = "=+-@\t"  # what a cell begins with that is computed when a spreadsheet opens it
 
 
 def as_frame(table: "Table") -> "pd.DataFrame":
@@ -35,15 +33,4 @@ def csv(table: "pd.DataFrame", out: IO[bytes] | None = None, **how: Any) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    text = plain(value)
-    return f"'{text}" if text.startswith(tuple(FORMULA)) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return Text(value).csv if isinstance(value, str) else value

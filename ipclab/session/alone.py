@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ipclab.errors import LabError
 
@@ -26,7 +26,8 @@ STRANGER = (
     "another user says that a session of theirs is measuring here: this one goes on beside it"
 )
 CREDENTIALS = "3i"  # of whom a socket is: process, user, group
-MOST_ASKING = 64
+MOST_ASKING = 4_096
+BEGINNING = 2.0  # seconds in which a session of ours listens on the name that it has bound
 
 
 @contextmanager
@@ -55,16 +56,28 @@ def alone(say: Callable[[str], object], beside: bool = False) -> Iterator[None]:
 
 
 def _ours() -> bool:
-    """Tell whether this user, or root, holds the name: a stranger's word makes nobody wait."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asks:
-        asks.settimeout(POLL)
-        try:
+    """Tell whether this user, or root, holds the name: a stranger's word makes nobody wait.
+
+    Who does not answer is a stranger, too: a session of ours listens at once.
+    """
+    until = time.monotonic() + BEGINNING
+    while True:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asks, suppress(OSError):
+            asks.settimeout(POLL)
             asks.connect(NAME)
-        except OSError:  # it has just gone, or many ask
-            return True
-        told = asks.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(CREDENTIALS))
-    _, uid, _ = struct.unpack(CREDENTIALS, told)
-    return uid in (0, os.geteuid())
+            size = struct.calcsize(CREDENTIALS)
+            told = asks.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+            _, uid, _ = struct.unpack(CREDENTIALS, told)
+            return uid in (0, os.geteuid())
+        if time.monotonic() > until or _is_free():
+            return False
+        time.sleep(POLL / 10)
+
+
+def _is_free() -> bool:
+    """Tell whether nobody holds the name any more."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tries:
+        return _bound(tries)
 
 
 def _bound(held: socket.socket) -> bool:

@@ -14,6 +14,7 @@ from ipclab.session.request import Request
 from ipclab.session.whole import last_session
 from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
+from ipclab.store.files import LOCK
 from ipclab.store.record import Record, create, reopened
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.studies.asked import questions_of, questions_plain
@@ -69,7 +70,7 @@ def nothing_empty(run: RunFolder) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        files = [path for path in run.path.rglob("*") if path.is_file()]
+        files = [path for path in run.path.rglob("*") if path.is_file() and path.name != LOCK]
         if files == [run.path / INDEX]:
             shutil.rmtree(run.path)
             with suppress(OSError):  # there are other runs of this machine

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from ipclab.errors import LabError
 from ipclab.frames.points import LaunchMedians
 from ipclab.spawn.proof import AwaitedError, PayloadError
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Launch, samples_of
 from ipclab.store.point import Point
-from ipclab.store.record import Record, encode, samples_of
+from ipclab.store.record import Record, encode
 from ipclab.store.samples import Measured, decode
 from ipclab.store.validity import MOST_ROWS
 from ipclab.studies.limits import LimitsStudy

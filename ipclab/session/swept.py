@@ -40,6 +40,7 @@ def sweep(
         None if seed < 0 else seed,
         Sweep(tuple(sizes) or None, tuple(backends) or None, levels),
     )
+    request.points_wanted()  # what cannot be measured is told before another session is waited for
     progress = Progress(shown=True)
     with alone(progress.say):
         return measure_run(checkout(), request, progress)

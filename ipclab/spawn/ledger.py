@@ -10,6 +10,7 @@ A ledger file is the session as one line of JSON, and below it a line for each t
 (`owned`).
 """
 
+import errno
 import os
 import secrets
 import shutil
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -40,7 +42,7 @@ _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 class Session(msgspec.Struct, frozen=True):
     """One measuring process and what it may leave; `folder` is private: sockets, databases."""
 
-    id: str
+    id: Annotated[str, msgspec.Meta(pattern=r"\Aipclab-[0-9]+-[0-9a-f-]+\Z")]
     folder: str
 
     def prefix(self, launch: int) -> str:
@@ -77,6 +79,8 @@ def open_session(ledger: Path) -> Session:
     _locks[name] = lock
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _is_our_folder(ledger):
+            raise PermissionError(errno.EPERM, "another user owns it, or may write to it")
         flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY
         made = locked(ledger_file(ledger, name), BlockingIOError(), flags)
         os.write(lock.enter_context(made), msgspec.json.encode(session) + b"\n")
@@ -168,7 +172,12 @@ def _is_our_folder(path: Path) -> bool:
         found = path.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(found.st_mode) and _is_private(found)
+
+
+def _is_private(found: os.stat_result) -> bool:
+    """Tell whether this user owns something that nobody else may write, link or share."""
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
 def close_session(ledger: Path, session: Session) -> list[str]:
@@ -181,7 +190,8 @@ def close_session(ledger: Path, session: Session) -> list[str]:
         shutil.rmtree(folder, ignore_errors=True)
         removed.append(str(folder))
     with suppress(OSError):
-        removed += owned.remove_owned(file.read_bytes().partition(b"\n")[2])
+        lines = file.read_bytes().partition(b"\n")[2]
+        removed += owned.remove_owned(lines, owned.NAMED_ANYWHERE)
         file.unlink(missing_ok=True)
     _locks.pop(session.id, ExitStack()).close()
     return removed
@@ -200,11 +210,16 @@ def is_alive(file: Path) -> bool:
 def close_dead_sessions(ledger: Path) -> list[str]:
     """Close every session whose owner is dead; return what was removed.
 
-    What cannot be read is left alone.
+    What cannot be read is left alone, and what another user may have written.
     """
     removed: list[str] = []
+    if not _is_our_folder(ledger):
+        return removed
     for file in sorted(ledger.glob("ipclab-*.json")):
         with suppress(OSError):  # not ours to read, or its fork server closed it in the meantime
+            about = file.lstat()
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or not _is_private(about):
+                continue
             session = read_session(file)
             if is_alive(file):
                 continue

@@ -7,12 +7,14 @@ cannot be owned.
 import ctypes
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ipclab.spawn import names, scratch
+from ipclab.store.files import PART
 
 FILE = "owned"  # `<number>-owned` in the session's folder: what launch number so-and-so owns
 IPC_RMID = 0
@@ -37,9 +39,12 @@ def _queue(name: str, unlink: bool) -> bool:
     return True
 
 
-def _remove_file(name: str) -> bool:
+def _remove_part(name: str) -> bool:
+    """Remove what a killed process was writing; nothing else has such a name."""
     path = Path(name)
-    if path.is_symlink() or not path.is_file():
+    if not re.fullmatch(rf".+\.[0-9]+{re.escape(PART)}", path.name) or path.is_symlink():
+        return False
+    if not path.is_file() or path.stat().st_uid != os.geteuid():
         return False
     path.unlink()
     return True
@@ -57,7 +62,7 @@ def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int,
 
 
 KINDS = {
-    "file": OwnedKind(os.path.lexists, _remove_file),
+    "file": OwnedKind(os.path.lexists, _remove_part),
     # A folder that is there already is used again.
     "scratch": OwnedKind(lambda name: False, lambda name: scratch.remove_subfolder(Path(name))),
     "posix-queue": OwnedKind(lambda name: _queue(name, False), lambda name: _queue(name, True)),
@@ -81,8 +86,13 @@ def own(file: Path, kind: str, name: str) -> None:
         lines.write(json.dumps([kind, name]).encode() + b"\n")
 
 
-def owned(text: bytes) -> list[tuple[str, str]]:
-    """Return kind and name of what the lines of `text` own.
+# What a ledger file in a data folder may name: it may have been unpacked from an archive. All else is
+# named in the session's private folder, which no archive and no other user can make.
+NAMED_ANYWHERE = ("file", "scratch")
+
+
+def owned(text: bytes, kinds: Collection[str] = tuple(KINDS)) -> list[tuple[str, str]]:
+    """Return kind and name of what the lines of `text` own, of these `kinds`.
 
     A torn line, or one of another version, owns nothing.
     """
@@ -90,15 +100,15 @@ def owned(text: bytes) -> list[tuple[str, str]]:
     for line in text.splitlines():
         with suppress(ValueError, TypeError):
             kind, name = json.loads(line)
-            if kind in KINDS and isinstance(name, str):
+            if kind in kinds and isinstance(name, str):
                 entries.append((kind, name))
     return entries
 
 
-def remove_owned(text: bytes) -> list[str]:
-    """Remove what the lines of `text` own, and return what there was."""
+def remove_owned(text: bytes, kinds: Collection[str] = tuple(KINDS)) -> list[str]:
+    """Remove what the lines of `text` own of these `kinds`, and return what there was."""
     removed = []
-    for kind, name in owned(text):
+    for kind, name in owned(text, kinds):
         with suppress(OSError, ValueError):
             if KINDS[kind].remove(name):
                 removed.append(f"{kind} {name}")

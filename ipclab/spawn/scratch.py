@@ -56,6 +56,8 @@ def remove_subfolder(path: Path) -> bool:
     if path.is_symlink() or not path.name.startswith(f"{MARK}-"):
         return False
     try:
+        for mine in (path, path / MARK):
+            names.check_owner(mine, mine.lstat().st_uid)
         with locked(path / MARK, BlockingIOError(), os.O_RDWR | os.O_NOFOLLOW):
             shutil.rmtree(path, ignore_errors=True)
     except OSError:

@@ -14,13 +14,12 @@ from pathlib import Path
 
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths
-from ipclab.plugins import offered
-from ipclab.store import archive
+from ipclab.store import archive, door
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, HostileError
-from ipclab.store.files import PART, locked, sha256
+from ipclab.store.files import PART, locked_folder, sha256
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import Measured, consistent, decode
+from ipclab.store.zstd_frame import one_frame
 
 ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
@@ -39,7 +38,7 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     contents = archive.contents_told(next(members, None), file.stat().st_size)
     index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
     archive.check_run(contents, index)
-    offered("one_frame", bool)(file)
+    one_frame(file)
     return contents, index
 
 
@@ -63,21 +62,23 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            run = folder.read_run(part)
-            for _ in consistent(run, map(_asked, run.point_files()), file.stat().st_size):
-                pass  # a point that was not measured is told before any is used
-            offered("check_calibration", bool)(part)
+            _look(part, contents, file.stat().st_size)
             home.mkdir(exist_ok=True)
             part.rename(home / contents.run)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _asked(path: Path) -> Measured:
+def _look(part: Path, contents: Contents, size: int) -> None:
+    """Look at all of a run that was written to `part` before anybody else can."""
+    run = folder.read_run(part)
     try:
-        return decode(path)
+        door.check(run, size)
+    except UsageError:
+        raise
     except LabError as error:
-        raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
+        what = error.what.replace(f"{run.path}/", "")
+        raise HostileError(f"{what} ({error.why})") from error
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
@@ -115,7 +116,7 @@ def held_folder(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
     with ExitStack() as stack:
         with blamed(f"cannot write {top}", ANOTHER):
             top.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(top, taken, patience=patience))
+            stack.enter_context(locked_folder(top, taken, patience))
         parts = [*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}")]
         left = [path for path in parts if OURS.fullmatch(path.name)]
         for path in left:

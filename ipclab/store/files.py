@@ -1,18 +1,20 @@
 """Files that appear whole or not at all, and their digests."""
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import blamed
+from ipclab.errors import LabError, blamed
 
 PART = ".part"
+LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -78,19 +80,42 @@ def locked(
     Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when
     it cannot be opened.
     """
-    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     deadline = time.monotonic() + patience
     try:
         while True:
-            with suppress(BlockingIOError):
+            try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                if error.errno != errno.ENOLCK:
+                    raise
+                fix = "put the data where files can be locked (IPCLAB_DATA), or have it mounted so"
+                raise LabError(f"{path} cannot be locked", error.strerror or "", fix) from error
             if time.monotonic() >= deadline:
                 raise taken
             time.sleep(POLL)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterator[int]:
+    """Hold `folder` for this process by a file in it that only this user can open.
+
+    The folder itself anybody could hold who can read it. Raises as `locked` does, and `LabError`
+    where the file is another user's, or cannot be made.
+    """
+    lock = folder / LOCK
+    with ExitStack() as stack:
+        with blamed(f"cannot lock {folder}", "remove it, or choose another IPCLAB_DATA"):
+            if lock.is_symlink() or (lock.exists() and lock.stat().st_uid != os.geteuid()):
+                raise PermissionError(f"{lock} is another user's")
+            descriptor = stack.enter_context(locked(lock, taken, os.O_RDWR | os.O_CREAT, patience))
+        yield descriptor
 
 
 def dump_json(value: Any) -> bytes:

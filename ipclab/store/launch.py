@@ -73,3 +73,8 @@ class Launch:
 def turn_name(number: int) -> str:
     """Return how `Launch.whole` calls the median of turn `number`."""
     return f"turn-{number}"
+
+
+def samples_of(launch: Launch) -> int:
+    """Return how many samples a launch has, of all ops."""
+    return sum(map(len, launch.samples.values()))

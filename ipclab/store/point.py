@@ -10,6 +10,10 @@ from msgspec import Meta
 
 from ipclab.store.schema import Count, StudyName, Whole
 
+# One CPU for all, several, or whichever the scheduler takes
+PLACEMENTS = ("same", "cross", "free")
+# Letters that are no markup anywhere: of backends, ops, factors and their levels
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 +.,:=_-]{0,99}", re.ASCII)
 Level = str | Whole
 
 
@@ -28,6 +32,13 @@ class Point:
     levels: dict[str, Level] = field(default_factory=dict)
     block: str = ""
     primary: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a name or a level that would be markup where it is printed."""
+        words = [word for word in self.levels.values() if isinstance(word, str)]
+        for name in (self.backend, self.placement, *self.levels, *filter(None, words)):
+            if not NAME.fullmatch(name):
+                raise ValueError(f"{name[:100]!r} is no name: letters, digits and + . , : = _ -")
 
     def key(self) -> dict[str, Level]:
         """Return all levels in one dictionary, sorted by name."""

@@ -3,14 +3,21 @@
 Whoever reads a run finds here what its studies and mechanisms said of it, and imports none of them.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-# The briefest first; `published` runs what the texts ran, and stands for no other.
-PROFILES = ("smoke", "quick", "standard", "full", "published")
+from ipclab.store.efforts import EFFORTS
+
+PROFILES = tuple(EFFORTS)  # the briefest first; `published` runs what the texts ran, and stands for no other
+# A limit's name, in which `{factor}` stands for the level of a factor: nothing else is in braces.
+LimitName = Annotated[str, Meta(pattern=r"\A([A-Za-z0-9+._-]|\{[a-z_]{1,64}\})*\Z", max_length=200)]
+Colour = Annotated[str, Meta(pattern=r"\A(#[0-9A-Fa-f]{3,8}|[a-z]{1,30}|C[0-9])?\Z")]
+Marker = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9^<>+*|_.,]?\Z")]
+_FACTOR = re.compile(r"\{([a-z_]+)\}")
 
 
 class Race(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -45,7 +52,7 @@ class Bound(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """
 
     op: str
-    native: str | dict[str, str] = ""
+    native: LimitName | dict[str, LimitName] = ""
     older: str = ""
     copies: int = 0
     wake: bool = False
@@ -63,7 +70,7 @@ class Mechanism(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     limit: str = ""
     flow: str = ""
     keeps: str = ""
-    look: tuple[str, str] = ("", "")
+    look: tuple[Colour, Marker] = ("", "")
     spins: bool = False
     yields: bool = False
 
@@ -114,3 +121,8 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
 def questions_told(about: Mapping[str, Any]) -> Questions:
     """Return the questions of a `run.json`; what stands for several runs has none."""
     return msgspec.convert(about.get("questions", {}), Questions)
+
+
+def limit_filled(name: str, levels: Mapping[Any, Any]) -> str:
+    """Return the name of a limit for a point with `levels`; a factor that it lacks is nothing."""
+    return _FACTOR.sub(lambda found: str(levels.get(found[1], "")), name)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
-from ipclab.store.files import PART, dump_json, locked, sha256, write_whole, written
+from ipclab.store.files import PART, dump_json, locked_folder, sha256, write_whole, written
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import INDEX, RunFolder, read_run
@@ -84,7 +84,7 @@ class Record(RunFolder):
 
         Raises `LabError` when another process is measuring into it.
         """
-        return locked(
+        return locked_folder(
             self.path,
             LabError(
                 f"{self.id} is being measured by another process", "", "wait for it or end it"
@@ -129,11 +129,6 @@ def encode(measured: Measured) -> bytes:
         writer.write_table(table)
         writer.add_key_value_metadata({METADATA: metadata})
     return sink.getvalue()
-
-
-def samples_of(launch: Launch) -> int:
-    """Return how many samples a launch has, of all ops."""
-    return sum(map(len, launch.samples.values()))
 
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> Record:

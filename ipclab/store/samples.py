@@ -3,7 +3,7 @@
 All else in the schema's metadata.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,9 @@ import pyarrow.parquet as pq
 from msgspec import Meta
 
 from ipclab.errors import LabError
-from ipclab.plugins import offered
 from ipclab.store import validity
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.store.run import RunFolder
 from ipclab.store.schema import POINT_STEPS, parse
 
 METADATA = b"ipclab"
@@ -51,16 +49,6 @@ def decode(path: Path) -> Measured:
     named = f"{path.parent.name}/{path.stem}"
     with _refusing(str(path)), pa.OSFile(str(path)) as file:
         return measured_of(named, *contents_of(file, named))
-
-
-def consistent(run: RunFolder, points: Iterable[Measured], size: int) -> Iterable[Measured]:
-    """Give the points of `run` on, which are told in `size` bytes.
-
-    Raises `LabError` where what it tells contradicts itself, or is more than these can hold.
-    """
-    known = offered("consistent", lambda _run, points, _size: points)
-    checked: Iterable[Measured] = known(run, points, size)  # type: ignore[no-untyped-call]
-    return checked
 
 
 def contents_of(source: pa.NativeFile, named: str) -> tuple[bytes, list[Part]]:

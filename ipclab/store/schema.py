@@ -9,6 +9,7 @@ JSON. A change of schema adds a step to each chain and a stored run of the schem
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -18,6 +19,7 @@ from msgspec import Meta, Struct
 from ipclab.errors import LabError, plain
 from ipclab.store.files import unsealed
 from ipclab.store.questions import Questions
+from ipclab.text import Text
 
 SCHEMA = 4
 SEALED = 3  # the first schema whose run.json has a digest of its own
@@ -82,11 +84,14 @@ class About(Struct):
     points: dict[str, str]
     notes: dict[str, Any]
     questions: Questions
+    # how many samples were kept of a launch at most
+    thinned: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what only one of two readers of dates takes, such as a small z."""
+        """Refuse what only one of two readers of dates takes, such as a small z, and no zone."""
         for time in (self.begun, self.finished):
-            datetime.fromisoformat(time or self.begun)
+            if datetime.fromisoformat(time or self.begun).tzinfo is None:
+                raise ValueError(f"{time} has no zone")
 
 
 def _before_4(profile: str) -> dict[str, Any]:
@@ -161,14 +166,19 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _plain(told: Any) -> Any:
-    """Return JSON whose texts are `plain`: names from elsewhere reach terminals and pages."""
+    """Return JSON whose texts are `Text`: names from elsewhere reach terminals and pages."""
     if isinstance(told, str):
-        return plain(told)
+        return Text(told)
     if isinstance(told, list):
         return [_plain(each) for each in told]
     if isinstance(told, dict):
-        return {plain(name): _plain(each) for name, each in told.items()}
+        return {_name(name): _plain(each) for name, each in told.items()}
     return told
+
+
+@lru_cache(1 << 12)  # launches of a point have the same names
+def _name(name: str) -> str:
+    return plain(name)
 
 
 def parse_run(text: bytes, named: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.plugins import chosen
+from ipclab.store.efforts import EFFORTS
+from ipclab.store.point import PLACEMENTS
 from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
-PLACEMENTS = ("same", "cross", "free")
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Profile:
 
 
 PROFILES = {
-    name: Profile(name, **values)
+    name: Profile(name, **{**EFFORTS[name]._asdict(), **values})
     for name, values in table(Path(__file__).with_name("profiles.toml")).items()
 }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipclab.errors import LabError, hint
 from ipclab.stats.quantity import Quantity
+from ipclab.text import Text
 from ipclab.words.numbers import Formatter, plain_value
 
 Variables = Mapping[str, Any]  # of the notebook, by name
@@ -17,7 +18,6 @@ PLACEHOLDER = re.compile(
     r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}"
 )
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 
 
 def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True) -> str:
@@ -37,7 +37,7 @@ def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True)
         if not markdown:
             return value
         is_code = any(first <= match.start() < last for first, last in codes)
-        return value.replace("`", "'") if is_code else escaped(value)
+        return Text(value).line.replace("`", "'") if is_code else Text(value).markdown
 
     return PLACEHOLDER.sub(written, text)
 

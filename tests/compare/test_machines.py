@@ -361,7 +361,8 @@ def test_results_that_cannot_be_are_neither_compared_nor_chosen(
     answered = ipclab(*need, str(other.path))
     first, *_, last = answered.stdout.splitlines()
     assert (
-        first == f"not measured here, but on Example bbbb (machine bbbb) on 2026-11-20: {other.id}"
+        first
+        == f"not measured here, but on Example bbbb (machine {other.machine}) on 2026-11-20: {other.id}"
     )
     assert last == f"run {other.id} (quick, 2026-11-20)" and "unix" in answered.stdout
     too_fast(fast)

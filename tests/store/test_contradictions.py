@@ -14,13 +14,12 @@ import pytest
 from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.frames import derived
-from ipclab.machine.facts import digest_of
-from ipclab.machine.table import FACTS
 from ipclab.paths import Paths
-from ipclab.session.consistent import without_contradiction
 from ipclab.store import run as folder
 from ipclab.store.archive import HostileError
 from ipclab.store.bundle import opened
+from ipclab.store.contradictions import without_contradiction
+from ipclab.store.identity import digest_of
 from ipclab.store.launch import Launch
 from ipclab.store.record import Record, encode, sealed
 from ipclab.store.samples import Measured, decode
@@ -28,6 +27,7 @@ from tests.support.bundled import LAUNCH_NS, make_run
 
 Change = Callable[[Record, list[Measured]], object]
 OP = "round-trip"
+TEN = "2026-11-20T10:00:0{}+00:00"
 FULL = dict.fromkeys(("p50", "p90", "p99", "p99.9", "median", "mean"), 10000.0)
 FULL |= {"min": 5e3, "max": 2e4, "sd": 0.0, "samples": 30.0}
 
@@ -65,10 +65,112 @@ def slower(factor: int) -> Change:
     return launches(lambda each: each.samples.update({OP: each.samples[OP] * factor}))
 
 
-def other_facts(run: Record, _: list[Measured]) -> None:
-    facts = {fact.name: None for fact in FACTS} | run.facts
-    run.about["machine"] = {"digest": digest_of(facts), "facts": facts, "reasons": {}}
-    facts["cpu_model"] = "Another 9000"
+def fact(**facts: Any) -> Change:
+    """Return a change of facts, to which the machine's digest does not fit."""
+    return lambda run, _: run.about["machine"]["facts"].update(facts)
+
+
+def machine(**facts: Any) -> Change:
+    """Return a change of facts, to which the machine's digest is made to fit."""
+
+    def change(run: Record, _: list[Measured]) -> None:
+        run.about["machine"]["facts"].update(facts)
+        run.about["machine"]["digest"] = digest_of(run.facts)
+
+    return change
+
+
+def without(name: str) -> Change:
+    return lambda run, _: run.about["machine"]["facts"].pop(name)
+
+
+def each_point(change: Callable[[Measured], object]) -> Change:
+    return lambda _, points: [change(point) for point in points]
+
+
+def reversed_order(_: Record, points: list[Measured]) -> None:
+    every = [each for point in points for each in point.launches]
+    for each, order in zip(every, [one.order for one in every][::-1], strict=True):
+        each.order = order
+
+
+def repeated(change: Callable[[Any], Any]) -> Change:
+    """Return a change that gives all launches the times of the first, as `change` has them."""
+
+    def made(_: Record, points: list[Measured]) -> None:
+        for point in points:
+            first = point.launches[0].samples[OP]
+            for each in point.launches[1:]:
+                each.samples[OP] = change(first)
+
+    return made
+
+
+def spread(_: Record, points: list[Measured]) -> None:
+    """Shift the times of a launch, which lie far apart, by one ns."""
+    for point in points:
+        first = 10_000 + np.cumsum(np.arange(30)) * 7
+        for number, each in enumerate(point.launches):
+            each.samples[OP] = first + number
+
+
+def placed(near: str, *cpus: int) -> Change:
+    """Return a change of where the launches ran, while the points stay where they are."""
+
+    def change(run: Record, points: list[Measured]) -> None:
+        machine(core_sharing=["0", "1"], cores=2, threads=2, sockets=1)(run, points)
+        for each in points[0].launches:
+            each.cpus = {end: [cpu] for end, cpu in zip(("client", "server"), cpus, strict=True)}
+            each.facts["relation"] = near
+
+    return change
+
+
+def kept(**told: float) -> Change:
+    """Return a change that thins launches to ten samples each, and what they tell of all."""
+
+    def change(run: Record, points: list[Measured]) -> None:
+        run.about["thinned"] = 10
+        for point in points:
+            for each in point.launches:
+                every = np.sort(each.samples[OP])
+                whole = {f"p{q:g}": float(np.quantile(every, q / 100)) for q in (50, 90, 99, 99.9)}
+                whole |= {"min": float(every[0]), "max": float(every[-1]), "samples": 30.0}
+                whole |= {"median": float(np.median(every)), "mean": float(every.mean())}
+                whole |= {"sd": float(every.std(ddof=1))}
+                each.whole[OP] = whole | {name: whole[name] * by for name, by in told.items()}
+                each.samples[OP] = every[1::3]
+
+    return change
+
+
+def opened_only(**told_too: Any) -> Change:
+    """Return a change to one session that has no end."""
+    return told(sessions=[{"begun": TEN.format(0), "conditions": {}, **told_too}])
+
+
+def impossible_too(run: Record, points: list[Measured]) -> None:
+    run.about["points"][points[0].point.id] = "not testable here"
+
+
+def as_text(_: Record, points: list[Measured]) -> None:
+    point = points[1].point
+    points[1].point = replace(point, levels={**point.levels, "gap_ns": "0"})
+
+
+def long_loop(_: Record, points: list[Measured]) -> None:
+    random = np.random.default_rng(1)
+    for point in points:
+        for each in point.launches:
+            each.samples[OP] = LAUNCH_NS // 15 + random.integers(0, 100_000, 30)
+
+
+def one_long(_: Record, points: list[Measured]) -> None:
+    points[0].launches[0].samples[OP][7] = 2 * LAUNCH_NS
+
+
+def on_mars(_: Record, points: list[Measured]) -> None:
+    points[0].point = replace(points[0].point, placement="mars")
 
 
 def many(_: Record, points: list[Measured]) -> None:
@@ -81,10 +183,9 @@ def many(_: Record, points: list[Measured]) -> None:
         )
 
 
-TEN = "2026-11-20T10:00:0{}+00:00"
 CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "launches copied": (copied, "has the times of round-trip of another launch"),
-    "times a million": (slower(10**6), "took 50.0 ms, and "),
+    "times a million": (slower(10**6), "of a heat of 50.0 ms"),
     "no time": (launches(lambda each: setattr(each, "elapsed_ns", 0)), "took no time"),
     "started in 2099": (launches(lambda each: setattr(each, "started_ns", 1 << 61)), "s after the run began"),
     "all of one order": (launches(lambda each: setattr(each, "order", 0)), "has the order 0 of another"),
@@ -93,10 +194,37 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "thinned, not whole": (told(thinned=29), "as no run does that is thinned to 29"),
     "more launches than the profile": (many, "has 91 launches, of 90 at most"),
     "quick called standard": (parameters(profile="standard"), "it is called standard"),
-    "facts of another machine": (other_facts, "its machine's facts have the digest"),
-    "of 1970": (told(begun="1970-01-01T00:00:00+00:00"), "measured from 1970-01-01"),
+    "facts of another machine": (fact(cpu_model="Another 9000"), "its machine's facts have the digest"),
+    "no model": (without("cpu_model"), "its machine's facts lack cpu_model"),
+    "no cache line": (without("cache_line"), "its machine's facts lack cache_line"),
+    "many threads": (machine(threads="many"), "a fact of its machine cannot be"),
+    "fewer than no thread": (machine(threads=-3), "a fact of its machine cannot be"),
+    "more cores than threads": (machine(sockets=1, cores=4096, threads=2), "sockets, cores and threads"),
+    "another number of threads": (machine(threads=4, core_sharing=["0", "1"], cores=2), "has 4 threads, and lists 2"),
+    "swap that is a text": (fact(swap_total="much"), "its machine's swap_total is 'much'"),
+    "no such profile": (parameters(profile="gold"), "there is no profile 'gold'"),
+    "nothing counts as the same": (told(questions={}), "asks with the bound of another profile"),
+    "session 50 of one": (opened_only(number=50), "its sessions have the numbers [50]"),
+    "finished in an open session": (opened_only(), "its last session goes on"),
+    "not measurable and there": (impossible_too, "is there, and not measurable"),
+    "begun before its name": (told(begun="2026-11-20T09:59:00+00:00"), "its name has another time"),
+    "all at the beginning": (launches(lambda each: setattr(each, "started_ns", 0)), "begins while the one before"),
+    "in the other order": (reversed_order, "before those that came first"),
+    "times permuted": (repeated(lambda first: first[::-1].copy()), "has the times of round-trip of another launch"),
+    "one more ns": (spread, "has the times of round-trip of another launch"),
+    "times twice their launch": (long_loop, "of a heat of 50.0 ms"),
+    "one time twice its launch": (one_long, "of a heat of 50.0 ms"),
+    "on mars": (on_mars, "has the placement 'mars'"),
+    "on CPU 999": (placed("l3", 0, 999), "ran on CPU 999, which its machine has not"),
+    "on one CPU across": (placed("l3", 1, 1), "is placed on several CPUs, and ran on one"),
+    "called the same CPU": (placed("same", 0, 1), "is placed cross, and its CPUs are called same"),
+    "another median": (kept(median=0.98), "have another median"),
+    "another mean": (kept(mean=1.02), "have another mean"),
+    "another sd": (kept(sd=50), "have another sd"),
+    "a level as a text": (as_text, "gap_ns of round_trip is a"),
+    "of 1970": (told(begun="1970-01-01T00:00:00+00:00"), "its name has another time"),
     "of 2030": (told(begun=TEN.format(0), finished="2030-01-01T00:00:00+00:00"), "to 2030-01-01"),
-    "begun after finished": (told(begun="2026-11-21T10:00:00+00:00"), "finished (2026-11-20T10:01:00+00:00) is before"),
+    "begun after finished": (told(finished="2026-11-19T10:00:00+00:00"), "finished (2026-11-19T"),
     "a session before": (session("2026-11-20T09:00:00+00:00", TEN.format(9)), "a session's begin"),
     "a session that ends first": (session(TEN.format(9), TEN.format(8)), "a session's end"),
 }  # fmt: skip
@@ -120,6 +248,8 @@ def forge(run: Record, change: Change) -> None:
     """Change a run, with all digests made to fit."""
     points = [decode(path) for path in run.point_files()]
     change(run, points)
+    for name in run.points():
+        del run.about["files"][name]
     run.place([(each.point, encode(each)) for each in points])
 
 

@@ -164,7 +164,9 @@ def test_a_point_that_cannot_be_is_refused(kind: str, run: Record) -> None:
 def test_a_forged_point_is_not_imported(run: Record, paths: Paths, tmp_path: Path) -> None:
     forge(run, FORGED["negative times"][0])
     pack(run, tmp_path / "forged.ipclab")
-    with pytest.raises(LabError, match=r"the bundle is refused: unix-main.* took -"):
+    with pytest.raises(
+        LabError, match=r"the bundle is refused: points/round_trip/unix-main.* took -"
+    ):
         unpack(paths, tmp_path / "forged.ipclab")
     assert not [*paths.imported.rglob("*.parquet")]
 
@@ -215,8 +217,8 @@ def test_more_samples_than_a_bundle_holds_are_refused(
     run: Record, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many(1_000_000, run)
-    monkeypatch.setattr("ipclab.session.consistent.MORE_SAMPLES", 0)
-    monkeypatch.setattr("ipclab.session.consistent.SAMPLES_PER_BYTE", 10)
+    monkeypatch.setattr("ipclab.store.contradictions.MORE_SAMPLES", 0)
+    monkeypatch.setattr("ipclab.store.contradictions.SAMPLES_PER_BYTE", 10)
     pack(run, tmp_path / "large.ipclab")
     size = (tmp_path / "large.ipclab").stat().st_size
     assert size < 1 << 16
@@ -231,12 +233,12 @@ def test_more_values_than_a_bundle_holds_are_refused(
     pack(run, tmp_path / "small.ipclab")
     size = (tmp_path / "small.ipclab").stat().st_size
     # of each of the three points: 4 rows of each launch, 9 of the op, a fact
-    monkeypatch.setattr("ipclab.session.consistent.MORE_VALUES", 101)
-    monkeypatch.setattr("ipclab.session.consistent.VALUES_PER_BYTE", 0)
+    monkeypatch.setattr("ipclab.store.contradictions.MORE_VALUES", 101)
+    monkeypatch.setattr("ipclab.store.contradictions.VALUES_PER_BYTE", 0)
     with pytest.raises(LabError, match=rf"its points hold 102 values in {size:,} bytes"):
         unpack(paths, tmp_path / "small.ipclab")
     assert not [*paths.imported.rglob("*.parquet")]
-    monkeypatch.setattr("ipclab.session.consistent.MORE_VALUES", 102)
+    monkeypatch.setattr("ipclab.store.contradictions.MORE_VALUES", 102)
     assert unpack(paths, tmp_path / "small.ipclab").id == run.id
 
 

@@ -12,7 +12,7 @@ from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 from ipclab.store.record import Record, create, encode
 from ipclab.store.samples import Measured
-from tests.support.made import ASKED
+from tests.support.made import ASKED, made_machine
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
 LAUNCH_NS = 50_000_000  # how long each launch takes
@@ -30,12 +30,7 @@ def make_run(
     """Write a small run of the round-trip study with its limits, some raw files and a calibration
     beside it.
     """
-    facts = {
-        "cpu_model": f"Example {machine}",
-        "kernel_release": "6.1.0",
-        "ipclab": "0.1.0",
-        "page_size": 4096,
-    }
+    told = made_machine(machine)
     about = {
         "parameters": {
             "profile": "quick",
@@ -45,10 +40,10 @@ def make_run(
             "levels": {},
         },
         "seed": 1,
-        "machine": {"digest": machine, "facts": facts, "reasons": {}},
+        "machine": told,
         "questions": ASKED,
     }
-    run = create(runs, machine, about, NOW)
+    run = create(runs, told["digest"], about, NOW)
     orders = count(1)
     random = np.random.default_rng(int(factor * 1000))
     levels: dict[str, Any] = {

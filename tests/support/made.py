@@ -9,12 +9,26 @@ import pandas as pd
 
 from ipclab.frames.estimates import estimated
 from ipclab.frames.points import BY_HEAT, Frame, Row
+from ipclab.store.identity import NAMES, digest_of
 from ipclab.store.launch import Launch
 from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
 
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))
+
+
+def made_machine(name: str, **facts: Any) -> dict[str, Any]:
+    """Return what `run.json` says of a made-up machine of two CPUs, whose digest fits its facts."""
+    about: dict[str, Any] = dict.fromkeys(NAMES) | {
+        "cpu_model": f"Example {name}",
+        "kernel_release": "6.1.0",
+        "ipclab": "0.1.0",
+        "page_size": 4096,
+        **facts,
+    }
+    return {"digest": digest_of(about), "facts": about, "reasons": {}}
+
 
 ORDERS = count(1)  # no two launches of a run have one
 LAUNCH_NS = 1_000_000
@@ -37,4 +51,5 @@ def make_launch(
     arrays = {op.replace("__", "."): np.array(values, np.int64) for op, values in samples.items()}
     first = next(iter(arrays))
     counted = {first: counters} if counters else {}
-    return Launch(arrays, counted, next(ORDERS), 0, LAUNCH_NS, flags=list(flags))
+    order = next(ORDERS)
+    return Launch(arrays, counted, order, order * LAUNCH_NS, LAUNCH_NS, flags=list(flags))

@@ -18,8 +18,8 @@ from ipclab.paths import checkout
 from ipclab.report.sheet import csv
 from ipclab.stats.intervals import Estimate
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
+from ipclab.store.door import points_of
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import decode
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
 
@@ -77,8 +77,7 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
 def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     """Return the rows of `study` with a quantile that frames do not hold."""
     made = Frame(VALUES)
-    for file in run.checked(f"points/{study}/").values():
-        measured = decode(file)
+    for measured in points_of(run, study):
         for row in point_rows(measured):
             if row["metric"] != "p99":  # one row of each op
                 continue

@@ -1,0 +1,98 @@
+"""What all runs of a machine showed of the judge: a file of counts beside them, or with a bundle."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ipclab.errors import LabError, blamed
+from ipclab.store.archive import CALIBRATION, RUN_NAME
+from ipclab.store.schema import Count, Digest, StudyName
+
+FORMAT = 2  # the first one had medians of a calibration that was no part of a run
+MOST_BYTES = 1 << 20
+MOST_RUNS = 1_000  # of which the newest are kept
+MOST_PLACEMENTS = 16
+MOST_SHARES = 32  # planted slow-downs of different size
+FIX = "remove it: what runs here show is counted again"
+Share = Annotated[str, Meta(pattern=r"\A[0-9]{1,2}\.[0-9]{2}\Z")]
+Shares = Annotated[dict[Share, Count], Meta(max_length=MOST_SHARES)]
+
+
+class Counts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was counted in one placement.
+
+    Of `twins` that were compared, `alarms` were called different. By planted share, so many of the
+    `planted` slow-downs were `found`, which is called slower. What launches could not test is not
+    counted.
+    """
+
+    twins: Count = 0
+    alarms: Count = 0
+    planted: Shares = {}
+    found: Shares = {}
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where more was found than there was."""
+        more = any(found > self.planted.get(share, 0) for share, found in self.found.items())
+        if self.alarms > self.twins or more:
+            raise ValueError("more was found than there was")
+
+
+Placements = Annotated[dict[StudyName, Counts], Meta(max_length=MOST_PLACEMENTS)]
+
+
+class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one run showed: by placement, with what counted as the `same` (a share).
+
+    `stamp` is the digest of the samples and of the code that it follows from.
+    """
+
+    stamp: Digest
+    same: Annotated[float, Meta(ge=0, le=1)]
+    placements: Placements
+
+
+RunName = Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
+Runs = Annotated[dict[RunName, KnownRun], Meta(max_length=MOST_RUNS)]
+
+
+class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of the file."""
+
+    format: int
+    runs: Runs
+
+
+class _Format(Struct):
+    format: int = 1
+
+
+def known_runs(file: Path) -> Mapping[str, KnownRun]:
+    """Return what runs showed, by name; nothing of an absent file or of an older version's.
+
+    Raises `LabError` for one that cannot be read.
+    """
+    if not file.is_file():
+        return {}
+    named = f"{file} cannot be read"
+    with blamed(named, FIX), file.open("rb") as opened:
+        text = opened.read(MOST_BYTES + 1)
+    try:
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        told = msgspec.json.decode(text, type=_Format).format
+        if told == 1:
+            return {}
+        if told != FORMAT:
+            raise ValueError(f"its format is {told}, this ipclab knows {FORMAT}")
+        return msgspec.json.decode(text, type=Calibration).runs
+    except (ValueError, RecursionError) as error:
+        raise LabError(named, str(error), FIX) from error
+
+
+def calibration_beside(folder: Path) -> Path:
+    """Return where the calibration of a run in `folder` lies if it was bundled with it."""
+    return folder / CALIBRATION

@@ -1,0 +1,180 @@
+"""The launches of a run as they followed one another: their order, times, CPUs and samples."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from ipclab.store import MOST_LAUNCHES
+from ipclab.store.efforts import EFFORTS
+from ipclab.store.identity import identity_of
+from ipclab.store.launch import Launch
+from ipclab.store.overlap import longest, overlap
+from ipclab.store.point import PLACEMENTS, Level, Point
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured
+from ipclab.store.thinned import refuted
+
+SLACK_NS = 60 * 10**9  # by which a clock may be set while a run is measured
+# Launches of a point above twice its most: a heat is made again for all where one of them failed, or
+# the run was killed.
+SURPLUS = 10
+DISTINCT = 8  # different times: fewer may come twice
+SPREAD = 4_096  # the least distance (ns) of times whose distances tell one launch from all others
+ALWAYS = {"limits", "calibration"}  # measured beside what is asked for, as often as heats need
+ROUNDING = 1.05  # of a heat's time, which its contestants share to whole ns
+ROUNDED_NS = 1_000_000  # of when a heat begins and of how long it takes, both together
+LOST = 4.0  # of a heat's time, where a contestant that failed has taken its share with it
+
+
+class Sequence:
+    """The launches of `run` so far: points are given one by one, in any order."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run = run
+        self.cpus = identity_of(run.facts).cpus()
+        self.thinned = run.about.get("thinned") or 0
+        sessions = run.about["sessions"]
+        self.sessions = max((session.get("number", 1) for session in sessions), default=1)
+        self.clocks = len(sessions)
+        self.studies = len(run.about["parameters"]["studies"])
+        self.span = _span_ns(run)
+        self.spent_ns = 0
+        self.lost = bool(run.about["failures"])
+        self.orders: set[int] = set()
+        self.seen: set[tuple[str, str, bytes]] = set()
+        self.kinds: dict[tuple[str, str], type] = {}
+        # of each heat: its first order and start, and how long it took
+        self.heats: dict[int, list[int]] = {}
+        # of each heat: what a launch of it needs, of the heat's time
+        self.needs: dict[int, tuple[float, str]] = {}
+
+    def wrong(self, measured: Measured) -> Iterator[str]:
+        """Yield what of the launches of a point cannot be, beside those before."""
+        point = measured.point
+        self.lost |= bool(measured.failures)
+        yield from self._of_levels(point)
+        most = self.run.about["parameters"].get("launches") or (
+            EFFORTS[self.run.profile].most_launches
+            if self.run.profile in EFFORTS
+            else MOST_LAUNCHES
+        )
+        most = (2 * most + SURPLUS) * self.sessions
+        if len(measured.launches) > most and point.study not in ALWAYS:
+            yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
+        for number, launch in enumerate(measured.launches):
+            for why in (
+                *self._of_time(point, launch),
+                *self._of_cpus(point, launch),
+                *self._of_samples(point, launch),
+            ):
+                yield f"launch {number} of {point.id} {why}"
+
+    def wrong_together(self) -> Iterator[str]:
+        """Yield what of all launches together cannot be, once every point was given."""
+        slack = LOST if self.lost else ROUNDING
+        for number, (need, what) in self.needs.items():
+            took = self.heats[number][2]
+            if need > slack * took:
+                yield f"{what} takes {need / 1e6:,.1f} ms of a heat of {took / 1e6:,.1f} ms"
+        restarts = 0
+        for (_, start, took), (order, after, _) in pairwise(sorted(self.heats.values())):
+            if after < start:
+                restarts += 1
+            elif after < start + took - ROUNDED_NS:
+                yield f"launch {order} of the run begins while the one before it goes on"
+        # the clock begins anew with each session; of runs of old, which have no heats, with each study
+        if restarts >= max(1, self.clocks if max(self.heats) > 0 else self.studies):
+            yield f"its launches start {restarts} times before those that came first"
+
+    def _of_levels(self, point: Point) -> Iterator[str]:
+        """Yield a placement that there is none of, and a factor of two kinds of levels."""
+        if point.placement not in PLACEMENTS:
+            yield f"{point.id} has the placement {point.placement!r}"
+        for factor, level in point.levels.items():
+            kind = self.kinds.setdefault((point.study, factor), type(level))
+            if kind is not type(level):
+                yield f"{factor} of {point.study} is {_kind(level)} in {point.id}, and not elsewhere"
+
+    def _of_time(self, point: Point, launch: Launch) -> Iterator[str]:
+        self.spent_ns += launch.elapsed_ns
+        if launch.order in self.orders:
+            yield f"has the order {launch.order} of another one"
+        self.orders.add(launch.order)
+        if launch.elapsed_ns == 0:
+            yield "took no time"
+        if launch.started_ns + launch.elapsed_ns > self.span:
+            yield f"ended {launch.started_ns / 1e9:,.0f} s after the run began, which had ended"
+        if self.spent_ns > self.span:
+            yield "and those before it took longer than the run"
+        told = launch.facts.get("heat")
+        number = told if isinstance(told, int) and told else -1 - launch.order
+        heat = self.heats.setdefault(number, [launch.order, launch.started_ns, 0])
+        heat[0] = min(heat[0], launch.order)
+        heat[1] = min(heat[1], launch.started_ns)
+        heat[2] += launch.elapsed_ns
+        for op in launch.samples:
+            self._need(number, point, launch, op)
+
+    def _need(self, heat: int, point: Point, launch: Launch, op: str) -> None:
+        """Note how much of its heat's time the samples of `op` need."""
+        if told := launch.whole.get(op):
+            per = launch.per.get(op, 1)
+            most, total = told["max"] * per, told["mean"] * told["samples"] * per
+        else:
+            samples = launch.samples[op]
+            most, total = float(samples.max()), float(samples.sum(dtype=float))
+        need = max(most / longest(point, op), total / overlap(point, launch, op))
+        if need > self.needs.get(heat, (0.0, ""))[0]:
+            self.needs[heat] = need, f"{op} of {point.id}"
+
+    def _of_cpus(self, point: Point, launch: Launch) -> Iterator[str]:
+        used = {cpu for cpus in launch.cpus.values() for cpu in cpus}
+        if self.cpus is not None and (odd := used - self.cpus):
+            yield f"ran on CPU {min(odd)}, which its machine has not"
+        if point.placement == "same" and len(used) > 1:
+            yield f"is placed on one CPU, and ran on {len(used)}"
+        if point.placement == "cross" and len(launch.cpus) > 1 and len(used) == 1:
+            yield "is placed on several CPUs, and ran on one"
+        near = launch.facts.get("relation")
+        if used and near is not None and (near == "same") != (point.placement == "same"):
+            yield f"is placed {point.placement}, and its CPUs are called {near}"
+
+    def _of_samples(self, point: Point, launch: Launch) -> Iterator[str]:
+        for op, samples in launch.samples.items():
+            told = launch.whole.get(op)
+            if (told and not self.thinned) or (self.thinned and len(samples) > self.thinned):
+                yield f"keeps {len(samples)} samples of {op}, as no run does that is " + (
+                    f"thinned to {self.thinned}" if self.thinned else "not thinned"
+                )
+            elif told and (name := refuted(launch.times(op), told)):
+                yield f"keeps samples of {op} that have another {name}"
+            if self._repeated(point.study, op, launch):
+                yield f"has the times of {op} of another launch"
+
+    def _repeated(self, study: str, op: str, launch: Launch) -> bool:
+        """Tell whether another launch had these times: in another order or shifted, too."""
+        samples = launch.samples[op]
+        if len(np.unique(samples[: 4 * DISTINCT])) < DISTINCT:
+            return False
+        ordered = np.sort(samples)
+        if ordered[-1] - ordered[0] >= SPREAD:
+            ordered -= ordered[0]
+        key = study, op, hashlib.sha256(ordered.data).digest()  # all samples may be many
+        again = key in self.seen
+        self.seen.add(key)
+        return again
+
+
+def _span_ns(run: RunFolder) -> float:
+    """Return for how long at most a finished `run` was measured."""
+    if not run.finished:
+        return float("inf")
+    ended = dt.datetime.fromisoformat(run.about["finished"])
+    return (ended - run.date) / dt.timedelta(microseconds=1) * 1000 + SLACK_NS
+
+
+def _kind(level: Level) -> str:
+    return "a text" if isinstance(level, str) else "a number"
