@@ -12,7 +12,9 @@ from msgspec import Meta, Struct
 
 from ipclab.store.efforts import EFFORTS
 
-PROFILES = tuple(EFFORTS)  # the briefest first; `published` runs what the texts ran, and stands for no other
+PROFILES = tuple(
+    EFFORTS
+)  # the briefest first; `published` runs what the texts ran, and stands for no other
 # A limit's name, in which `{factor}` stands for the level of a factor: nothing else is in braces.
 LimitName = Annotated[str, Meta(pattern=r"\A([A-Za-z0-9+._-]|\{[a-z_]{1,64}\})*\Z", max_length=200)]
 Colour = Annotated[str, Meta(pattern=r"\A(#[0-9A-Fa-f]{3,8}|[a-z]{1,30}|C[0-9])?\Z")]
