@@ -15,7 +15,7 @@ from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.shared import KEY
 from ipclab.report.compare.unpaired import RUNS_ALPHA
 from ipclab.stats.enough import least_p
-from ipclab.stats.intervals import median_interval
+from ipclab.stats.intervals import statistic_estimate
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab_more.history.changepoint import Changes, Shifts, changes, counting_changes
 
@@ -150,7 +150,8 @@ class History:
 
 def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
     """Return the median of launches in the middle as histories have it, and its interval."""
-    low, high = median_interval(np.asarray(medians))
+    found = statistic_estimate(medians, 0)
+    low, high = found.low, found.high
     middle = float(np.exp(np.median(np.log(medians))))
     return min(max(middle, low), high), low, high  # rounding must not put it outside
 
