@@ -22,7 +22,7 @@ from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
-from ipclab.stats.intervals import NOMINAL, PRIOR_FREEDOM, PRIOR_QUANTILE, Floats, prior
+from ipclab.stats.intervals import NOMINAL, PRIOR_FREEDOM, PRIOR_QUANTILE, Floats
 from ipclab.store.run import RunFolder
 
 COUNTS = range(3, 16)
@@ -35,6 +35,7 @@ TRIED: Mapping[str, tuple[float, float, float]] = {
     "median, 95 %": (2.0, 0.5, 0.95),
     "t alone, 95 %": (0.0, 0.5, 0.95),
 }
+Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Points = Sequence[Floats]  # the logarithms of the launches of each point
 
 
@@ -64,17 +65,17 @@ def made(random: np.random.Generator) -> dict[str, list[Floats]]:
     return {"two states": two, "skewed": skewed}
 
 
-def drawn(points: Points, count: int, random: np.random.Generator) -> Floats:
+def drawn(points: Points, count: int, random: np.random.Generator) -> Table:
     """Return `count` launches of each point, in rows."""
     sizes = np.array([len(logs) for logs in points])
     padded = np.zeros((len(points), sizes.max()))
     for row, logs in zip(padded, points, strict=True):
         row[: len(logs)] = logs
     places = (random.random((len(points), count)) * sizes[:, np.newaxis]).astype(int)
-    return np.array(np.take_along_axis(padded, places, axis=1), np.float64)
+    return np.take_along_axis(padded, places, axis=1)
 
 
-def halves(logs: Floats, tried: tuple[float, float, float]) -> Floats:
+def halves(logs: Table, tried: tuple[float, float, float]) -> Floats:
     """Return half the width of the interval of each row, steadied by that of all rows."""
     freedom, quantile, level = tried
     own = logs.shape[1] - 1
@@ -124,8 +125,6 @@ if __name__ == "__main__":
     except LabError as error:
         sys.exit(f"{Path(sys.argv[0]).name}: {error}")
     own = of_run(run)
-    example = np.exp(drawn(own[next(iter(own))], 3, np.random.default_rng(SEED)))
-    assert prior(example.tolist()).freedom == PRIOR_FREEDOM  # what is tried is what runs use
     for title, studies in ((run.id, own), ("made up", made(np.random.default_rng(SEED)))):
         print(title)
         print(summed_up(covered(studies, int(words.get(2, DRAWS)))).round(3).to_string())

@@ -35,7 +35,7 @@ from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.started import Role
-from ipclab.stats.intervals import median_interval
+from ipclab.stats.intervals import statistic_estimate
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import MOVED
 from ipclab.studies.profile import profile
@@ -181,7 +181,8 @@ def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
             found[place].append(sides[place]())
     for name in found[0][0]:
         ours, theirs = (np.array([times[name] for times in side]) for side in found)
-        ratio, (low, high) = float(np.median(ours / theirs)), median_interval(ours / theirs)
+        found = statistic_estimate((ours / theirs).tolist(), len(ours))
+        ratio, low, high = found.value, found.low, found.high
         times = (
             f"ours {np.median(ours) / 1e3:>11,.1f} us  theirs {np.median(theirs) / 1e3:>11,.1f} us"
         )

@@ -18,7 +18,7 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 SPINNING = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes", "race")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
-OF_BOTH = "first", "second"  # of a comparison: the times that the ratio is of
+OF_BOTH = "first_ns", "second_ns"  # of a comparison: the times that the ratio is of
 KNOWN = tuple(name for name in Comparison.__dataclass_fields__ if name not in OF_BOTH)
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
@@ -134,8 +134,8 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         name, point = other
         known = contest.over_fastest[other]
         compared = {"other": name, "value": means[other], "other_point": point}
-        if known.first and known.second:
-            compared |= {"best": known.first, "value": known.second}
+        if known.first_ns and known.second_ns:
+            compared |= {"best": known.first_ns, "value": known.second_ns}
         yield head | compared | known_of(known)
 
 

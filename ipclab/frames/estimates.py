@@ -1,6 +1,7 @@
 """The values of a study's points with their intervals, the scatter of all of them steadying each."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,10 +50,9 @@ def _priors(points: pd.DataFrame, kinds: list[Kind]) -> dict[Kind, Scatter]:
     return {kind: prior(every) for kind, every in by_kind.items()}
 
 
-def _estimate(row: object, kind: Kind, scatter: Scatter) -> Estimate:
-    value, low, high = (float(getattr(row, name)) for name in ("value", "low", "high"))
-    unit, values = str(row.unit), getattr(row, BY_HEAT)
-    found = Estimate(value, low, high, 0, 0)
+def _estimate(row: Any, kind: Kind, scatter: Scatter) -> Estimate:
+    unit, values = str(row.unit), row.by_heat
+    found = Estimate(float(row.value), float(row.low), float(row.high), 0, 0)
     logs = unit in VARYING
     if values:
         _, is_between = kind

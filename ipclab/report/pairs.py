@@ -6,10 +6,10 @@ from itertools import combinations
 import pandas as pd
 
 from ipclab.frames.contests import KNOWN, known_of, side_of
-from ipclab.stats import paired
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import APART, Name, common_scatter
 from ipclab.stats.family import ALPHA
+from ipclab.stats.intervals import Scatter
 
 
 def pairs(launches: pd.DataFrame, by: str, bound: float) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def pairs(launches: pd.DataFrame, by: str, bound: float) -> pd.DataFrame:
 
 
 def of_all_pairs(
-    sides: Mapping[Name, Side], bound: float, scatter: paired.Scatter
+    sides: Mapping[Name, Side], bound: float, scatter: Scatter
 ) -> dict[tuple[Name, Name], Comparison]:
     """Return what is known of the second of each pair of `sides` over its first.
 

@@ -47,7 +47,7 @@ class Side:
 class Comparison:
     """What is known of the second side over the first: `ratio` and the judged interval.
 
-    The ratio is the quotient of `second` and `first` (ns), the geometric means over what both
+    The ratio is the quotient of `second_ns` and `first_ns`, the geometric means over what both
     share; `error` is the standard uncertainty of its logarithm, of `freedom` degrees. The interval
     is exact at `level` (a probability of error). `detectable` is the smallest
     slow-down (a share) that this many launches with this scatter find with 95 % power; None is what
@@ -69,8 +69,8 @@ class Comparison:
     paired: bool = False
     mechanisms: int = 2
     contestants: int = 0
-    first: float | None = None
-    second: float | None = None
+    first_ns: float | None = None
+    second_ns: float | None = None
     error: float | None = None
     freedom: float | None = None
 
@@ -131,8 +131,8 @@ def _by_heats(
         level=level,
         launches=known.launches,
         contestants=scatter.contestants,
-        first=known.first,
-        second=known.second,
+        first_ns=known.first_ns,
+        second_ns=known.second_ns,
         error=shown.error,
         freedom=shown.freedom,
     )
@@ -145,8 +145,8 @@ def _quotient(first: float, second: float, launches: tuple[int, int]) -> Compari
         "no-variance",
         second / first,
         launches=launches,
-        first=first,
-        second=second,
+        first_ns=first,
+        second_ns=second,
     )
 
 
@@ -204,8 +204,8 @@ def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Co
         detectable=_found(tested + missed, equivalence),
         level=level,
         launches=known.launches,
-        first=known.first,
-        second=known.second,
+        first_ns=known.first_ns,
+        second_ns=known.second_ns,
         error=math.sqrt(squares),
         freedom=freedom,
     )

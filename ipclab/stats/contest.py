@@ -46,13 +46,19 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     """
     means = {name: mean_of(side.medians) for name, side in sides.items()}
     alpha = ALPHA * correlation.strictness(sides)
-    ranked = sorted(means, key=means.__getitem__)
+    fastest = min(means, key=means.__getitem__)
     scatter = common_scatter(sides.values())
-    over = against_fastest(sides, ranked[0], bound, scatter, alpha)
-    quicker = [name for name in ranked[1:] if over[name].verdict == FASTER]
+    over = against_fastest(sides, fastest, bound, scatter, alpha)
+    quicker = [name for name in over if over[name].verdict == FASTER]
     if quicker:  # by the heats that both share, which need not be all launches of either
-        ranked = quicker + ranked
-        over = against_fastest(sides, ranked[0], bound, scatter, alpha)
+        fastest = min(quicker, key=means.__getitem__)
+        over = against_fastest(sides, fastest, bound, scatter, alpha)
+
+    def times(name: Name) -> float:
+        """Return how many times as long one takes as the fastest, as far as both can be compared."""
+        return over[name].ratio or means[name] / means[fastest]
+
+    ranked = [fastest, *sorted(over, key=times)]
     known = correlation.waiting(sides, over)
     return Contest(sides, {name: means[name] for name in ranked}, known, scatter)
 

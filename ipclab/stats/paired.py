@@ -1,8 +1,9 @@
 """The ratio of two contestants of the same heats: one log ratio a heat, and its interval.
 
 A heat's ratio is the quotient of its two launches' numbers, so that a ratio is the quotient of the
-two geometric means over the heats that both share. The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
-contest, which have seen the same host: `benchmarks/paired.py` weighs it against others.
+two geometric means over the heats that both share. The interval is Student's, with the scatter of
+the pair steadied by that of all pairs of its contest, which have seen the same host:
+`benchmarks/paired.py` weighs it against others.
 """
 
 import math

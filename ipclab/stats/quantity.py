@@ -29,7 +29,7 @@ def _operator(
     def combined(one: "Quantity", other: Number) -> "Quantity":
         if isinstance(other, Quantity | Real):
             return combine(one, of(other))
-        return NotImplemented  # a pandas Series does it for each of its own
+        return NotImplemented  # type: ignore[no-any-return]  # a pandas Series does it for each of its own
 
     return combined
 

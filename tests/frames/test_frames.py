@@ -99,8 +99,8 @@ def test_values_are_exact(measured: Measured) -> None:
     assert row(points, "write", "sd").value == pytest.approx(math.sqrt(200 / 3))
     assert row(points, "write", "bandwidth").value == pytest.approx(88e9 / mean)
     assert row(points, "write", "minor_faults").value == 2
-    # the mean of the two in the middle, then the median of 8 and 5
-    assert row(points, "read", "p50").value == 6.5
+    # the mean of the two in the middle, then the geometric one of 8 and 5
+    assert row(points, "read", "p50").value == pytest.approx(math.sqrt(8 * 5))
     names = ("p50", "sd", "bandwidth", "minor_faults", "cpu_ns")
     units = {metric: row(points, "write", metric).unit for metric in names}
     assert units == {

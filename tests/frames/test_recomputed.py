@@ -4,7 +4,6 @@ once more.
 
 import json
 import math
-import statistics
 import subprocess
 import sys
 from functools import cache
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ipclab.stats.form import ONE
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
@@ -27,7 +25,7 @@ from ipclab.store.run import RunFolder
 from ipclab.tables import table
 from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
-from tests.support.recomputed import SHARES, Raw
+from tests.support.recomputed import SHARES, Raw, is_time, mean_of
 from tests.support.told import READ, Told, reference
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -226,7 +224,11 @@ def quotient(
         one, other = raw.keyed(*over), raw.keyed(*under)
         shared = one.keys() & other.keys()
         if len(shared) > 1 and all(other[key] for key in shared):
-            return statistics.median(one[key] / other[key] for key in shared)
+            top, bottom = (
+                mean_of([side[key] for key in shared], is_time(*named[2:]))
+                for side, named in ((one, over), (other, under))
+            )
+            return top / bottom
     top, bottom = raw.value(*over), raw.value(*under)
     return top / bottom if top and bottom else None  # of a thinned run tails are not known
 
@@ -288,46 +290,9 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
 
 def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:
     """Return the rows whose value or ratio a quantity is, by power, and the factor; none else."""
-    form = quantity.form if isinstance(quantity.value, int | float) else {}
-    if len(form) == 1:
-        ((term, factor),) = form.items()
-        rows = {power: part.name for part, power in term if part.run}
-        if len(rows) == len(term) and rows.keys() in ({1}, {1, -1}):
-            return rows, factor
+    if isinstance(quantity.value, int | float):
+        product = quantity.product
+        rows = {power: part.name for part, power in product.factors if part.run}
+        if len(rows) == len(product.factors) and rows.keys() in ({1}, {1, -1}):
+            return rows, product.number
     return {}, 1.0
-
-
-# of tasks the reference run holds nothing
-@pytest.mark.parametrize(
-    "name", [name for name in NOTEBOOKS if name not in ("07_faults", "09_tasks")]
-)
-def test_every_ratio_of_a_document_can_be_divided_by_its_reader(name: str) -> None:
-    ratios, wrong = 0, []
-    for quantity, spec, text in printed(name, reference().path):
-        if (divided := of_medians(quantity)) is None or {"bare", "span"} & {*spec.split(",")}:
-            continue
-        ratios += 1
-        low, high = quantity.ends
-        told = "quotient of the medians" in text or _shown(divided) in map(
-            _shown, (quantity.value, low, high)
-        )
-        if not (low <= divided <= high or told):
-            wrong.append((quantity, divided, text))
-    assert wrong == []
-    assert ratios
-
-
-def _shown(value: float) -> str:
-    return Formatter("en").format(Quantity(value), "x")
-
-
-def of_medians(quantity: Quantity) -> float | None:
-    """Return the quotient of the two medians whose ratio a quantity is; None for any other one."""
-    if not isinstance(quantity.value, float) or "form" not in vars(quantity):
-        return None
-    terms = [(term, factor) for term, factor in quantity.form.items() if term != ONE]
-    powers = sorted(power for term, _ in terms for _, power in term)
-    if len(terms) != 1 or powers != [-1, 1] or not all(map(math.isfinite, quantity.ends)):
-        return None
-    under, over = (part.ends.value for part, _ in sorted(terms[0][0], key=lambda each: each[1]))
-    return quantity.form.get(ONE, 0.0) + terms[0][1] * over / under

@@ -7,7 +7,6 @@ import json
 import math
 import re
 import shutil
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.ranks import p_value
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
@@ -31,7 +29,6 @@ from ipclab.session.rounds import Launched, Rounds, shuffled
 from ipclab.session.session import measure_run
 from ipclab.session.state import BUDGET, DECIDED, ENOUGH, PointStates, State
 from ipclab.spawn.failures import SessionError
-from ipclab.stats import ranktest
 from ipclab.store import MOST_LAUNCHES, record, validity
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -617,17 +614,6 @@ def test_nobody_can_ask_for_more_launches_than_can_be_read(point: Point, ipclab:
     validity.possible(point, launches[1:], named)
     done = ipclab("measure", "--study", "payload", "--launches", str(MOST_LAUNCHES + 1))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-
-
-def test_the_rank_tests_of_the_most_launches_take_less_than_a_gibibyte() -> None:
-    times = np.exp(np.random.default_rng(1).normal(0, 0.1, MOST_LAUNCHES))
-    tracemalloc.start()
-    ranktest.drift(times.tolist())
-    ranktest.shift_interval(times, times * 1.1, 0.01)
-    p_value(times, times)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1 << 29
 
 
 def test_a_point_with_as_many_samples_as_can_be_read_gets_no_more_launches(

@@ -59,7 +59,7 @@ def test_a_pair_is_judged_among_all_that_may_be_as_fast_as_both() -> None:
 def test_who_is_shown_to_be_faster_than_the_least_mean_is_the_fastest() -> None:
     """The mean of one is that of good heats; in each heat that both share the other is faster."""
     host = (100.0, 200.0, 300.0, 400.0, 500.0)
-    heats = {heat: time for heat, time in enumerate(host)}
+    heats = dict(enumerate(host))
     quick = {heat: 0.8 * time * (1 + heat / 1000) for heat, time in enumerate(host)}
     sides = {"least": Side([100.0, 110.0, 120.0], heats=heats), "quick": Side([240.0], heats=quick)}
     contest = judged(sides, BOUND)

@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.report.compare.unpaired import Difference, compare_runs, difference, threshold
 from ipclab.stats.compare import Comparison, Side
-from ipclab.stats.paired import Scatter
+from ipclab.stats.intervals import Scatter
 
 Sides = list[tuple[Side, Side]]
 

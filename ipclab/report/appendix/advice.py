@@ -72,7 +72,7 @@ def advised(contests: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     rows = []
     rivals = contests.astype({"low": float, "high": float})
     for contest, part in rivals.groupby(list(CONTEST), sort=False):
-        guess = _guess(part.sort_values("value", kind="stable"), bound)
+        guess = _guess(part.sort_values("ratio", kind="stable"), bound)
         rows.append(dict(zip(CONTEST, contest, strict=True)) | guess)
     return pd.DataFrame(rows, columns=[*CONTEST, *ADVICE])
 

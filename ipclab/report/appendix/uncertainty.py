@@ -92,13 +92,14 @@ class Expanded(NamedTuple):
 
 
 def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
-    """Return standard uncertainties (shares of `value`) by source, then combined ones.
+    """Return standard uncertainties (shares of `value`) by source, and what is signed with it.
 
-    These are `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
-    Welch-Satterthwaite), the `factor` of Student's t, and `expanded`: the printed interval is
-    y / (1 + U) to y (1 + U). Then come the `value`, of how many launches (`of`) and `samples` it is,
-    how far sessions lie `apart`, its `flags` and what was done about them (`disposition`). The other sources are in what launches show, since each is forked
-    anew and times itself; they are given as bounds of their part in it.
+    Then come `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
+    Welch-Satterthwaite), the `factor` of Student's t, and `expanded`, which is U: the printed
+    interval is y / (1 + U) to y (1 + U); then the `value`, of how many launches (`of`) and
+    `samples` it is, how far sessions lie `apart`, its `flags`, and what was done about them
+    (`disposition`). The other sources are in what launches show, since each is forked anew and
+    times itself; they are given as bounds of their part in it.
 
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio. What
     this run does not know has no value.

@@ -22,8 +22,7 @@ from scipy.special import stdtr, stdtrit
 
 from ipclab.stats import paired
 from ipclab.stats.compare import EQUIVALENCE, Comparison, Side, judge_ratio, refusal
-from ipclab.stats.intervals import exp
-from ipclab.stats.paired import Scatter
+from ipclab.stats.intervals import Scatter, exp
 
 RUNS_ALPHA = 0.05  # of all points of two runs
 BOUND = math.log1p(EQUIVALENCE)

@@ -179,6 +179,8 @@ def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     """Return what orders candidates: by status, the fastest first."""
     value = candidate.value or candidate.estimate
     time = float(value.value) if value else 0.0
+    if candidate.ratio:  # to the fastest, over the heats of both
+        time = float(candidate.ratio.value)
     return STATUSES.index(candidate.status), not value, time, candidate.backend
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.stats.test_form import WAYS
 
 from ipclab.claims.claim import decide
 from ipclab.claims.computed import compute, values_of
@@ -34,6 +33,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab_more.values.rows import rows as values
+from tests.stats.test_product import WAYS
 from tests.support.told import reference
 
 EVERY = os.environ.get("IPCLAB_EVERY_RATIO") == "1"
