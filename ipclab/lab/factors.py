@@ -9,6 +9,8 @@ from ipclab.errors import UsageError, hint
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 
+LIMITS = "limits"
+
 
 def check_levels(
     run: RunFolder, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]
@@ -24,6 +26,8 @@ def check_levels(
         if name not in (*possible, "op", "metric"):
             continue
         usual = {*possible.get(name, ())}.union(frame[name].dropna() if name in frame else ())
+        if study == LIMITS and name == "backend":  # a run measures those that bound its points
+            usual |= run.questions.limits.keys()
         if not usual:  # of a study that this run does not hold, nothing tells right from wrong
             continue
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
