@@ -8,6 +8,8 @@ from ipclab.session.whole import last_session
 from ipclab.stats import sessions
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
+from ipclab.studies.installed import studies
+from ipclab.studies.profile import PROFILES as EFFORTS
 from ipclab.words.catalogue import N_
 from ipclab.words.labels import LEVELS
 from ipclab.words.numbers import Formatter
@@ -18,9 +20,10 @@ PROFILE = N_("profile: {profile}")
 PRELIMINARY = N_("PRELIMINARY (profile: {profile}): neither to sign nor to cite")
 
 
-def about(*runs: RunFolder) -> dict[str, str]:
+def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
     """Return what the pages of a document on `runs` say of them, in no language.
 
+    `deep` names the `study` that the document is on where all of them measured it deep enough;
     `date` is the newest run's, `profile` the briefest, `machine` those of all, once each, and
     `intervals` what these lie between: sessions only where each run has enough of them.
     """
@@ -30,7 +33,9 @@ def about(*runs: RunFolder) -> dict[str, str]:
             machines[run.machine] = f"{processor(run)} ({run.machine})"
     fewest = min(last_session(run) for run in runs)
     known = [run.profile for run in runs if run.profile in PROFILES]
+    deep = study and not any(study_is_preliminary(run, study) for run in runs)
     return {
+        **({"deep": study} if deep else {}),
         "date": max(run.about["begun"] for run in runs),
         "run": " ".join(run.id for run in runs),
         "machine": " / ".join(machines.values()),
@@ -42,6 +47,17 @@ def about(*runs: RunFolder) -> dict[str, str]:
 def profile_is_preliminary(profile: str) -> bool:
     """Tell whether values measured under `profile` are preliminary: below `standard`."""
     return profile in PROFILES and PROFILES.index(profile) < PROFILES.index(LEAST)
+
+
+def study_is_preliminary(run: RunFolder, study: str) -> bool:
+    """Tell whether values of `study` are preliminary: of fewer launches than `standard` makes at least."""
+    if not profile_is_preliminary(run.profile):
+        return False
+    known = studies().get(study)
+    if known is None:
+        return True
+    least = known.effort(EFFORTS[LEAST]).least_launches
+    return run.questions.least_launches.get(study, 0) < least
 
 
 @dataclass(frozen=True)
@@ -60,4 +76,5 @@ class Head:
         date = facts.get("date") or ""
         parts = facts.get("machine") or "", named, Formatter(lang).date(date) if date else ""
         mark = translate(PRELIMINARY).replace("{profile}", called)
-        return cls(tuple(filter(None, parts)), mark if profile_is_preliminary(profile) else "")
+        preliminary = profile_is_preliminary(profile) and not facts.get("deep")
+        return cls(tuple(filter(None, parts)), mark if preliminary else "")

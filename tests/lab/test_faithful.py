@@ -93,7 +93,10 @@ def test_what_was_not_measured_is_not_said_to_be_the_same() -> None:
 
 def test_files_are_those_that_the_run_made() -> None:
     made = lab(file_io={"sets": {"large": {"count": 8, "bytes": 536_870_912}}})
-    rows = {"files": {"text": 40}, "bytes": {"text": 536_870_912, "of": "bytes"}}
+    rows: dict[str, dict[str, Any]] = {
+        "files": {"text": 40},
+        "bytes": {"text": 536_870_912, "of": "bytes"},
+    }
     hows = [
         module._compared(made, "", {"what": what, "set": "large", **row}, trips(), {}, [])
         for what, row in rows.items()

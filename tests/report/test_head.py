@@ -57,6 +57,22 @@ def test_every_page_tells_machine_profile_date_and_that_it_is_preliminary(
     assert f'<p class="mark">{mark}' in html
 
 
+def test_a_study_as_deep_as_in_standard_is_not_preliminary_in_a_briefer_run() -> None:
+    run = of_profile("quick")
+    few = {**run.about["questions"]["least_launches"], "payload": 5, "round_trip": 3}
+    run = replace(
+        run, about={**run.about, "questions": {**run.about["questions"], "least_launches": few}}
+    )
+    assert not head.study_is_preliminary(run, "payload")
+    assert head.study_is_preliminary(run, "round_trip")
+    assert head.study_is_preliminary(run, "no such study")
+    assert head.about(run, study="payload")["deep"] == "payload"
+    assert "deep" not in head.about(run, study="round_trip")
+    told = document.Head.of({"profile": "quick", "deep": "payload"}, "en", str)
+    assert not told.mark
+    assert document.Head.of({"profile": "quick"}, "en", str).mark
+
+
 def test_what_is_no_longer_preliminary_bears_no_mark() -> None:
     for profile, marked in (("smoke", True), ("standard", False), ("full", False), ("", False)):
         read = document.read_document(notebook(lang="en", profile=profile, **ABOUT), Path())

@@ -135,8 +135,9 @@ def _of(
         if "fact" in row:
             yield _fact(lab, name, row)
         elif arm is None:
+            factor, unit = row.get("shown", row.get("level", "")), row.get("unit", "")
             text = row.get("text", "")
-            yield Faithfulness(name, row["what"], text, "", LACKING, row.get("unit", ""))
+            yield Faithfulness(name, row["what"], text, "", LACKING, unit, factor=factor)
         else:
             effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
             yield _compared(lab, name, row, arm, experiment.get("where", {}), effect)
@@ -219,14 +220,14 @@ def _numbers(lab: Data, row: Mapping[str, Any], rows: pd.DataFrame) -> Iterable[
         made = lab.run.about["notes"].get("file_io", {}).get("sets", {}).get(row["set"])
         return [made[row.get("of", "count")]] if made else []
     if "column" in row:
-        return rows.drop_duplicates("point")[row["column"]].dropna()
+        return list(rows.drop_duplicates("point")[row["column"]].dropna())
     if "each" in row:
         timed = rows[(rows.op == row["each"]) & (rows.metric == "p50")]
-        return (timed.samples / timed.launches).dropna()
+        return list((timed.samples / timed.launches).dropna())
     values = _metric(rows, row["metric"]) / row.get("share", 1)
     if "times" in row:
         values *= _metric(rows, row["times"])
-    return values.dropna()
+    return list(values.dropna())
 
 
 def _metric(rows: pd.DataFrame, name: str) -> pd.Series:

@@ -54,8 +54,13 @@ class Marks:
         return {MIME: {"number": self.number}, "text/plain": self.number}
 
 
-def is_preliminary(lab: Data) -> bool:
-    """Tell whether the run's profile is below `standard`."""
+def is_preliminary(lab: Data, study: str = "") -> bool:
+    """Tell whether the run's profile is below `standard`, and with a `study` whether that is, too.
+
+    A briefer profile may measure one as deep as `standard` does.
+    """
+    if study:
+        return head.study_is_preliminary(lab.run, study)
     return head.profile_is_preliminary(lab.run.profile)
 
 

@@ -28,6 +28,7 @@ from ipclab.words.ours import control_file
 
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
+RESTS_ON = {"appendix": "payload"}  # whose values a document quotes and follows, by its notebook
 DATA = "data"  # beside the reports: the frames as CSV
 SEVERAL = {"runs", "bundles"}  # what notebooks on several runs ask for
 NOTEBOOKS = "notebooks"  # beside the reports, too
@@ -192,6 +193,12 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
+def _study_of(notebook: Path) -> str:
+    """Return the study that a notebook is on; the appendix quotes and follows that of payloads."""
+    name = notebook.stem.lstrip("0123456789_")
+    return RESTS_ON.get(name, name)
+
+
 def _jobs(
     paths: Paths,
     run: RunFolder,
@@ -210,7 +217,7 @@ def _jobs(
         beside[titles[notebook, lang]] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
-        about: dict[str, Any] = {**head.about(run), "links": links}
+        about: dict[str, Any] = {**head.about(run, study=_study_of(notebook)), "links": links}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
         about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
         given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook

@@ -1,5 +1,6 @@
 """The file-reading study: sweeps scaled to the machine, their needs, one native launch."""
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -166,7 +167,12 @@ class FileIoStudy(Study):
                         ends[name] = error
                 return ends
 
-            yield bench
+            try:
+                yield bench
+            finally:
+                if not site.keep_scratch:  # here, since a million files take longer than an end may
+                    for name in there.there:
+                        shutil.rmtree(there.folder(name), ignore_errors=True)
 
 
 def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
