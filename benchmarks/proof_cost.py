@@ -102,11 +102,11 @@ def without(folder: Path) -> Path:
     shutil.copytree(HERE / "ipclab", folder / "ipclab")
     shutil.copytree(HERE / "packages", folder / "packages")
     for file, text in ARRIVES.items():
-        module = folder / "packages" / file
-        before = module.read_text()
+        path = folder / "packages" / file
+        before = path.read_text()
         if text not in before:
             raise ValueError(f"{file} does not read what arrives as it is known here")
-        module.write_text(before.replace(text, ""))
+        path.write_text(before.replace(text, ""))
     for file, text in NO_PROOF.items():
         with (folder / "packages" / file).open("a") as module:
             module.write(text)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 from ipclab.backends.installed import backend as registered
 from ipclab.backends.interface import Backend, Channel, Place
 from ipclab.errors import LabError, UsageError
@@ -77,13 +79,17 @@ def _launched(launcher: Launcher, target: str, **arguments: object) -> dict[str,
 
 def _whole(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterator[str]:
     order, key = sizes * ROUNDS, secrets.token_hex(16)
-    expected = [digest(_message(key, number, size)) for number, size in enumerate(order)]
+    asked = [_message(key, number, size) for number, size in enumerate(order)]
+    answers = [_answered(key, number, data) for number, data in enumerate(asked)]
+    expected = {"server": [*map(digest, asked)], "client": [*map(digest, answers)]}
     for role, end in _launched(
         launcher, "echo_all_sizes", backend=name, wait=wait, sizes=order, key=key
     ).items():
-        ends = zip(order, end.facts["digests"], expected, strict=False)
+        if kinds := ", ".join(end.facts["kinds"]):
+            yield f"the {role} is given a {kinds} where bytes of its own are asked for"
+        ends = zip(order, end.facts["digests"], expected[role], strict=False)
         wrong = sorted({size for size, one, other in ends if one != other})
-        if wrong or len(end.facts["digests"]) != len(expected):
+        if wrong or len(end.facts["digests"]) != len(order):
             yield f"messages of {wrong or 'some'} bytes do not reach the {role} whole"
         if end.facts["too_long"] != "ValueError":
             yield f"a message above its capacity gives {end.facts['too_long'] or 'no error'}, not ValueError"
@@ -118,9 +124,16 @@ def _message(key: str, number: int, size: int) -> bytes:
     return noise(f"{key}-{number}", size)
 
 
+def _answered(key: str, number: int, data: bytes) -> bytes:
+    """Return the answer to message `number`: all of `data`, mixed with what the ends alone know."""
+    own = np.frombuffer(noise(f"{key} answer {number}", len(data)), np.uint8)
+    return (own ^ np.frombuffer(data, np.uint8)).tobytes()
+
+
 def echo_all_sizes(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) -> None:
-    """Send messages there and back, and one that is too long."""
+    """Send messages and mixed answers to them, and one that is too long."""
     worker.meet()
+    kinds = set[str]()
     digests = worker.outcome.facts["digests"] = list[str]()
     channel = joined_channel(worker, backend, max(sizes), wait)
     asks = worker.role == "client"
@@ -129,8 +142,11 @@ def echo_all_sizes(worker: Worker, backend: str, wait: str, sizes: list[int], ke
             channel.send(_message(key, number, size), WAIT_NS)
         data = channel.recv(WAIT_NS)
         digests.append(digest(data))
+        if type(data) is not bytes:
+            kinds.add(type(data).__name__)
         if not asks:
-            channel.send(data, WAIT_NS)
+            channel.send(_answered(key, number, bytes(data)), WAIT_NS)
+    worker.outcome.facts["kinds"] = sorted(kinds)
     worker.meet()
     worker.outcome.facts["too_long"] = _error(lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS))
     channel.close()

@@ -12,7 +12,7 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from . import ways
-from .work import DIE, TaskAnswer, checksum, task_object, where
+from .work import DIE, TaskAnswer, cell, checksum, task_object, where
 
 BATCH = 100  # tasks that are handed over before the first answer is taken
 LOOPS = 20_000  # of a task that computes
@@ -27,21 +27,31 @@ class WrongAnswerError(Exception):
 
 
 class Tasks:
-    """The tasks of a launch: each is numbered and has another object than the one before."""
+    """The tasks of a launch: each is numbered and has another object than the one before.
+
+    One that is `alone`, and not in a batch of which all are under way, has a number of its own in
+    one place of its object: no answer is that of an older one.
+    """
 
     def __init__(self, kind: str, size: int, seed: int) -> None:
         few = max(2, min(FEW, FEW_BYTES // size))
         self.objects = [task_object(kind, size, seed, number) for number in range(few)]
         self.digests = [checksum(each) for each in self.objects]
+        self.stamps = random.Random(os.urandom(16))
         self.chance, self.place, self.number = random.Random(seed), 0, -1
         self.here = where()
         self.wanted: dict[int, int] = {}  # by the number of a task: the digest of its object
 
-    def next(self, loops: int = 0) -> tuple[int, int, Any]:
+    def next(self, loops: int = 0, alone: bool = False) -> tuple[int, int, Any]:
         """Return the next task."""
         few = len(self.objects)
         self.place = (self.place + self.chance.randrange(1, few)) % few
         self.number += 1
+        if alone:
+            content = self.objects[self.place]
+            holder, key = cell(content, self.stamps.random())
+            holder[key] = self.stamps.getrandbits(62)
+            self.digests[self.place] = checksum(content)
         self.wanted[self.number] = self.digests[self.place]
         return self.number, loops, self.objects[self.place]
 
@@ -100,7 +110,7 @@ class MeasuredWay:
 
     def _one(self, loops: int = 0) -> int:
         """Return the time of one task."""
-        task = self.tasks.next(loops)
+        task = self.tasks.next(loops, alone=True)
         begun = clock()
         answer = self.way.result(self.way.submit(task), WAIT)
         elapsed = clock() - begun

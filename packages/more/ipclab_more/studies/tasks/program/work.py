@@ -66,6 +66,16 @@ def task_object(kind: str, size: int, seed: int, number: int) -> Any:
     }
 
 
+def cell(content: Any, share: float) -> tuple[Any, Any]:
+    """Return where one number of an object is, a `share` of the way through it: holder and key."""
+    if isinstance(content, array):
+        return content, int(share * len(content))
+    if "text" in content:
+        column = content["number"]
+        return column, int(share * len(column))
+    return content[f"key_{int(share * len(content))}"], "value"
+
+
 def checksum(content: Any) -> int:
     """Return a checksum of every byte of an object."""
     plain = content if isinstance(content, array) else marshal.dumps(content, UNREFERRED)
