@@ -1,6 +1,6 @@
 """How many CPUs a point kept busy, which cannot be more than it had."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -35,13 +35,12 @@ def beyond_cpus(points: pd.DataFrame, machine: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _counted(points: pd.DataFrame) -> list[dict[str, Any]]:
+def _counted(points: pd.DataFrame) -> list[dict[Hashable, Any]]:
     """Return the shares that were counted beside the times of an op."""
-    rows: list[dict[str, Any]] = points[points.metric == BUSY].to_dict("records")
-    return rows
+    return points[points.metric == BUSY].to_dict("records")
 
 
-def _timed(points: pd.DataFrame) -> list[dict[str, Any]]:
+def _timed(points: pd.DataFrame) -> list[dict[Hashable, Any]]:
     """Return the shares of turns whose CPU time and time are ops of their own."""
     medians = points[(points.metric == "p50") & points.op.isin([CPU, PERIOD])]
     if not {CPU, PERIOD} <= set(medians.op):
@@ -49,5 +48,4 @@ def _timed(points: pd.DataFrame) -> list[dict[str, Any]]:
     both = medians[medians.op == CPU].merge(
         medians.loc[medians.op == PERIOD, ["point", "value"]], on="point", suffixes=("", "_of")
     )
-    rows: list[dict[str, Any]] = both.assign(value=both.value / both.value_of).to_dict("records")
-    return rows
+    return both.assign(value=both.value / both.value_of).to_dict("records")

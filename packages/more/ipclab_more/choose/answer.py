@@ -72,8 +72,9 @@ class Answer:
     def unknown(self) -> list[str]:
         """Return what the need demands of the best and no more launches of these points can show."""
         asked = dict[str, None]()
-        for row in self.rows[self.rows.status == BEST].itertuples():
-            asked |= dict.fromkeys(untold(row.open, row.cpus))
+        best = self.rows[self.rows.status == BEST]
+        for demands, cpus in zip(best.open, best.cpus, strict=True):
+            asked |= dict.fromkeys(untold(demands, cpus))
         return list(asked)
 
 

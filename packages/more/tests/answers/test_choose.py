@@ -5,7 +5,6 @@ said.
 import datetime as dt
 import math
 import shlex
-from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -169,12 +168,14 @@ def test_the_command_that_measures_a_need_asks_for_that_need(told: dict[str, Any
     need = need_of(told)
     words = shlex.split(need.command())
     assert words[:3] == ["ipclab", "choose", "--measure"]
-    flags = defaultdict[str, list[str]](list)
+    sides: dict[str, Any] = {"must": []}
     for flag, value in zip(words[3::2], words[4::2], strict=True):
-        flags[flag.removeprefix("--").replace("-", "_")].append(value)
-    sides = {name: values if name == "must" else values[0] for name, values in flags.items()}
-    numbers = {name: float(sides[name]) for name in sides if name in NUMBERS or name == "quantile"}
-    again = need_of({**sides, **numbers})
+        name = flag.removeprefix("--").replace("-", "_")
+        if name == "must":
+            sides[name].append(value)
+        else:
+            sides[name] = float(value) if name in (*NUMBERS, "quantile") else value
+    again = need_of(sides)
     assert dict(again.size) == pytest.approx(dict(need.size))
     assert replace(again, size=need.size) == need
 
