@@ -115,7 +115,7 @@ class Notes(Kinds):
         made = bundle(kind, data, self.words.lang)
         said = made["text/markdown"]
         if shell.current() is None:
-            print(said)  # noqa: T201 - outside a notebook that is where it is shown
+            print(said)
             return
         from IPython.display import display
 

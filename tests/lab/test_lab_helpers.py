@@ -4,7 +4,6 @@ numbers, names apart.
 
 import dataclasses
 import json
-import re
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,12 +14,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.frames import derived
 from ipclab.frames.rows import narrowed
 from ipclab.lab import canvas
-from ipclab.lab.data import Data
 from ipclab.lab.figure import FIGURES, Figure
-from ipclab.lab.lab import Lab
 from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
@@ -37,7 +33,6 @@ from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.numbers import trimmed
 from tests.frames.test_ratios import DATA
-from tests.support.commands import ROOT
 from tests.support.tellers import Plain
 
 
