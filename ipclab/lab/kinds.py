@@ -28,6 +28,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words import phrases
 
 BACKEND = ("backend",)
+FEWEST = 2  # rows, groups or ways that can be compared
 CONTEST = ["question", "among", "placement", "size_bytes", "race"]
 
 
@@ -80,7 +81,7 @@ class Kinds(Data):
             return missing("effect", measure)
         kept = [_those(part, rows, list(on)) for part in (after, before)]
         if len(rows) == 1:
-            return self.compare(*kept, measure)
+            return self.compare(kept[0], kept[1], measure)
         parted = self._parted(kept, [*on, *_unsaid(measure)])
         rows = rows.assign(verdict=[self._changed(row, measure) for row in rows.to_dict("records")])
         counts = {
@@ -110,7 +111,7 @@ class Kinds(Data):
         >>> lab.fastest(trips[(trips.placement == "cross") & (trips.wait == "block")])
         """
         rows = rows[rows.value.notna()]
-        if len(rows) < 2:
+        if len(rows) < FEWEST:
             return self._single(rows, measure)
         if rows.backend.duplicated().any():
             raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
@@ -161,7 +162,7 @@ class Kinds(Data):
     def spread(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the least and the most of rows, each with its name; of one row its value."""
         rows = rows[rows.value.notna()].sort_values("value", kind="stable")
-        if len(rows) < 2:
+        if len(rows) < FEWEST:
             return self._single(rows, measure)
         parted = self._parted([rows[:1], rows[-1:]], _unsaid(measure))
         ends = zip(("least", "most"), parted.sides, (rows[:1], rows[-1:]), strict=True)
@@ -180,7 +181,7 @@ class Kinds(Data):
             (level, self.compare(a[a[x] == level], b[b[x] == level], measure)) for level in levels
         ]
         known = [(level, each) for level, each in found if each.verdict != "missing"]
-        if len(known) < 2:
+        if len(known) < FEWEST:
             return known[0][1] if known else missing("reach", measure)
         (first, head), *_ = known
         topic = {name: level for name, level in head.topic.items() if name != x}
@@ -212,7 +213,7 @@ class Kinds(Data):
         """
         ascending = not _more_is_better(measure)
         ranked = rows[rows.value.notna()].sort_values("value", ascending=ascending, kind="stable")
-        if ranked[by].nunique() != 2:
+        if ranked[by].nunique() != FEWEST:
             return missing("compare", measure)
         first = ranked[:1]
         others = ranked[ranked[by] != first[by].iloc[0]]
@@ -262,7 +263,7 @@ class Kinds(Data):
             pairs = pairs[pairs.row != pairs.row_under]
         cells = [one / other for one, other in zip(pairs.cell, pairs.cell_under, strict=True)]
         pairs = pairs.assign(cell=pd.Series(cells, pairs.index, dtype=object))
-        pairs = pairs[[bool(cell) for cell in cells]]
+        pairs = pairs[pairs.cell.map(bool).astype(bool)]
         if len(pairs):
             factors = sides.factors_of(
                 after, self.run.questions.of(str(after.study.iloc[0])).levels
@@ -347,7 +348,7 @@ def _shaken(quick: Any, slow: float) -> str:
 def _together(counts: dict[str, int], count: int) -> str:
     """Return the verdict on many pairs."""
     ways = [way for way in (MORE, LESS) if counts[way]]
-    if len(ways) == 2:
+    if len(ways) == FEWEST:
         return "both"
     if ways:
         return f"all-{ways[0]}" if counts[ways[0]] == count else ways[0]

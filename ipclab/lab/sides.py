@@ -45,7 +45,7 @@ def factors_of(rows: pd.DataFrame, known: Collection[str]) -> list[str]:
     study = str(rows.study.iloc[0]) if "study" in rows and len(rows) else ""
     unsaid = phrases.TABLE["unsaid"].get(study, {})
     told = {*known, *phrases.LEVELS, "op", "metric"} - NEVER
-    return [name for name in rows if name in told and unsaid.get(name) != "*"]
+    return [str(name) for name in rows if name in told and unsaid.get(name) != "*"]
 
 
 def parted(
@@ -93,7 +93,7 @@ def _follows(name: str, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
     if name not in study:
         return True
     of = [{*study[name][study.backend == side["backend"]].dropna()} for side in sides]
-    return not set.intersection(*of)
+    return not set[Any]().union(of[0]).intersection(*of[1:])
 
 
 def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Levels:

@@ -1,8 +1,9 @@
 """Frames of points with what findings and figures need beside the value.
 
-Columns: `row` (its name, study/point/op/metric), `limit` (ns), `over_limit` and `over` (the value over it, a quantity), `fast` and `slow`
-(ns, the states of the point), `why` (what shows that it has several), `busy` (it needs a CPU that
-is otherwise idle), `p99`, `mean`, `cpu_ns` (the same point and op by another metric).
+Columns: `row` (its name, study/point/op/metric), `limit` (ns), `over_limit` and `over` (the value
+over it, a quantity), `fast` and `slow` (ns, the states of the point), `why` (what shows that it has
+several), `busy` (it needs a CPU that is otherwise idle), `p99`, `mean`, `cpu_ns` (the same point
+and op by another metric).
 """
 
 from functools import lru_cache
@@ -19,6 +20,7 @@ from ipclab.report.appendix import states
 from ipclab.store.run import RunFolder, read_run
 
 METRICS = ("p99", "mean", "cpu_ns")
+COLUMNS = ("limit", "over_limit", "over", *states.COLUMNS, "busy", *METRICS, ID)
 
 
 def points_of(run: RunFolder, study: str) -> pd.DataFrame:
@@ -32,8 +34,8 @@ def points_of(run: RunFolder, study: str) -> pd.DataFrame:
 def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     run = read_run(folder)
     points = derived.read_frame(run, study, "points")
-    if points.empty or study == LIMITS:
-        return points
+    if points.empty:
+        return points.assign(**dict.fromkeys(COLUMNS))
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     limits = derived.read_frame(run, LIMITS, "launches")
     known = medians.iloc[:, :0].assign(limit=float("nan"), over_limit=float("nan"), over=None)

@@ -9,6 +9,7 @@ from ipclab.words import labels
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
+KILO = 1000  # bytes, from which their unit is chosen
 TABLE = table_beside(__file__, "phrases.toml")
 MEASURES = TABLE["measure"]
 LEVELS = TABLE["level"]
@@ -29,7 +30,7 @@ def named(factor: str, level: Any, words: Words) -> str:
     """Return how a level is written in a sentence, as Markdown."""
     if factor == "size_bytes":
         size = int(level)
-        spec = labels.spec(factor, size) or ("scaled" if size >= 1000 else "")
+        spec = labels.spec(factor, size) or ("scaled" if size >= KILO else "")
         from ipclab.words.amounts import Amount
         from ipclab.words.numbers import trimmed
 

@@ -20,8 +20,8 @@ def caption_findings(
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show, with figures whose captions begin with what was found.
 
-    That is prose tagged `caption` below a figure, or a finding below it in its cell, which stands nowhere else then; or the first
-    sentence of the first finding of the front that refers to it.
+    That is prose tagged `caption` below a figure, or a finding below it in its cell, which stands
+    nowhere else then; or the first sentence of the first finding of the front that refers to it.
     """
     said: dict[str, str] = {}
     taken: set[int] = set()
