@@ -183,6 +183,8 @@ def main(count: int, seed: int) -> int:
     refused, taken, broken = Counter[str](), Counter[str](), Counter[str]()
     known = [*every_forgery().items()]
     for number in range(count):
+        if number % 50 == 0:
+            print(f"{number} of {count}", file=sys.stderr, flush=True)
         made = by_chance(chance)
         name, forged = known[number] if number < len(known) else chance.choice([*made.items()])
         with tempfile.TemporaryDirectory(prefix="ipclab-forged-") as top:

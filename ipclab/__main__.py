@@ -36,7 +36,7 @@ def _lend_streams() -> None:
                 os.dup2(lent, number)
                 os.close(lent)
             raw = io.FileIO(number, "r" if name == "stdin" else "w", closefd=False)
-            setattr(sys, name, io.TextIOWrapper(raw, write_through=True))  # type: ignore[type-var]
+            setattr(sys, name, io.TextIOWrapper(raw, write_through=True))
 
 
 if __name__ == "__main__":

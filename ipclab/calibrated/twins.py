@@ -8,13 +8,13 @@ from scipy.special import betaincinv
 
 from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.stats.intervals import LEVEL
-from ipclab.store.calibration import Counts
+from ipclab.store.calibration import TwinCounts
 
 STUDY = "calibration"
 EXCHANGES = 10  # of an operation without a planted slow-down
 
 
-class Counted(Counts, frozen=True):
+class Counted(TwinCounts, frozen=True):
     """What was counted in one placement, and what it says of the judge."""
 
     @property

@@ -41,7 +41,7 @@ def _profiles(_ctx: Context) -> Iterable[str]:
 
 
 def _placements(_ctx: Context) -> Iterable[str]:
-    from ipclab.studies.profile import PLACEMENTS
+    from ipclab.store.efforts import PLACEMENTS
 
     return PLACEMENTS
 

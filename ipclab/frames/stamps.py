@@ -10,6 +10,8 @@ import pyarrow as pa
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 
+# What values are told with
+TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
 # What frames depend on beside the samples.
 CODE = "frames", "stats", "store"
 
@@ -19,7 +21,8 @@ def stamp(run: RunFolder, study: str) -> str:
     digests = run.about["files"]
     samples = sorted(f"{name} {digests[name]}" for name in run.points(study))
     questions = run.questions
-    asked = f"{study} {questions.same} {questions.of(study).races}"
+    told = [run.about.get(name) for name in TOLD]
+    asked = f"{study} {questions.same} {questions.of(study).races} {told}"
     return hashlib.sha256("\n".join([_code(), asked, *samples]).encode()).hexdigest()
 
 

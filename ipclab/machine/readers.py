@@ -1,11 +1,14 @@
 """How each fact is read that is not simply the text of one file."""
 
+import os
 import platform
+import re
 import resource
 import sys
 import sysconfig
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ipclab.machine import answers, cgroup, mounts
@@ -18,6 +21,12 @@ from ipclab.version import __version__
 
 def _built_with(option: str) -> bool:
     return option in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+
+
+def _preloaded() -> list[str]:
+    """Return the names of what the loader puts before all libraries, without their folders."""
+    asked = re.split(r"[ :]+", os.environ.get("LD_PRELOAD", ""))
+    return [Path(name).name for name in asked if name]
 
 
 READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
@@ -72,6 +81,9 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "python_profiled": lambda _: _built_with("--enable-optimizations"),
     "python_linked": lambda _: _built_with("--with-lto"),
     "python_gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
+    "python_allocator": lambda _: present(os.environ.get("PYTHONMALLOC")),
+    "python_development": lambda _: sys.flags.dev_mode,
+    "preloaded": lambda _: present(_preloaded()),
     "ipclab": lambda _: __version__,
     "packages": answers.package_versions,
     "numpy": lambda source: source.system.package("numpy"),

@@ -21,7 +21,7 @@ Share = Annotated[str, Meta(pattern=r"\A[0-9]{1,2}\.[0-9]{2}\Z")]
 Shares = Annotated[dict[Share, Count], Meta(max_length=MOST_SHARES)]
 
 
-class Counts(Struct, frozen=True, forbid_unknown_fields=True):
+class TwinCounts(Struct, frozen=True, forbid_unknown_fields=True):
     """What was counted in one placement.
 
     Of `twins` that were compared, `alarms` were called different. By planted share, so many of the
@@ -41,7 +41,7 @@ class Counts(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("more was found than there was")
 
 
-Placements = Annotated[dict[StudyName, Counts], Meta(max_length=MOST_PLACEMENTS)]
+Placements = Annotated[dict[StudyName, TwinCounts], Meta(max_length=MOST_PLACEMENTS)]
 
 
 class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):

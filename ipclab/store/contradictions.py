@@ -38,18 +38,18 @@ def without_contradiction(
     Raises `LabError` for what contradicts itself in them, and for more than so many bytes can hold:
     it would take memory without bound.
     """
-    refuse(run, next(of_index(run), ""))
+    contradict(run, next(of_index(run), ""))
     sequence = Sequence(run)
     samples = values = 0
     for point in points:
         samples += sum(map(samples_of, point.launches))
         values += _values(point)
-        refuse(run, more_than(size, samples, values) or next(sequence.wrong(point), ""))
+        contradict(run, more_than(size, samples, values) or next(sequence.wrong(point), ""))
         yield point
-    refuse(run, next(sequence.wrong_together(), ""))
+    contradict(run, next(sequence.wrong_together(), ""))
 
 
-def refuse(run: RunFolder, why: str) -> None:
+def contradict(run: RunFolder, why: str) -> None:
     """Raise `LabError` where there is a reason `why` that `run` cannot be."""
     if why:
         raise LabError(f"{run.id} contradicts itself", why, FIX)

@@ -1,6 +1,11 @@
-"""The profiles that runs are measured under, the briefest first, and what each fixes for readers."""
+"""What readers must know of how a run was measured: of its profile, and of where launches run."""
 
 from typing import NamedTuple
+
+from ipclab.paths import table_beside
+
+# One CPU for all, several, or whichever the scheduler takes
+PLACEMENTS = ("same", "cross", "free")
 
 
 class Effort(NamedTuple):
@@ -10,10 +15,4 @@ class Effort(NamedTuple):
     most_launches: int
 
 
-EFFORTS = {
-    "smoke": Effort(0.10, 2),
-    "quick": Effort(0.10, 40),
-    "standard": Effort(0.05, 60),
-    "full": Effort(0.05, 90),
-    "published": Effort(0.05, 90),
-}
+EFFORTS = {name: Effort(**told) for name, told in table_beside(__file__, "efforts.toml").items()}

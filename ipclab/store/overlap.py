@@ -18,6 +18,7 @@ AGES = {"intended", "from-send", "staleness"}
 # A turn of these is scaled to the operations of all turns alike, and turns differ in how many
 # they hold: no clock says how long such a sample lasted.
 SCALED = {"stream": 25.0, "multiplexer": 100.0}
+FLOWING = {"sent", "received"}  # scaled in the limits of streams, too
 OF_OTHERS = 1_000.0
 
 
@@ -26,6 +27,8 @@ def overlap(point: Point, launch: Launch, op: str) -> float:
     name = op.partition(".")[0]
     if op in AGES:
         return inf
+    if op in FLOWING:
+        return SCALED["stream"]
     if point.study in SERIAL:
         return 1.0
     if point.study == "shared_dict":
@@ -39,6 +42,8 @@ def overlap(point: Point, launch: Launch, op: str) -> float:
 
 def longest(point: Point, op: str) -> float:
     """Return how many times the time of its heat one sample of `op` may take."""
+    if op in FLOWING:
+        return SCALED["stream"]
     known = point.study in SERIAL or point.study in ("shared_dict", "file_io") or op in AGES
     return 1.0 if known else SCALED.get(point.study, OF_OTHERS)
 

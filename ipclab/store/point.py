@@ -10,8 +10,6 @@ from msgspec import Meta
 
 from ipclab.store.schema import Count, StudyName, Whole
 
-# One CPU for all, several, or whichever the scheduler takes
-PLACEMENTS = ("same", "cross", "free")
 # Letters that are no markup anywhere: of backends, ops, factors and their levels
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 +.,:=_-]{0,99}", re.ASCII)
 Level = str | Whole

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from ipclab.store import MOST_LAUNCHES
-from ipclab.store.efforts import EFFORTS
+from ipclab.store.efforts import EFFORTS, PLACEMENTS
 from ipclab.store.identity import identity_of
 from ipclab.store.launch import Launch
 from ipclab.store.overlap import longest, overlap
-from ipclab.store.point import PLACEMENTS, Level, Point
+from ipclab.store.point import Level, Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab.store.thinned import refuted
@@ -86,7 +86,7 @@ class Sequence:
             elif after < start + took - ROUNDED_NS:
                 yield f"launch {order} of the run begins while the one before it goes on"
         # the clock begins anew with each session; of runs of old, which have no heats, with each study
-        if restarts >= max(1, self.clocks if max(self.heats) > 0 else self.studies):
+        if restarts >= max(1, self.clocks if max(self.heats, default=0) > 0 else self.studies):
             yield f"its launches start {restarts} times before those that came first"
 
     def _of_levels(self, point: Point) -> Iterator[str]:

@@ -20,7 +20,9 @@ from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
 from ipclab.store.record import create, encode
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import Measured
+from ipclab.studies.asked import questions_of, questions_plain
+from ipclab.studies.profile import PROFILES
 from tests.support.bundled import NOW, make_run
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000
@@ -51,7 +53,8 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
     }
     if fixed:
         parameters["launches"] = launches
-    about = {"parameters": parameters, "seed": 1, "machine": machine}
+    asked = questions_plain(questions_of(PROFILES["full"]))
+    about = {"parameters": parameters, "seed": 1, "machine": machine, "questions": asked}
     run = create(tmp_path / f"runs-{launches}-{planted}", "0123456789ab", about, NOW)
     random = np.random.default_rng(3)
     made = []
@@ -60,7 +63,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
         if order % 7 == 3 and planted:
             times[-1] = BOUND + 1
             planted -= 1
-        made.append(Launch({OP: times}, {}, order, 0, 1_000_000, facts={"lost": 0}))
+        made.append(Launch({OP: times}, {}, order, order * 10**6, 10**6, facts={"lost": 0}))
     point = Point("round_trip", "unix", 100, "cross", {"arm": "main"}, "", (OP,))
     run.place([(point, encode(Measured(point, made, "enough")))])
     run.about["finished"] = NOW.isoformat()

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from ipclab.console import PATH
-from ipclab.errors import MOST_NAMED, LabError, UsageError, hint
+from ipclab.errors import NEAREST, LabError, UsageError, hint
 from ipclab.paths import Paths
 from ipclab.report.pages.report import render_run
 from ipclab.session.progress import Progress
@@ -113,7 +113,7 @@ def test_of_many_names_those_that_look_alike_are_told() -> None:
     assert hint("betta", many[:4]) == "did you mean 'beta'? there are beta, name-0, name-1, name-2"
     begun = "did you mean 'beta'? there are 71, such as beta, "
     assert hint("betta", many).startswith(begun)
-    assert len(hint("betta", many).split("such as ")[1].split(", ")) == MOST_NAMED
+    assert len(hint("betta", many).split("such as ")[1].split(", ")) == NEAREST
 
 
 @pytest.mark.parametrize("words", PLACES, ids=" ".join)

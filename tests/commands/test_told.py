@@ -93,10 +93,11 @@ def test_a_run_is_named_by_a_part_of_its_id(paths: Paths, tmp_path: Path) -> Non
         run_named(paths, "nothing-like-it")
 
 
-def test_the_newest_run_is_the_newest_full_one(paths: Paths) -> None:
-    make_run(paths.runs)  # of one study
+def test_the_newest_run_is_the_newest_full_one_else_the_newest_complete(paths: Paths) -> None:
     with pytest.raises(UsageError, match="there is no complete run"):
         run_named(paths, "newest")
+    of_one_study = make_run(paths.runs)
+    assert run_named(paths, "newest").id == of_one_study.id
     run = make_run(paths.runs)
     run.about["parameters"]["studies"] = [*studies()]
     run.save()

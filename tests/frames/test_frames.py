@@ -30,7 +30,7 @@ from ipclab.store.record import Record, create, encode
 from ipclab.store.samples import Measured
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
-from tests.support.made import ASKED, framed, make_launch
+from tests.support.made import ASKED, framed, made_machine, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
@@ -42,7 +42,7 @@ ABOUT = {
         "levels": {},
     },
     "seed": 1,
-    "machine": {"digest": "m", "facts": {}, "reasons": {}},
+    "machine": made_machine("m"),
     "questions": ASKED,
     "sessions": [],
     "points": {},

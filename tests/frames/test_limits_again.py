@@ -51,7 +51,7 @@ def made(path: Path, **times: list[int]) -> Record:
     """Return a run of a round trip over a pipe and of two limits, whose launches have these medians
     in ns.
     """
-    machine = {"digest": "0123456789ab", "facts": {}, "reasons": {}}
+    machine = support.made_machine("example")
     levels: dict[str, Any] = {"sizes": None, "backends": None, "levels": {}}
     about = {
         "parameters": {"profile": "quick", "studies": [], **levels},
@@ -59,7 +59,7 @@ def made(path: Path, **times: list[int]) -> Record:
         "machine": machine,
         "questions": support.ASKED,
     }
-    run = create(path, "0123456789ab", about, NOW)
+    run = create(path, machine["digest"], about, NOW)
     places = count(1)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):
         launches = [launch_of(ns) for ns in times[name]]

@@ -83,6 +83,7 @@ def cells(path: Path) -> list[tuple[bool, Any]]:
 def nothing() -> RunFolder:
     """Return a run that holds no point: what is asked of it is what a study not measured gives."""
     about = {name: reference().about[name] for name in ("parameters", "machine", "seed")}
+    about["questions"] = {"same": reference().questions.same}
     return create(Path(mkdtemp(dir="/tmp")), reference().machine, about, NOW)
 
 

@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
+from msgspec.structs import astuple
 
 from ipclab.calibrated import known
 from ipclab.calibrated.twins import Counted
@@ -17,6 +18,8 @@ from ipclab.commands.calibrate import asked_of
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store.archive import HostileError
+from ipclab.store.calibration import MOST_BYTES, known_runs
+from ipclab.store.files import LOCK
 from ipclab.store.launch import Launch
 from ipclab.store.record import Record, create, encode
 from ipclab.store.run import RunFolder, read_run
@@ -46,7 +49,9 @@ def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Reco
             medians = 1e4 * int(point.levels["exchanges"]) * np.exp(random.normal(0, 0.01))
             facts: dict[str, object] = {"round": number, "heat": number}
             times = np.full(8, int(medians))
-            launches.append(Launch({OP: times}, {}, next(orders), 0, LAUNCH_NS, facts=facts))
+            launches.append(
+                Launch({OP: times}, {}, next(orders), number * 10**9, LAUNCH_NS, facts=facts)
+            )
         run.place([(point, encode(Measured(point, launches, "enough")))])
     run.about["finished"] = "2026-11-20T10:01:00+00:00"
     run.save()
@@ -65,7 +70,7 @@ def test_runs_of_a_machine_are_counted_together_also_when_they_are_gone(paths: P
     quick = calibrated_run(paths.runs, 3, "quick")
     file = gathered(one)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert known.known(file).keys() == {one.id, other.id, quick.id}
+    assert known_runs(file).keys() == {one.id, other.id, quick.id}
     # judged with another bound, it says nothing of these
     assert known.judged_alike(one) == {one.id: FOUND, other.id: FOUND}
     shutil.rmtree(other.path)
@@ -73,7 +78,7 @@ def test_runs_of_a_machine_are_counted_together_also_when_they_are_gone(paths: P
     assert gathered(one).read_bytes() == before
     assert known.judged_alike(one).keys() == {one.id, other.id}
     assert sorted(path.name for path in file.parent.iterdir()) == sorted(
-        [one.id, quick.id, "calibration.json"]
+        [one.id, quick.id, "calibration.json", LOCK]
     )
 
 
@@ -84,13 +89,14 @@ def test_what_follows_from_other_samples_is_counted_again(paths: Paths) -> None:
     told["runs"][run.id] |= {"stamp": STAMP, "placements": {}}
     file.write_text(json.dumps(told))
     gathered(run)
-    assert known.known(file)[run.id].placements == FOUND
+    found = known_runs(file)[run.id].placements
+    assert {name: Counted(*astuple(part)) for name, part in found.items()} == FOUND
 
 
 def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = sorted(calibrated_run(paths.runs, seed).path for seed in (1, 2))
     monkeypatch.setattr(known, "MOST_RUNS", 1)
-    assert known.known(gathered(read_run(first))).keys() == {last.name}
+    assert known_runs(gathered(read_run(first))).keys() == {last.name}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +111,7 @@ def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyP
         b' {"same": {"twins": 1, "alarms": 2}}}}}' % STAMP.encode(),
         b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements":'
         b' {"same": {"found": {"0.10": 1}}}}}}' % STAMP.encode(),
-        b" " * known.MOST_BYTES + b"{}",
+        b" " * MOST_BYTES + b"{}",
         b"[" * 100_000,
     ],
 )
@@ -116,14 +122,14 @@ def test_a_file_that_nobody_wrote_is_refused_and_left_alone(
     file = run.path.parent / "calibration.json"
     file.write_bytes(told)
     with pytest.raises(LabError, match="cannot be read"):
-        known.known(file)
+        known_runs(file)
     said: list[str] = []
     known.count_new_runs(run, said.append)
     assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == told
     bundle = paths.data / "a.ipclab"
     with pytest.raises(LabError, match="cannot be read"):
         pack(run, bundle)
-    monkeypatch.setattr("ipclab.commands.bundles.known", lambda file: {})
+    monkeypatch.setattr("ipclab.commands.bundles.known_runs", lambda file: {})
     pack(run, bundle)
     shutil.rmtree(run.path)
     with pytest.raises(HostileError, match=r"calibration\.json cannot be read"):
@@ -135,8 +141,8 @@ def test_a_calibration_of_an_older_version_says_nothing(paths: Paths) -> None:
     run = calibrated_run(paths.runs)
     file = run.path.parent / "calibration.json"
     file.write_text('{"made": "2026-11-21T04:34:02+00:00"}')
-    assert known.known(file) == {}
-    assert known.known(gathered(run)).keys() == {run.id}
+    assert known_runs(file) == {}
+    assert known_runs(gathered(run)).keys() == {run.id}
 
 
 def test_a_bundle_carries_what_its_machine_showed_and_changes_nothing_here(paths: Paths) -> None:
@@ -169,4 +175,4 @@ def test_a_command_makes_twins_and_says_what_they_show(
     assert done.returncode == 0, done.stderr
     assert "identical code called different: 0 of 0" in done.stdout
     (file,) = tmp_path.rglob("calibration.json")
-    assert len(known.known(file)) == 1
+    assert len(known_runs(file)) == 1

@@ -40,7 +40,8 @@ from ipclab.studies.interface import FIRST, LATER
 from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
 from tests.support.commands import ROOT
-from tests.support.made import ASKED, make_launch
+from tests.support.made import ASKED, made_machine, make_launch
+from tests.support.ranks import p_value
 
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
@@ -479,7 +480,7 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
     about = {
         "parameters": {},
         "seed": 1,
-        "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+        "machine": made_machine("example"),
         "questions": ASKED,
     }
     run = create(tmp_path, "0123456789ab", about, NOW)

@@ -18,7 +18,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import archive
 from ipclab.store.bundle import verify
-from ipclab.store.files import unsealed
+from ipclab.store.files import LOCK, unsealed
 from ipclab.store.record import reopened, sealed
 from tests.support.bundled import tree
 
@@ -189,7 +189,10 @@ def test_a_hostile_bundle_is_refused_and_leaves_nothing(
     with pytest.raises(LabError, match=says) as caught:
         unpack(paths, bad)
     assert "\n" not in str(caught.value)
-    assert sorted({*tmp_path.rglob("*")} - {paths.data, paths.imported}) == before
+    assert (
+        sorted({*tmp_path.rglob("*")} - {paths.data, paths.imported, paths.imported / LOCK})
+        == before
+    )
     assert not Path("/tmp/escaped").exists()
 
 

@@ -13,11 +13,11 @@ from ipclab.bounds.limits import with_limits
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.machine import collect
-from ipclab.machine.facts import digest_of
 from ipclab.machine.table import FACTS
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
+from ipclab.store.identity import digest_of
 from ipclab.store.record import encode, reopened
 from ipclab.store.samples import decode
 from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated

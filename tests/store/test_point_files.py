@@ -132,9 +132,14 @@ def test_a_points_name_follows_from_its_levels(point: Point) -> None:
     }
     assert len(others | {point.id}) == 8
     assert named(levels={"a": "1", "b": "2"}) == named(levels={"b": "2", "a": "1"})
-    wild = named(levels={"arm": "../../etc/passwd 빛" * 20})
-    assert set(wild) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    assert len(wild) <= 89
+    long = named(levels={"arm": "A.b_c+1" * 14})
+    assert set(long) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len(long) <= 89
+    for wild in ("../../etc/passwd", "빛", "$\\frac{$", "<b>", "a" * 101):
+        with pytest.raises(ValueError, match="is no name"):
+            named(levels={"arm": wild})
+        with pytest.raises(ValueError, match="is no name"):
+            named(backend=wild)
 
 
 def test_json_is_the_same_for_equal_values() -> None:

@@ -16,6 +16,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose
 from ipclab.machine import here
+from ipclab.machine.facts import collect
 from ipclab.paths import Paths
 from ipclab.report import origins
 from ipclab.report.hints import runs_called
@@ -408,11 +409,15 @@ def test_whoever_opens_anothers_run_is_told_first(
         Lab.open(str(run.path), lang)
         said[lang] = capsys.readouterr().out.splitlines()[0]
     assert said["en"].startswith(
-        "Not measured here, but on Example 0123456789ab (machine 0123456789ab) on "
+        f"Not measured here, but on Example 0123456789ab (machine {run.machine}) on "
     )
     assert (
         all("Example 0123456789ab" in line and "20" in line for line in said.values())
         and len({*said.values()}) == 3
     )
-    ReportLab.open(str(holding(paths, 0, "quick", 1).path))
+    here = make_run(paths.data / "here")
+    machine = collect()
+    here.about["machine"] = {"digest": machine.digest, "facts": machine.facts, "reasons": {}}
+    here.save()
+    ReportLab.open(str(here.path))
     assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")

@@ -53,7 +53,7 @@ def test_text_of_a_run_shows_its_letters_in_each_kind_of_document(text: str) -> 
         assert [*words_of(text)][-1] in elements.text
     assert is_math_text(shown.mathtext) is False
     drawn = plt.figure().text(0, 0, shown.mathtext)
-    assert drawn._preprocess_math(shown.mathtext) == (str(shown), False)
+    assert drawn._preprocess_math(shown.mathtext) == (str(shown), False)  # type: ignore[attr-defined]
     plt.close("all")
     ((cell,),) = csv.reader(io.StringIO(f'"{shown.csv.replace(chr(34), chr(34) * 2)}"'))
     assert cell[0] not in "=@\t" and (cell[0] not in "+-" or cell.replace(".", "")[1:].isdigit())

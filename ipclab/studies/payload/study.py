@@ -7,7 +7,7 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.sockets import no_loopback
 from ipclab.errors import UsageError
-from ipclab.store.launch import UNRECORDED
+from ipclab.store.efforts import PLACEMENTS
 from ipclab.studies.interface import (
     Bound,
     Launch,
@@ -22,7 +22,6 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.payload import MOVED, SIZES
 from ipclab.studies.payload.handover import END, START
-from ipclab.studies.profile import PLACEMENTS
 
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments

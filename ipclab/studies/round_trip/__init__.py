@@ -9,6 +9,7 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.spawn import apart
+from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
 from ipclab.studies.arms import Levels
 from ipclab.studies.interface import (
@@ -24,7 +25,6 @@ from ipclab.studies.interface import (
     Sweep,
     point_arguments,
 )
-from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
 from ipclab.studies.round_trip.ends import OP

@@ -29,7 +29,7 @@ from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
 from ipclab_more.choose.promises import Offer, promise_kept, promised
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
-from tests.support.made import ASKED
+from tests.support.made import ASKED, made_machine
 from tests.support.needs import Plant, asked
 
 RING, UNIX, TCP = (
@@ -333,7 +333,7 @@ def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
     """Return a run that was measured for `need`, of which these points failed."""
     about = {
         "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain()},
-        "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+        "machine": made_machine("example"),
         "questions": ASKED,
     }
     run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
+from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import FILE, table
@@ -26,7 +27,6 @@ from ipclab.studies.interface import (
     spread,
 )
 from ipclab.studies.limits import STREAMED
-from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab_more.studies.stream.end import NUMBER, RECEIVED
 from ipclab_more.studies.stream.joined import joined_stream
