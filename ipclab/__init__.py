@@ -33,9 +33,10 @@ def __getattr__(name: str) -> Any:
     if name in _PLACES:
         module = import_module(f"{__name__}.{_PLACES[name]}")
         return module if _PLACES[name].endswith(f".{name}") else getattr(module, name)
+    from ipclab.lab.voices import for_all_readers
     from ipclab.plugins import added
 
-    return added(GROUP, name)
+    return for_all_readers(added(GROUP, name))
 
 
 def __dir__() -> list[str]:

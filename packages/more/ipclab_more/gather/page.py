@@ -8,6 +8,7 @@ from IPython.display import Markdown
 
 from ipclab.lab import shell
 from ipclab.lab.lab import Lab
+from ipclab.lab.voices import for_all_readers
 from ipclab.paths import checkout
 from ipclab.prose import magic
 from ipclab.prose.teller import Teller
@@ -34,10 +35,11 @@ def reader(trips: Index, lang: str) -> ReportLab:
     lab = ReportLab.of(run_of_many(trips), checkout(), lang)
     lab = replace(lab, _names=shell.namespace)
     refuse_unknown()
-    magic.register_prose(Teller(lab))
+    magic.register_prose(*Teller.of(lab))
     return lab
 
 
+@for_all_readers
 def beaten_notice(lab: Lab, rows: pd.DataFrame) -> Markdown | None:
     """Return what the first page must say of trips that are faster than their limit."""
     said = N_(
