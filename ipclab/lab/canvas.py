@@ -4,8 +4,9 @@ import io
 import os
 import warnings
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from matplotlib.text import Text
 
 from ipclab.lab.data import Data
 from ipclab.lab.figure import FIGURES, Figure
+from ipclab.lab.relabelled import Relabelled
 from ipclab.marks import drawn, style
 from ipclab.plugins import offered
 from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
 LEGEND_COLUMNS = 6
+PIXELS_AN_INCH = 96  # of a screen, as CSS has them
 LINE = 0.3  # inches: as high as a figure is that only says that nothing was measured
 
 
@@ -39,28 +42,51 @@ def blank(lab: Data, size: tuple[float, float], names: drawn.Names = ()) -> Iter
 
 
 def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
-    """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids."""
+    """Return the figure of a drawn canvas, saved as SVG, PNG and PDF; `title`, `alt`: msgids.
+
+    It is drawn once; for readers of other languages its texts are replaced and it is saved again.
+    """
     sketch = drawn.sketch_of(canvas)
     if nothing := sketch.empty and not sketch.rows:
         canvas.set_figheight(LINE)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="Glyph .* missing")
-        contents = complete(canvas)
-    alt_text = lab.say(ABSENT if nothing else alt)
-    if alt_text == DASH:
-        alt_text = lab.say(title)
+    layout = canvas.get_layout_engine()
+    complete(canvas)
+    relabelled = Relabelled(canvas)
+    figures = {}
+    for reader in (lab, *lab.others):
+        if reader is not lab or reader.words.lang == "zh":
+            relabelled.say(reader)
+        settings: Any = style.settings(reader.words.lang)
+        with mpl.rc_context(settings), warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Glyph .* missing")
+            canvas.set_layout_engine(layout or "none")
+            contents = offered("pictures", _plain)(canvas, sketch)
+        alt_text = reader.say(ABSENT if nothing else alt)
+        caption = reader.say(title)
+        _save(lab, f"{name}.{reader.words.lang}", contents)
+        png = b64encode(contents.get("png", b"")).decode()
+        figures[reader.words.lang] = Figure(
+            contents["svg"].decode(),
+            caption if alt_text == DASH else alt_text,
+            caption,
+            name,
+            sketch.rows,
+            png,
+            round(canvas.get_figwidth() * PIXELS_AN_INCH),
+            reader.words.lang,
+        )
+    first, *others = figures.values()
+    return replace(first, others={other.lang: other for other in others})
+
+
+def _save(lab: Data, name: str, contents: Mapping[str, bytes]) -> None:
     folder = Path(os.environ.get(FIGURES) or lab.paths.figures / "lab")
     for suffix, content in contents.items():
-        write_whole(folder / f"{name}.{lab.words.lang}.{suffix}", content)
-    png = b64encode(contents.get("png", b"")).decode()
-    return Figure(contents["svg"].decode(), alt_text, lab.say(title), name, sketch.rows, png)
+        write_whole(folder / f"{name}.{suffix}", content)
 
 
-def complete(canvas: Any) -> dict[str, bytes]:
-    """Add what waits for the final layout (legend, names beside lines); return it by suffix.
-
-    With ipclab-report there are forms for print beside the SVG.
-    """
+def complete(canvas: Any) -> None:
+    """Add what waits for the final layout: legend, names beside lines; translate all texts."""
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         named_handles: dict[str, Any] = {}
         for axes in canvas.axes:
@@ -78,7 +104,6 @@ def complete(canvas: Any) -> dict[str, bytes]:
     _translate(canvas, sketch)
     for draw in sketch.later or ():
         draw()
-    return offered("pictures", _plain)(canvas, sketch)
 
 
 def _plain(canvas: Any, _sketch: drawn.Drawn) -> dict[str, bytes]:

@@ -1,9 +1,9 @@
 """The data of a run as a notebook asks for them, and how they are said to one reader."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,11 @@ class Data:
     paths: Paths
     study: str = ""
     _names: Callable[[], Variables] = field(default=dict)
+
+    @cached_property
+    def others(self) -> list[Self]:
+        """Return this lab for the readers of each other language that its words know."""
+        return [replace(self, words=words) for words in self.words.others]
 
     def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
@@ -165,6 +170,13 @@ class Data:
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook."""
+        said = self._said(text, more)
+        if said != text:
+            for other in self.others:  # now: a notebook's variables change
+                other.words.noted[said] = partial(str, other._said(text, more))
+        return said
+
+    def _said(self, text: str, more: Variables) -> str:
         return self._filled(self.words.translate(text), more, markdown=False)
 
     def _filled(self, text: str, more: Variables | None = None, markdown: bool = True) -> str:
@@ -188,4 +200,4 @@ class Data:
         value: Quantity | str | None = self._at(name)
         if value is None:
             value = filling.variable_named(name, {**self._names(), **(more or {})})
-        return value
+        return self.words.again(value) if isinstance(value, str) else value

@@ -1,12 +1,16 @@
 """A figure that was drawn: what a notebook shows of it, and what a report makes its page of."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, Self
 
-FIGURE_MIME, PNG = "image/svg+xml", "image/png"
-TITLE = "ipclab-title"  # marks the title that is shown above a drawing
+from ipclab.lab import output
+from ipclab.words.catalogue import SOURCE
+
+PNG, SVG = "image/png", "image/svg+xml"
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
+SAID = "svg", "alt", "caption"  # what differs by language
 
 
 @dataclass(frozen=True)
@@ -14,26 +18,52 @@ class Figure:
     """An SVG drawing, translated `alt` and `caption`, file name without suffix, and its data.
 
     `drawn` names the studies and the number of rows that the helpers of `ipclab.marks.marks` drew.
-    `png` (base64) is what JupyterLab shows of a notebook that somebody else has executed.
+    `png` (base64, `width` pixels as shown) is what Jupyter shows. `others` are the same figure for
+    readers of other languages.
     """
 
     svg: str = field(repr=False)
     alt: str
     caption: str
     name: str
-    drawn: dict[str, int] = field(default_factory=dict)
+    drawn: Mapping[str, int] = field(default_factory=dict)
     png: str = field(default="", repr=False)
+    width: int = 0
+    lang: str = SOURCE
+    others: Mapping[str, Self] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], lang: str) -> Self:
+        """Return the figure that an output as data holds, for readers of `lang` and of others."""
+        said = output.said(data, lang)
+        others = {
+            other: cls(**parts, name=data["name"], drawn=data["drawn"], lang=other)
+            for other, parts in data[output.SAID].items()
+            if other != lang
+        }
+        return cls(**said, name=data["name"], drawn=data["drawn"], lang=lang, others=others)
+
+    def data(self) -> dict[str, Any]:
+        """Return the output as data."""
+        each = {self.lang: self, **self.others}
+        said = {lang: {key: getattr(one, key) for key in SAID} for lang, one in each.items()}
+        return output.data(output.FIGURE, said, name=self.name, drawn=dict(self.drawn))
+
+    def shown(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return data and metadata of what Jupyter shows: the title, and below it the drawing."""
+        caption = {self.lang: self.caption} | {
+            lang: other.caption for lang, other in self.others.items()
+        }
+        title = {
+            output.MIME: output.data(output.TITLE, caption, name=self.name),
+            "text/html": f'<strong id="{escape(self.name)}">{escape(self.caption)}</strong>',
+        }
+        drawing = {output.MIME: self.data(), "text/plain": self.caption}
+        drawing |= {PNG: self.png} if self.png else {SVG: self.svg}
+        return [(title, {}), (drawing, {PNG: {"width": self.width}} if self.width else {})]
 
     def _ipython_display_(self) -> None:
-        """Show the title, which a report sets itself, and below it the drawing."""
         from IPython.display import display
 
-        title = f'<strong id="{self.name}">{escape(self.caption)}</strong>'
-        data, metadata = self._repr_mimebundle_()
-        display({"text/html": title}, metadata={TITLE: True}, raw=True)  # type: ignore[no-untyped-call]
-        display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        words = asdict(self)
-        shown = {FIGURE_MIME: words.pop("svg"), PNG: words.pop("png"), "text/plain": self.caption}
-        return {kind: data for kind, data in shown.items() if data}, {FIGURE_MIME: words}
+        for data, metadata in self.shown():
+            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

@@ -152,9 +152,9 @@ class Lab(Notes):
         """Name machine and date of a run not measured here, before anything of it is shown."""
         if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
-            told = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
-            text = self.words.translate(ORIGIN)
-            shell.show(self._filled(text, told, markdown=shell.current() is not None))
+            facts = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
+            said = {of.words.lang: f"**{of.say(ORIGIN, **facts)}**" for of in (self, *self.others)}
+            shell.show(shell.Text(said))
 
     def __getattr__(self, name: str) -> Any:
         if name in REPORTING:

@@ -1,9 +1,16 @@
 """The notebook that calls: its variables, what is told to who works in it, errors of one line."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ipclab.errors import LabError
+from ipclab.lab import output
 from ipclab.words.filling import Variables
+
+_REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
+_CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
 
 
 def current() -> Any:
@@ -24,14 +31,35 @@ def register() -> None:
         shell.set_custom_exc((LabError,), _one_line)
 
 
-def show(text: str) -> None:
-    """Show a sentence of Markdown in bold, in the notebook that calls, else print it."""
-    if current() is None:
-        print(text)
-        return
-    from IPython.display import Markdown, display
+@dataclass(frozen=True)
+class Text:
+    """Markdown by language; the first is what Jupyter shows."""
 
-    display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
+    said: Mapping[str, str]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        first = next(iter(self.said.values()))
+        data = output.data(output.TEXT, self.said)
+        return {output.MIME: data, "text/markdown": jupyters(first), "text/plain": first}
+
+
+def show(text: Text) -> None:
+    """Show Markdown in the notebook that calls, else print it in the first language."""
+    if current() is None:
+        print(next(iter(text.said.values())))
+        return
+    from IPython.display import display
+
+    display(text._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+
+
+def jupyters(markdown: str) -> str:
+    """Return Markdown as Jupyter shows it: references and a table's caption are HTML of its own.
+
+    A report numbers what they name, and so reads them as they were written.
+    """
+    shown = _REFERENCE.sub(r"[→ \1](#\1)", markdown)
+    return _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
 
 
 def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:

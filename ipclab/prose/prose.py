@@ -32,7 +32,6 @@ _MARKS = re.compile("[\ue001\ue002]")
 WHY = "why"  # of an answer's values: the msgid of a sentence that says why nothing was decided
 _CELL = re.compile(r"(?<!\\)\|")  # between two cells of a table's row
 _ITEM = re.compile(r"\A\d+\. ")
-_BEGINS = re.compile(r"^\d+\. ", re.MULTILINE)
 DECIDED = (judge.ABOVE, judge.BELOW, judge.INSIDE)
 # Chinese sentences stand side by side, those that values bring too
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")
@@ -128,11 +127,6 @@ def asked(source: str, teller: "Teller") -> str:
 def is_open(answers: str) -> bool:
     """Tell whether a judge was asked, or a value was missing, and nothing was decided."""
     return _OPEN in answers and _DECIDED not in answers
-
-
-def open_items(answers: str) -> int:
-    """Return of how many items of its numbered lists nothing was decided."""
-    return sum(map(is_open, _BEGINS.split(answers)[1:]))
 
 
 def told_prose(answers: str, teller: "Teller") -> str:

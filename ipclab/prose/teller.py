@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import MutableMapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipclab.prose import prose, sentences
@@ -31,6 +32,16 @@ class Teller:
 
     def __init__(self, lab: "ReportLab") -> None:
         self.lab = lab
+        self.lang = lab.words.lang
+        self.names_answers = True  # the first of several tellers does
+
+    @classmethod
+    def of(cls, lab: "ReportLab") -> "list[Teller]":
+        """Return the tellers of a lab, its own first, and those of readers of other languages."""
+        own, *others = map(cls, (lab, *lab.others))
+        for other in others:
+            other.names_answers = False
+        return [own, *others]
 
     def translate(self, msgid: str) -> str:
         """Return `msgid` in the reader's language."""
@@ -72,8 +83,11 @@ class Teller:
             why = LEVEL_IN_CELL if question.is_row else LEVEL
         if why and alternative and (question.is_row or sentences.ends_sentence(alternative)):
             more[prose.WHY] = why
-        if question.name and isinstance(names, MutableMapping):
-            names[question.name] = self._sentence(alternative or "", more)
+        if question.name and self.names_answers and isinstance(names, MutableMapping):
+            names[question.name] = said = self._sentence(alternative or "", more)
+            for other in lab.others:
+                again = Teller(other)._sentence(alternative or "", more)
+                other.words.noted[said] = partial(str, again)
         return alternative, more
 
     def _sentence(self, alternative: str, more: Variables) -> str:

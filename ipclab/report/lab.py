@@ -1,7 +1,7 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -68,7 +68,7 @@ class ReportLab(Lab):
             from ipclab.claims.audit import with_own
 
             lab = with_own(lab, claims)
-        magic.register_prose(Teller(lab))
+        magic.register_prose(*Teller.of(lab))
         return lab
 
     @classmethod
@@ -156,7 +156,7 @@ class ReportLab(Lab):
         kept = {name: self._lookup(name) for name in names}
         for name, value in values.items():
             kept[name] = plain_value(value)
-        return quotes.Kept(kept)
+        return quotes.Kept(kept, self.words)
 
     def quoted(self, notebook: str) -> quotes.Quoted:
         """Return what another notebook made of this run: figures, tables, and kept values.
@@ -166,14 +166,11 @@ class ReportLab(Lab):
         >>> payload = lab.quoted("01_payload")
         >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
-        executed = quotes.executed_notebook(self.paths, self.run, self.words.lang, notebook)
-        return quotes.read_quoted(executed, notebook, Ratios(self.run))
+        executed = quotes.executed_notebook(self.paths, self.run, self.words.langs, notebook)
+        return quotes.read_quoted(executed, notebook, self.words, Ratios(self.run))
 
-    def say(self, text: str, /, **more: Any) -> str:
-        """Return text (a msgid or translated), filled from `more`, then from the notebook.
-
-        What of it lacks a value is left out; where nothing stays it is a dash.
-        """
+    def _said(self, text: str, more: Variables) -> str:
+        """Return text filled; what of it lacks a value is left out: a dash where nothing stays."""
         if not text:
             return ""
         said = self.words.translate(text)
@@ -181,6 +178,14 @@ class ReportLab(Lab):
         if not kept:
             kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
         return self._filled(kept, more, markdown=False)
+
+    @cached_property
+    def others(self) -> list[Self]:
+        """Return this lab for the readers of other languages; values are looked up once for all."""
+        made = [replace(self, words=words) for words in self.words.others]
+        for other in made:
+            vars(other)["_found"] = self._found
+        return made
 
     def _is_measured(self, text: str, more: Variables | None = None) -> bool:
         """Return whether each value that `text` names is there; a dash is none."""

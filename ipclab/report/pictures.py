@@ -10,11 +10,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pandas as pd
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure as Canvas
-from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
 
 from ipclab.marks.drawn import Drawn
 from ipclab.stats.quantity import Quantity
@@ -23,8 +20,6 @@ from ipclab.words.catalogue import N_
 Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
 NO_DATE = {"Date": None, "Creator": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
-_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
-_HAN_BESIDE_LATIN = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 PNG_DPI = 150
 DPI = 72  # of SVG
 
@@ -121,20 +116,6 @@ def _hovered(mark: Mark) -> str:
     return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
 
 
-def _space(canvas: Any) -> None:
-    """Set Chinese apart from Latin letters and digits, as pages and print do by themselves."""
-    for text in canvas.findobj(Text):
-        text.set_text(_HAN_BESIDE_LATIN.sub(" ", text.get_text()))
-    for axis in canvas.findobj(Axis):
-        # whose labels are written anew at each drawing
-        if isinstance(axis.get_major_locator(), FixedLocator):
-            labels = [
-                _HAN_BESIDE_LATIN.sub(" ", label.get_text()) for label in axis.get_ticklabels()
-            ]
-            if any(labels):  # panels that share an axis share its labels, which one of them shows
-                axis.set_ticklabels(labels)
-
-
 def _fit_legend(canvas: Any) -> None:
     """Give a legend below the panels that is wider than its figure fewer columns."""
     columns = len(canvas.legends and canvas.legends[0].get_texts())
@@ -149,8 +130,6 @@ def _fit_legend(canvas: Any) -> None:
 
 def pictures(canvas: Any, sketch: Drawn) -> dict[str, bytes]:
     """Return the forms of a drawn canvas by suffix: svg, png and pdf."""
-    if sketch.words.lang == "zh":
-        _space(canvas)
     _fit_legend(canvas)
     drawing = svg(canvas, _told_marks(sketch))
     return {"svg": drawing.encode(), "png": png(drawing), "pdf": pdf(drawing)}

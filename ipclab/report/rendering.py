@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +117,7 @@ class Rendering:
         fails.
         """
         from ipclab.report import head
-        from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs
+        from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs, spoken_in
         from ipclab.report.pages.report import DATA
         from ipclab.report.pages.staleness import write_manifest
         from ipclab.session.progress import Progress
@@ -136,13 +135,18 @@ class Rendering:
             write_whole(tables[0], text.encode())
         if self.table_only:
             return tables
+        spoken = "-".join(spoken_in(self.langs))
         jobs = []
-        for notebook, lang in product(notebooks, self.langs):
-            executed = paths.data / "executed" / self.kind / lang / notebook.name
-            jobs.append(Job(notebook, lang, executed, parameters, about))
+        for notebook in notebooks:
+            executed = paths.data / "executed" / self.kind / spoken / notebook.name
+            jobs.append(Job(notebook, executed, parameters, dict.fromkeys(self.langs, about)))
         target = Target(self.formats, out, out / "figures")
-        made, errors = run_jobs(jobs, target, Progress(shown=True))
-        refuse(errors)
+        progress = Progress(shown=True)
+        rendered = run_jobs(jobs, target, progress)
+        for line in rendered.asides:
+            progress.say(line)
+        refuse(rendered.errors)
+        made = rendered.files
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])
         return [*made, *tables]

@@ -1,18 +1,20 @@
 """A table: a frame with a caption, its cells as finished text, in several forms."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+import msgspec
 import pandas as pd
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
+from ipclab.lab import output
+from ipclab.words.catalogue import SOURCE
 
-MIME = "application/vnd.ipclab.table+json"
 OPTIONAL = {"name", "drawn", "values", "frame"}  # in JSON left out where they are empty
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
@@ -33,7 +35,8 @@ class Table:
     """Rows of finished text, formatted, never markup; `frame` is what they were made from.
 
     `drawn` names the studies that it was made from, with the number of rows, where the frame tells;
-    `values` holds value, low, high and unit of each cell that is a quantity, else nothing.
+    `values` holds value, low, high and unit of each cell that is a quantity, else nothing. `others`
+    are the same table for readers of other languages than `lang`.
     """
 
     caption: str
@@ -44,6 +47,8 @@ class Table:
     drawn: dict[str, int] = field(default_factory=dict)
     values: Sequence[Sequence[Sequence[Any]]] = field(default_factory=tuple)
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
+    lang: str = SOURCE
+    others: "Mapping[str, Table]" = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -56,8 +61,25 @@ class Table:
 
         A column is `{"label", "align"}`. `msgspec.convert` makes the table of it, without its frame.
         """
-        parts = asdict(replace(self, frame=None))
+        parts = asdict(replace(self, frame=None, others={}))
+        del parts["others"], parts["lang"]
         return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], lang: str) -> Self:
+        """Return the table that an output as data holds, for readers of `lang` and of others."""
+        made = msgspec.convert(output.said(data, lang), cls)
+        others = {
+            other: replace(msgspec.convert(parts, cls), lang=other)
+            for other, parts in data[output.SAID].items()
+            if other != lang
+        }
+        return replace(made, lang=lang, others=others)
+
+    def data(self) -> dict[str, Any]:
+        """Return the output as data."""
+        others = {lang: other.to_json() for lang, other in self.others.items()}
+        return output.data(output.TABLE, {self.lang: self.to_json(), **others})
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways; claims' and requirements' rows have ids."""
@@ -70,7 +92,8 @@ class Table:
         return str(_template().render(table=self, linked=linked, whole=_whole, kind=kind))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.to_html(), "text/plain": self.caption}
+        shown = {"text/html": self.to_html(), "text/plain": self.caption}
+        return {output.MIME: self.data(), **shown}
 
 
 @cache

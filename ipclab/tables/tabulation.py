@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,9 +65,29 @@ def tabulated(
     if len(drawn.keys() - {"limits"}) > 1:
         what = f"table {name or caption!r} holds one study"
         raise LabError(what, f"its rows are of {', '.join(drawn)}")
+
+    def in_language(of: "Data") -> Table:
+        made = _tabulated(of, frame, spec, named(names), notes, empty)
+        called = of.say(caption)
+        return replace(made, caption=called, name=name, drawn=drawn, lang=of.words.lang)
+
+    made = in_language(lab)  # first: what it says is what the others say again
+    others = {other.words.lang: in_language(other) for other in lab.others}
+    return replace(made, frame=frame, others=others)
+
+
+def _tabulated(
+    lab: "Data",
+    frame: pd.DataFrame,
+    spec: Spec,
+    names: Mapping[Any, str],
+    notes: Sequence[str],
+    empty: str,
+) -> Table:
+    """Return a frame as a table in one language, without what a table is called."""
     if frame.empty:
-        return Table(lab.say(caption), [], [], [lab.say(empty or ABSENT)], name, drawn, frame=frame)
-    every = _columns(lab, frame, spec, named(names))
+        return Table("", [], [], [lab.say(empty or ABSENT)])
+    every = _columns(lab, frame, spec, names)
     shown = [column for column in every if column.stays]
     gone = [column.head.label for column in every if not column.stays]
     said = [lab.say(note) for note in notes]
@@ -81,7 +102,7 @@ def tabulated(
     if not rows or not any(map(any, values)):
         values = []
     columns = [column.head for column in shown]
-    return Table(lab.say(caption), columns, rows, said, name, drawn, values, frame)
+    return Table("", columns, rows, said, values=values)
 
 
 def _index(frame: pd.DataFrame) -> list[Any]:

@@ -1,15 +1,17 @@
 """The words of one reader: what things are called in their language, and its numbers."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self
 
 import pandas as pd
 
+from ipclab.errors import UsageError
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
-from ipclab.words.catalogue import N_, Catalogue
+from ipclab.words.catalogue import N_, SOURCE, Catalogue
 from ipclab.words.numbers import Formatter, plain_value, trimmed
 
 DASH = "–"
@@ -18,12 +20,62 @@ ABSENT = N_("Not measured in this run.")
 
 @dataclass(frozen=True)
 class Words(Catalogue):
-    """The catalogue of one language (ko, zh, en), and what follows from it."""
+    """The catalogue of one language (ko, zh, en), and what follows from it.
+
+    A notebook runs once for all its readers: what these words say in English is noted for the
+    `others`, who say it `again` when a figure, a table or a sentence that holds it is theirs.
+    """
+
+    others: "tuple[Words, ...]" = ()
+    noted: dict[str, Callable[[], str]] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def load(cls, lang: str, locale: Path | None = None) -> Self:
+        """Return the words of `lang`; of several ("en,ko,zh"), English ones and those of others.
+
+        Raises what `Catalogue.load` raises, and `UsageError` where English is not the first.
+        """
+        first, *more = (part.strip() for part in lang.split(","))
+        words = super().load(first, locale)
+        if more and first != SOURCE:
+            raise UsageError(
+                f"lang = {lang!r}",
+                "of several languages the first is the source's",
+                f"begin with {SOURCE!r}",
+            )
+        others = [super(Words, cls).load(each, locale) for each in dict.fromkeys(more)]
+        return replace(words, others=tuple(others))
+
+    @property
+    def langs(self) -> list[str]:
+        """Return the languages of all readers, that of these words first."""
+        return [self.lang, *(other.lang for other in self.others)]
+
+    def note(self, said: str, again: "Callable[[Words], str]") -> str:
+        """Note how others say what was `said`; return it."""
+        for other in self.others:
+            other.noted[said] = partial(again, other)
+        return said
+
+    def again(self, said: str) -> str:
+        """Return in this language what was said in the first one; else the text itself."""
+        if (found := self.noted.pop(said, None)) is None:  # or it is being made
+            return said
+        self.noted[said] = partial(str, made := found())
+        return made
+
+    def translate(self, msgid: str) -> str:
+        """Return the translation of `msgid`, or of what was said in the first language."""
+        said = super().translate(msgid)
+        for other in self.others:  # what was filled or joined before is said again as a whole
+            other.noted.setdefault(said, partial(Catalogue.translate, other, msgid))
+        return self.again(msgid) if said == msgid else said
 
     @cached_property
     def numbers(self) -> Formatter:
         """Return how quantities are written."""
-        return Formatter(self.lang, self.translate)
+        made = Formatter(self.lang, self.translate)
+        return NotingFormatter(made, self) if self.others else made
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -37,7 +89,8 @@ class Words(Catalogue):
             return DASH
         if factor in labels.UNITS:
             size = Quantity(level, labels.UNITS[factor])
-            return trimmed(self.numbers.format(size, labels.spec(factor, level)))
+            said = trimmed(self.numbers.format(size, labels.spec(factor, level)))
+            return self.note(said, lambda other: other.level(factor, level))
         if factor == "study":
             return str(level)
         if isinstance(level, str):
@@ -48,4 +101,31 @@ class Words(Catalogue):
 
     def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
         """Return words as a list with the language's comma, or with another separator (a msgid)."""
-        return self.translate(by).join(words)
+        parts = list(words)
+        said = self.translate(by).join(parts)
+        for other in self.others:  # now: one part is what is said
+            other.noted[said] = partial(other.joined, [*map(other.again, parts)], by)
+        return said
+
+
+class NotingFormatter(Formatter):
+    """Writes quantities as a formatter does, and notes how others write them."""
+
+    def __init__(self, own: Formatter, words: Words) -> None:
+        super().__init__(own.lang, own.translate)
+        self.words = words
+
+    def format(self, quantity: Quantity, spec: str = "") -> str:
+        """Return a quantity as `Formatter.format` writes it."""
+        said = super().format(quantity, spec)
+        return self.words.note(said, lambda other: other.numbers.format(quantity, spec))
+
+    def number(self, value: float, decimals: int | None = None) -> str:
+        """Return a number as `Formatter.number` writes it."""
+        said = super().number(value, decimals)
+        return self.words.note(said, lambda other: other.numbers.number(value, decimals))
+
+    def date(self, iso: str) -> str:
+        """Return a date as `Formatter.date` writes it."""
+        said = super().date(iso)
+        return self.words.note(said, lambda other: other.numbers.date(iso))

@@ -15,14 +15,15 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
+from ipclab.lab.figure import PNG
+from ipclab.lab.output import FIGURE, MIME
 from ipclab.paths import Paths, checkout
 from ipclab.report.appendix import signing
 from ipclab.report.notebooks import quotes
-from ipclab.report.pages.fitting import STUDY_PAGES
-from ipclab.report.pages.outputs import HTML, MARKDOWN, SVG
+from ipclab.report.pages.outputs import HTML, MARKDOWN
 from ipclab.report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
-from tests.support import founded, paged, reading
+from tests.support import founded, reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened
 
@@ -32,8 +33,7 @@ REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
 PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
 NAMES = [path.stem for path in PAGES]
 PICTURE = "payload-then-now"
-LONGER, MOST_PAGES = ("00_appendix", "claims"), 12  # signed, or of all texts
-SHOWN = {HTML, SVG, MARKDOWN, quotes.MIME, signing.MIME}  # the last two are nothing to look at
+SHOWN = {HTML, PNG, MARKDOWN, quotes.MIME, signing.MIME}  # the last two are nothing to look at
 # One that quotes another, one with many figures, one that judges: made once more.
 AGAIN = ("00_appendix", "01_payload", "claims")
 
@@ -173,8 +173,8 @@ def test_plain_jupyter_shows_figures_tables_and_where_they_are(made: Path, name:
     assert all(words for words, _ in links)
     assert {target for _, target in links} <= targets
     assert "{#" not in text
-    drawn = [output["metadata"][SVG]["name"] for output in shown if SVG in output.get("data", {})]
-    assert set(drawn) <= targets
+    ours = [output["data"][MIME] for output in shown if MIME in output.get("data", {})]
+    assert {data["name"] for data in ours if data["kind"] == FIGURE} <= targets
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -198,17 +198,6 @@ def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -
     twice = {label: values for label, values in known.items() if len(values) > 1}
     assert twice, known
     assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_is_passed_on_is_short_and_nothing_stands_alone_on_a_page(
-    made: Path, lang: str
-) -> None:
-    found = {}
-    for name in NAMES:
-        most = MOST_PAGES if name in LONGER else STUDY_PAGES
-        found[name] = paged.faults(made / lang / f"{name}.pdf", most)
-    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

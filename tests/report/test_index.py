@@ -16,7 +16,7 @@ ABOUT = {
     "lang": "zh",
     "date": "2026-11-21",
     "run": "made",
-    "links": [{"English": "../en/00.html", "中文": ""}, {}],
+    "links": [[["English", "../en/00.html"], ["中文", ""]], []],
 }
 ORIGIN = "**Not measured here.**"
 
@@ -38,7 +38,11 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
         "01_payload": f"# Two payloads\n\n1. One. [](#advice)\n2. Two.\n\n{table}",
     }
     files = {name: made(tmp_path, name, text) for name, text in texts.items()}
-    html = index.write(files, tmp_path, ABOUT).read_text("utf-8")
+    entries = [
+        index.entry(read_document(nbformat.read(file, as_version=4), tmp_path), f"{name}.html")
+        for name, file in files.items()
+    ]
+    html = index.write(entries, tmp_path, ABOUT).read_text("utf-8")
     assert html.count("Not measured here") == 1 and "Last." not in html
     assert (
         html.index("First words.")

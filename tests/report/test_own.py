@@ -1,5 +1,6 @@
 """A person's own notebooks: nothing is asked of them, and one that fails keeps no other back."""
 
+import json
 from pathlib import Path
 from threading import Thread
 
@@ -9,12 +10,15 @@ from nbformat import v4
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
-from ipclab.report.pages.jobs import Job, Target, _together, refuse, run_jobs
+from ipclab.report.notebooks import quotes
+from ipclab.report.pages.jobs import Job, Target, _waiting, refuse, run_jobs
 from ipclab.report.pages.report import _readable, notebooks_of
 from ipclab.session.progress import Progress
 from tests.support.commands import ROOT
 
 PLAIN = "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 30\nplt.plot([1, 2])\nprint('said')"
+
+WARNS = "import sys\nprint('secret', file=sys.stderr)"
 
 
 def written(file: Path, *cells: str, tag: str = "") -> Path:
@@ -58,44 +62,53 @@ class Steps(Progress):
 
 @pytest.mark.slow
 def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> None:
-    notebooks = [written(tmp_path / "a.ipynb", "1 / 0"), written(tmp_path / "b.ipynb", PLAIN)]
-    jobs = []
-    for notebook in notebooks:
-        for lang in ("en", "ko"):
-            executed = tmp_path / "executed" / lang / notebook.name
-            jobs.append(Job(notebook, lang, executed, {}, {"date": "2026-11-21"}))
+    notebooks = [
+        written(tmp_path / "a.ipynb", "1 / 0"),
+        written(tmp_path / "b.ipynb", PLAIN, WARNS),
+    ]
+    about = {lang: {"date": "2026-11-21"} for lang in ("en", "ko")}
+    jobs = [Job(each, tmp_path / "executed" / each.name, {}, about) for each in notebooks]
     out = tmp_path / "out"
     target = Target(("html", "pdf"), out, tmp_path / "figures")
     typst.compile(b"of this process, whose threads those that render do not have")
     steps = Steps()
-    made, errors = run_jobs(jobs, target, steps)
-    assert steps.count == len(jobs)
-    assert made == [out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")]
+    made = run_jobs(jobs, target, steps)
+    assert steps.count == 4
+    assert made.files == [
+        out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")
+    ]
     html = (out / "en" / "b.html").read_text("utf-8")
+    assert made.asides == ["b.ipynb, cell 2: secret"] and "secret" not in html
     assert html.count("<img ") == 1 and "said" in html and "<title>b</title>" in html
     with pytest.raises(LabError) as caught:
-        refuse(errors)
+        refuse(made.errors)
     said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
-    assert str(caught.value) == f"2 reports failed: {said}"
+    assert str(caught.value) == f"1 reports failed: {said}"
 
 
-def test_one_kernel_does_the_languages_of_a_notebook_and_then_of_what_quotes_it(
+def test_what_quotes_a_notebook_waits_until_that_is_executed(tmp_path: Path) -> None:
+    cells = {"a": 'lab.quoted("b")', "b": "1", "c": "1\n" * 99}
+    files = [written(tmp_path / f"{name}.ipynb", cell) for name, cell in cells.items()]
+    waiting = _waiting([Job(file, tmp_path, {}, {}) for file in files])
+    assert waiting == {0: {1}, 1: set(), 2: set()}
+    assert next(iter(waiting)) == 2  # the longest begins first
+
+
+def test_a_notebook_of_another_language_or_with_the_name_of_ours_is_refused_by_its_name(
     tmp_path: Path,
 ) -> None:
-    plain = "1\n" * 99
-    cells = {"a": 'lab.quoted("b")', "b": plain, "c": "1", "d": plain * 2, "e": plain * 3}
-    jobs = []
-    for name, cell in cells.items():
-        notebook = written(tmp_path / f"{name}.ipynb", cell)
-        jobs += [Job(notebook, lang, tmp_path, {}, {}) for lang in ("en", "ko")]
-
-    def told(workers: int, count: int) -> list[str]:
-        groups = _together(jobs[:count], workers)
-        return [" ".join(job.notebook.stem + job.lang for job in group) for group in groups]
-
-    assert told(2, 10) == ["een eko", "den dko", "ben bko aen ako", "cen cko"]
-    assert told(2, 6) == ["ben aen", "bko ako", "cen", "cko"]
-    assert told(1, 4) == ["ben aen", "bko ako"]
+    paths = Paths(ROOT, tmp_path)
+    paths.own.mkdir(parents=True)
+    other = written(paths.own / "a#b%20[c].ipynb", "echo $((2 ** 10))")
+    told = json.loads(other.read_text())
+    told["metadata"] = {"kernelspec": {"name": "bash", "language": "bash", "display_name": "B"}}
+    other.write_text(json.dumps(told))
+    twin = written(paths.own / "01_payload.ipynb", "1")
+    assert notebooks_of(paths)[-1] == other and twin not in notebooks_of(paths)
+    _, (error,) = _readable([other])
+    assert str(error).startswith("a#b%20[c].ipynb is for the kernel 'bash' (bash): reports execute")
+    (error,) = quotes.twins(paths)
+    assert str(error) == f"{twin} has the name of another notebook; rename it"
 
 
 def test_what_lacks_a_thread_for_its_processes_says_so_and_does_not_wait(
@@ -112,7 +125,7 @@ def test_what_lacks_a_thread_for_its_processes_says_so_and_does_not_wait(
 
     monkeypatch.setattr(Thread, "start", second_fails)
     notebook = written(tmp_path / "a.ipynb", "1")
-    job = Job(notebook, "en", tmp_path / "executed.ipynb", {}, {})
+    job = Job(notebook, tmp_path / "executed.ipynb", {}, {"en": {}})
     with pytest.raises(RuntimeError, match="can't start new thread"):
         run_jobs([job], Target((), tmp_path, tmp_path), Progress(shown=False))
     started[0].join(10)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typst
 from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
@@ -16,7 +15,7 @@ from ipclab.claims.file import Control
 from ipclab.claims.lines import Lines
 from ipclab.errors import UsageError
 from ipclab.lab.figure import Figure
-from ipclab.prose import magic
+from ipclab.lab.shell import Text
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.pandoc import text_of, tree_nodes
@@ -41,10 +40,9 @@ def notebook(*shown: Any) -> Any:
     return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
 
 
-def prose_cell(text: str, tag: str, undecided: bool = False) -> Any:
-    data, about = magic.mime_bundle(text, undecided)
-    shown = v4.new_output("display_data", data, metadata=about)
-    return v4.new_code_cell(outputs=[shown], metadata={"tags": [tag]})
+def prose_cell(text: str, tag: str) -> Any:
+    shown = v4.new_output("display_data", Text({"en": text})._repr_mimebundle_())
+    return v4.new_code_cell(outputs=[shown], metadata={"tags": [tag] if tag else []})
 
 
 def table(name: str, *cells: str, caption: str = "What it is") -> Table:
@@ -72,8 +70,7 @@ PROSE = "See [](#made).\n\n| a |\n|---|\n| 1 |\n\n: What it is {#made}"
 
 
 def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
-    data, about = magic.mime_bundle(PROSE)
-    cell = v4.new_code_cell(outputs=[v4.new_output("display_data", data, metadata=about)])
+    cell = prose_cell(PROSE, "")
     told = notebook("# T\n\nIn [made](#made), [made](https://example.org).")
     told.cells.append(cell)
     html, _ = HTMLExporter().from_notebook_node(told)
@@ -84,7 +81,6 @@ def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
     page = ReportHTMLExporter().convert(read)
     assert page.count('<a href="#made">Table\u00a01</a>') == 2
     assert '<a href="https://example.org">made</a>' in page
-    assert magic.mime_bundle("# T") == ({magic.MARKDOWN: "# T"}, {})
 
 
 def test_what_is_tagged_front_stands_before_the_contents() -> None:
@@ -94,72 +90,28 @@ def test_what_is_tagged_front_stands_before_the_contents() -> None:
     assert typeset(read)["about"]["fronted"] is True
 
 
-def test_what_found_the_places_of_a_document_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = document.read_document(notebook("# T", ("front",), "## One\n\nText."), Path())
-    alone = TypstPDFExporter().convert(read)
-    made = list[Any]()
-    compiler = typst.Compiler
-
-    def noted(*given: Any, **named: Any) -> Any:
-        made.append(compiler(*given, **named))
-        return made[-1]
-
-    monkeypatch.setattr(typst, "Compiler", noted)
-    assert TypstPDFExporter().convert(read) == alone
-    assert len(made) == 1
-
-
-def test_findings_are_one_list_on_the_first_page_those_decided_first() -> None:
+def test_findings_are_one_list_on_the_first_page() -> None:
     told = notebook("**Not measured here.**", "## One", ("in front",))
-    for text, undecided in (("1. open\n2. open, too", True), ("1. decided", False)):
-        told.cells.append(prose_cell(text, "finding", undecided))
+    for text in ("1. first\n2. second", "1. third"):
+        told.cells.append(prose_cell(text, "finding"))
     guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
     told.cells.insert(0, guide)
     read = document.read_document(told, Path())
     assert read.title == "Its title"
     assert [text_of(tree) for tree in read.prose] == [
-        *("Not measured here.", "decidedopenopen, too", "in front", "One")
+        *("Not measured here.", "firstsecondthird", "in front", "One")
     ]
     assert read.front == 3
     (found,) = (node for node in tree_nodes(read.prose) if node["t"] == "OrderedList")
     assert len(found["c"][1]) == 3
 
 
-def test_a_preliminary_report_counts_what_it_did_not_decide_and_advises_nothing() -> None:
-    few = "decidedNot decided in this preliminary run: 2 of 4 findings."
-    most = (
-        "Most findings are not decided in this preliminary run (3 of 4), so that none is told: the"
-        " profile standard decides more."
-    )
-    kept, both = ["Table 1. Kept"], ["Table 1. What to do", "Table 2. Kept"]
-    for profile, opened, said, tables in (
-        ("quick", 1, few.replace("decided", "decidedopen", 1), kept),
-        ("quick", 2, most, kept),
-        ("standard", 2, "decidedopentooopen", both),
-    ):
-        told = notebook()
-        told.metadata["ipclab"]["profile"] = profile
-        advice = "\n\n| a |\n|---|\n| b |\n\n: What to do {#t-advice}\n"
-        data, about = magic.mime_bundle("1. decided\n2. open\n3. too", open_items=opened)
-        output = v4.new_output("display_data", data, metadata=about)
-        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
-        data, about = magic.mime_bundle("1. open", True, 1)
-        output = v4.new_output("display_data", data, metadata=about)
-        told.cells.append(v4.new_code_cell(outputs=[output], metadata={"tags": ["finding"]}))
-        told.cells.append(prose_cell(advice, "front"))
-        told.cells += notebook(table("kept", "1", caption="Kept")).cells
-        read = document.read_document(told, Path())
-        assert "".join(text_of(tree) for tree in read.prose) == said
-        assert [block.caption for block in read.blocks if isinstance(block, Table)] == tables
-
-
 def test_a_caption_begins_with_what_was_found() -> None:
     told = notebook("# T")
     for name in ("cited", "told", "plain", "last"):
         shown = Figure("<svg/>", "a", "What is shown", name)
-        data, about = shown._repr_mimebundle_()
-        output = v4.new_output("display_data", data, metadata=about)
-        told.cells.append(v4.new_code_cell(outputs=[output]))
+        outputs = [v4.new_output("display_data", data) for data, _ in shown.shown()]
+        told.cells.append(v4.new_code_cell(outputs=outputs))
     told.cells.insert(3, prose_cell("It is v1.0: `slow`.", "caption"))
     told.cells.append(prose_cell("가장 빠르다. 더 있다.", "caption"))
     found = "1. It is 2.5 as fast. More. [](#cited)\n2. Another. [](#cited), [](#told)"

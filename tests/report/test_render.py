@@ -12,11 +12,12 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from nbformat import v4
 
+from ipclab.lab.figure import Figure
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.jobs import EXPORTERS
 from ipclab.report.pages.words import Sources
-from ipclab.tables.table import MIME, Column, Table
+from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
 from tests.support.commands import ROOT
 
@@ -141,7 +142,7 @@ def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
 
 def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
     notebook = markdown_notebook("# T")
-    shown = {MIME: Table("t", [Column("a")], [["1"]]).to_json()}
+    shown = Table("t", [Column("a")], [["1"]])._repr_mimebundle_()
     notebook.cells.append(
         v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)])
     )
@@ -154,7 +155,7 @@ def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
 
 def test_a_table_without_columns_is_printed_as_its_notes() -> None:
     notebook = markdown_notebook("# T")
-    shown = {MIME: Table("t", [], [], ["Not measured in this run."]).to_json()}
+    shown = Table("t", [], [], ["Not measured in this run."])._repr_mimebundle_()
     notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown)]))
     assert TypstPDFExporter().convert(document.read_document(notebook, Path())).startswith(b"%PDF")
 
@@ -184,15 +185,14 @@ def test_what_papermill_executed_alone_is_exported_too() -> None:
 
 
 def test_a_figure_leads_to_the_cell_that_made_it_and_to_its_data() -> None:
-    about = {"name": "bar", "alt": "a", "caption": "c", "drawn": {"payload": 3}}
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
-    output = v4.new_output(
-        "display_data", {"image/svg+xml": svg}, metadata={"image/svg+xml": about}
-    )
+    title, drawing = (data for data, _ in Figure(svg, "a", "c", "bar", {"payload": 3}).shown())
+    output = v4.new_output("display_data", drawing)
     notebook = markdown_notebook(
         "# T", notebook="../notebooks/n.ipynb", attachments={"payload.csv": "../data/payload.csv"}
     )
-    notebook.cells.append(v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=[output]))
+    outputs = [v4.new_output("display_data", title), output]
+    notebook.cells.append(v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=outputs))
     html = ReportHTMLExporter().convert(document.read_document(notebook, Path()))
     assert '<a href="../notebooks/n.ipynb#cell-id=made-here">n.ipynb [2]</a>' in html
     assert '<a href="../data/payload.csv">payload.csv</a>' in html

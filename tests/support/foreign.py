@@ -51,11 +51,11 @@ ATTACHED["attachments"] = {"dot.png": {"image/png": PIXEL}}
 # By name: the cells, the words that JupyterLab shows of them, and the number of pictures.
 KINDS: dict[str, tuple[list[Any], str, int]] = {
     "stream": (
-        [printed("median 12.5 us\n"), printed("careful\n", name="stderr")],
+        [printed("median 12.5 us\n"), printed("careful\n")],
         "median 12.5 us careful",
         0,
     ),
-    "progress": ([printed("10%\r", "100%\n", name="stderr")], "100%", 0),
+    "progress": ([printed("10%\r", "100%\n")], "100%", 0),
     "colours": (
         [displayed({"text/plain": "\x1b[1;31mred\x1b[0m \x1b[38;5;33mdone\x1b[0m"})],
         "red done",

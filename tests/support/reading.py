@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.backends.installed import backends
-from ipclab.lab.figure import FIGURE_MIME
-from ipclab.prose.magic import MARKDOWN, WRITTEN
-from ipclab.tables import table
+from ipclab.lab import output as ours
+from ipclab.report.pages.outputs import MARKDOWN
 
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"
@@ -47,9 +46,15 @@ def outputs(executed: Path) -> list[dict[str, Any]]:
 
 def tables(executed: Path) -> list[dict[str, Any]]:
     """Return the tables that an executed notebook shows, as `Table.to_json` has them."""
-    return [
-        output["data"][table.MIME] for output in outputs(executed) if table.MIME in output["data"]
+    return told(executed, ours.TABLE)
+
+
+def told(executed: Path, kind: str) -> list[Any]:
+    """Return what outputs of ours of a kind say in the language that the notebook is in."""
+    every = [
+        output["data"][ours.MIME] for output in outputs(executed) if ours.MIME in output["data"]
     ]
+    return [next(iter(each[ours.SAID].values())) for each in every if each["kind"] == kind]
 
 
 def paragraphs(executed: Path) -> list[str]:
@@ -59,10 +64,10 @@ def paragraphs(executed: Path) -> list[str]:
         if cell["cell_type"] == "markdown" and "lab" not in cell["metadata"].get("tags", []):
             written.append("".join(cell["source"]))
         for output in cell.get("outputs", []):
-            if MARKDOWN in output.get("data", {}):
-                shown = output["metadata"].get(WRITTEN, output["data"][MARKDOWN])
-                written.append("".join(shown))
-    return written
+            data = output.get("data", {})
+            if MARKDOWN in data and ours.MIME not in data:
+                written.append("".join(data[MARKDOWN]))
+    return written + told(executed, ours.TEXT)
 
 
 def texts(executed: Path) -> Iterator[str]:
@@ -75,9 +80,8 @@ def texts(executed: Path) -> Iterator[str]:
             *each.get("notes", []),
         )
         yield from (cell for row in each["rows"] for cell in row)
-    for output in outputs(executed):
-        words = output.get("metadata", {}).get(FIGURE_MIME, {})
-        yield from (words.get("caption", ""), words.get("alt", ""))
+    for figure in told(executed, ours.FIGURE):
+        yield from (figure["caption"], figure["alt"])
 
 
 def stumbles(executed: Path, lang: str) -> list[str]:

@@ -49,7 +49,7 @@ def about_run(lab: Data) -> pd.DataFrame:
     words = lab.words
     counts = _counts(lab.run.path, stamps(lab.run))
     reasons = [
-        f"{lab.level('', why)} {words.numbers.number(number, 0)}"
+        lab.say("{word} {count}", word=lab.level("", why), count=words.numbers.number(number, 0))
         for why, number in counts.ended.items()
     ]
     items = {

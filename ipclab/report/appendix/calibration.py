@@ -1,11 +1,10 @@
-"""What calibration says of the judge, in a reader's words: of the run, and of all of its machine."""
+"""What calibration says of the judge, in a reader's words: what the run itself has measured of it."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.calibrated.known import counted_in_run, judged_alike
+from ipclab.calibrated.known import counted_in_run
 from ipclab.calibrated.twins import STUDY, Counted, total_counted
 from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
@@ -16,19 +15,16 @@ from ipclab.words.catalogue import N_
 
 OFTEN = 0.9  # of the planted slow-downs of a size, in each placement: what is found at all
 FEWEST = 10  # planted ones of a size that show it
-WHOSE = "whose"
-OF_RUN, OF_MACHINE = N_("this run"), N_("all runs of this machine")
 
 
 class Calibrated(NamedTuple):
-    """What is known of the judge on a run's machine.
+    """What a run knows of the judge.
 
-    Of `twins`, `alarms` were called different in `runs`: a share of at most `upper`. `smallest` is
+    Of `twins`, `alarms` were called different: a share of at most `upper`. `smallest` is
     the least planted slow-down (a share) that was `often` found, `found` of `planted` times;
     without one, `missed` is the largest that was planted often enough, `few` is 1 where none was.
     """
 
-    runs: int
     twins: int
     alarms: int
     upper: Quantity
@@ -41,9 +37,8 @@ class Calibrated(NamedTuple):
 
 
 def calibrated(lab: Data) -> Calibrated:
-    """Return what is known of the judge on the machine of the run, for prose."""
-    runs = judged_alike(lab.run)
-    placements = _by_placement(runs)
+    """Return what the run knows of the judge, for prose: other runs would change its pages."""
+    placements = counted_in_run(lab.run)
     every = total_counted(placements.values())
     planted = sorted(share for share, count in every.planted.items() if count >= FEWEST)
     smallest = ""
@@ -52,7 +47,6 @@ def calibrated(lab: Data) -> Calibrated:
             break
         smallest = share
     return Calibrated(
-        len(runs),
         every.twins,
         every.alarms,
         Quantity(every.upper if every.twins else None, "share"),
@@ -69,35 +63,22 @@ def _share(planted: str) -> Quantity:
     return Quantity(float(planted) if planted else None, "share")
 
 
-def _by_placement(runs: Mapping[str, Mapping[str, Counted]]) -> dict[str, Counted]:
-    names = sorted({name for parts in runs.values() for name in parts})
-    return {
-        name: total_counted(parts.get(name, Counted()) for parts in runs.values()) for name in names
-    }
-
-
 def calibration_table(lab: Data) -> Table:
     """Return what the judge was seen to do with identical and slowed-down code, as a table.
 
-    There is a row for each placement, of the run itself and of all runs of its machine that were
-    judged with the same bound.
-
-    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a
-    column for each planted slow-down says in how many of the contests (or trials) it was found.
+    There is a row for each placement. Of identical code compared, a share was called slower, at
+    most `upper` with 95 % confidence; a column for each planted slow-down says in how many of the
+    contests (or trials) it was found.
     """
     note = N_("Found: of so many contests, those in which the slower one was called slower.")
     before = N_("This run was made before calibration was part of a run.")
     caption = N_(
         "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
     )
-    parts = [(OF_RUN, *part) for part in counted_in_run(lab.run).items()]
-    runs = judged_alike(lab.run)
-    if runs.keys() - {lab.run.id}:
-        parts += [(OF_MACHINE, *part) for part in _by_placement(runs).items()]
-    table = pd.DataFrame([_row(lab, *part) for part in parts])
+    table = pd.DataFrame([_row(lab, *part) for part in counted_in_run(lab.run).items()])
     notes = []
-    if parts:
-        table = table.set_index(["placement", WHOSE]).sort_index(level=0, sort_remaining=False)
+    if len(table):
+        table = table.set_index("placement").sort_index()
         notes = [note] if STUDY in studies_measured(lab.run) else [note, before]
     return tabulated(
         lab,
@@ -107,15 +88,13 @@ def calibration_table(lab: Data) -> Table:
         notes=notes,
         name=STUDY,
         empty=before,
-        names={WHOSE: N_("Runs"), OF_RUN: OF_RUN, OF_MACHINE: OF_MACHINE},
     )
 
 
-def _row(lab: Data, whose: str, placement: str, part: Counted) -> dict[str, Any]:
+def _row(lab: Data, placement: str, part: Counted) -> dict[str, Any]:
     rate = part.alarms / part.twins if part.twins else None
     cells: dict[str, Any] = {
         "placement": placement,
-        WHOSE: whose,
         "comparisons": part.twins,
         "false_alarms": Quantity(rate, "share"),
         "upper": Quantity(part.upper, "share"),

@@ -10,16 +10,16 @@ from typing import IO, Any
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
-from ipclab.prose.prose import translated
 from ipclab.report.hints import HINT
 from ipclab.report.notebooks import parameters as parameter_cells
 from ipclab.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole
-from ipclab.words.catalogue import SOURCE, Catalogue
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
-# What a notebook leaves behind, such as imported packages, is not searched for garbage again.
-FORGET = "%reset -f\nimport gc\ngc.freeze()\ndel gc"
+# What a notebook leaves behind, such as imported packages, is not searched for garbage again, and
+# its settings of matplotlib, or a person's own, are not the next one's.
+FORGET = "%reset -f\nimport gc\nimport matplotlib\ngc.freeze()\nmatplotlib.rcdefaults()\ndel gc, matplotlib"
+INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
 
 
@@ -32,28 +32,45 @@ def execute(
     metadata: Mapping[str, Any] | None = None,
     kernel: "Kernel | None" = None,
     say: Any = None,
-) -> None:
+) -> list[str]:
     """Execute `notebook` with `parameters` into `output`, which appears when all is done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
-    exporters read (lang, title, date, run, attachments). Narrative stands in the parameter `lang`
-    then, as prose does. The kernel is this interpreter; one that is given is used again. What cells
-    print to stderr, such as progress, goes to the file `say`.
+    exporters read (lang, title, date, run, attachments). The kernel is this interpreter; one that
+    is given is used again. What cells print to stderr, such as progress, goes to the file `say`;
+    it is no content, and returned as lines that name their cells.
 
-    Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
-    or time runs out.
+    Raises UsageError for wrong parameters and for a notebook of another language than Python,
+    before a kernel starts, and LabError when a cell fails or time runs out.
     """
     from ipclab.report.notebooks.nb import nbformat
 
+    parameter_cells.check_language(notebook)
     values = parameter_cells.checked_values(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
         executed = normalise(used.run(notebook, values, timeout_s, say), _ids(notebook))
-    words = Catalogue.load(values.get("lang", SOURCE))
-    for cell in executed.cells:
-        if cell.cell_type == "markdown":
-            cell.source = translated(cell.source, words.translate)
+    asides = _without_stderr(notebook.name, executed)
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
+    return asides
+
+
+def _without_stderr(name: str, notebook: Any) -> list[str]:
+    """Take what cells wrote to stderr from an executed notebook; return it as lines."""
+    asides = []
+    number = 0
+    for cell in notebook.cells:
+        number += INJECTED not in cell.metadata.get("tags", [])
+        kept = []
+        for shown in cell.get("outputs", []):
+            if shown.get("name") == "stderr":
+                said = "".join(shown["text"]).strip().splitlines()
+                asides += [f"{name}, cell {number}: {line}" for line in said]
+            else:
+                kept.append(shown)
+        if cell.cell_type == "code":
+            cell.outputs = kept
+    return asides
 
 
 def _ids(notebook: Path) -> set[str]:
@@ -166,6 +183,8 @@ class Kernel:
     def _managed(self) -> Any:
         from jupyter_client.manager import AsyncKernelManager
 
+        from ipclab.report.notebooks.sealed import OwnSpecs
+
         if self.manager is None:
             self.session = open_session(checkout().ledger)
             folder = self.session.folder
@@ -174,6 +193,7 @@ class Kernel:
                 raise LabError(f"{folder} is too long for a socket", "", fix)
             self.manager = AsyncKernelManager(
                 kernel_name="python3",
+                kernel_spec_manager=OwnSpecs(folder),
                 transport="ipc",
                 ip=f"{folder}/k",
                 connection_file=f"{folder}/k.json",
@@ -192,10 +212,10 @@ def _lab_error(
     from papermill import PapermillExecutionError
 
     match error:
-        case PapermillExecutionError(ename="LabError" | "UsageError") if error.evalue:
-            return LabError(error.evalue)
         case PapermillExecutionError():  # IPython prints an unknown magic to stderr, with no exception
             line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
+            if error.ename in ("LabError", "UsageError") and error.evalue:
+                line = error.evalue
             begins = error.source.split("\n")[0][:60]
             number = error.cell_index - injected
             where = f"{notebook.name}, cell {number}, which begins {begins!r}"

@@ -15,6 +15,7 @@ from ipclab.lab import shell
 from ipclab.plugins import chosen
 
 FORMAT = 4  # of notebooks
+PYTHON = "python"
 TAG = "parameters"
 KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
 INJECTED = "# Parameters\n"  # how papermill's own cell begins
@@ -91,17 +92,32 @@ def _joined(data: Any) -> Any:
     return "".join(data) if is_text else data
 
 
+def _tags(cell: Mapping[str, Any]) -> list[str]:
+    return cell.get("metadata", {}).get("tags") or []
+
+
 def read_parameters(notebook: Path) -> dict[str, Parameter]:
     """Return the parameters of a notebook by name.
 
     Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
     """
     cells = [cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"]
-    tagged = [cell["source"] for cell in cells if TAG in cell["metadata"].get("tags", [])]
+    tagged = [cell["source"] for cell in cells if TAG in _tags(cell)]
     if len(tagged) != 1:
         what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
         raise UsageError(what, "it needs exactly one", "fix the tags")
     return from_source(tagged[0])
+
+
+def check_language(notebook: Path) -> None:
+    """Raise `UsageError` for a notebook whose kernel is of another language than Python."""
+    about = read_notebook(notebook).get("metadata", {})
+    spec, info = about.get("kernelspec") or {}, about.get("language_info") or {}
+    language = str(info.get("name") or spec.get("language") or PYTHON)
+    if language.lower() not in (PYTHON, "ipython"):
+        kernel = spec.get("name") or language
+        what = f"{notebook.name} is for the kernel {kernel!r} ({language})"
+        raise UsageError(what, "reports execute Python", "export it with jupyter nbconvert")
 
 
 def fault(notebook: Path) -> str:
@@ -119,7 +135,7 @@ def declared(notebook: Path) -> dict[str, Parameter]:
     Raises UsageError when the file is no notebook, or has several such cells.
     """
     cells = read_notebook(notebook)["cells"]
-    tagged = any(TAG in cell.get("metadata", {}).get("tags", []) for cell in cells)
+    tagged = any(TAG in _tags(cell) for cell in cells)
     return read_parameters(notebook) if tagged else {}
 
 

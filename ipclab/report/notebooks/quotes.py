@@ -1,15 +1,17 @@
 """What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ipclab.errors import LabError, UsageError
-from ipclab.lab.figure import FIGURE_MIME, PNG, Figure
+from ipclab.errors import LabError
+from ipclab.lab import output
+from ipclab.lab.figure import Figure
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.report.notebooks.formdata import Data as ProductData
@@ -19,8 +21,10 @@ from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
-from ipclab.tables import table
+from ipclab.tables.table import Table
+from ipclab.words.catalogue import SOURCE
 from ipclab.words.ours import LOCALE, control_file, packages
+from ipclab.words.words import Words
 
 PRODUCT = "product"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
@@ -34,14 +38,17 @@ class Kept:
     """Values that a notebook keeps under their names; displayed as data that no page shows."""
 
     values: Mapping[str, Quantity | str]
+    words: Words = field(default_factory=partial(Words, SOURCE))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, value in self.values.items():
-            values[name] = value
             if isinstance(value, Quantity):
-                made = as_data(value.product) if value.low is not None else None
-                values[name] = {**asdict(value), PRODUCT: made}
+                form = as_data(value.form) if value.low is not None else None
+                values[name] = {**asdict(value), FORM: form}
+            else:
+                others = {other.lang: other.again(value) for other in self.words.others}
+                values[name] = {output.SAID: {self.words.lang: value, **others}}
         return {MIME: values}
 
 
@@ -51,30 +58,31 @@ class Quoted:
     def __init__(
         self,
         name: str,
-        outputs: list[tuple[Any, Any]],
+        outputs: list[Any],
+        words: Words | None = None,
         run: Run | None = None,
     ) -> None:
         self._name = name
         self._values: dict[str, Quantity | str] = {}
-        self._tables: dict[str, table.Table] = {}
+        self._tables: dict[str, Table] = {}
         self._figures: dict[str, Figure] = {}
-        for data, metadata in outputs:
+        reader = words or Words(SOURCE)
+        for data in outputs:
             for kept, value in data.get(MIME, {}).items():
-                self._values[kept] = _quantity(value, run) if isinstance(value, dict) else value
-            if table.MIME in data:
-                made = msgspec.convert(data[table.MIME], table.Table)
+                is_said = output.SAID in value
+                self._values[kept] = _noted(value, reader) if is_said else _quantity(value, run)
+            shown = data.get(output.MIME, {})
+            if (kind := shown and output.kind_of(shown)) == output.TABLE:
+                made = Table.of(shown, reader.lang)
                 self._tables[made.name or made.caption] = made
-            if FIGURE_MIME in data:
-                words = metadata[FIGURE_MIME]
-                self._figures[words["name"]] = Figure(
-                    data[FIGURE_MIME], **words, png=data.get(PNG, "")
-                )
+            elif kind == output.FIGURE:
+                self._figures[shown["name"]] = Figure.of(shown, reader.lang)
 
     def figure(self, name: str) -> Figure:
         """Return the figure `name`; `UsageError` with the nearest name when there is none."""
         return chosen(f"figure of {self._name}", name, self._figures)
 
-    def table(self, name: str) -> table.Table:
+    def table(self, name: str) -> Table:
         """Return the table `name`, as `figure` does."""
         return chosen(f"table of {self._name}", name, self._tables)
 
@@ -84,6 +92,12 @@ class Quoted:
                 f"{self._name} keeps no {name!r}; it keeps {', '.join(self._values)}"
             )
         return self._values[name]
+
+
+def _noted(said: dict[str, Any], words: Words) -> str:
+    """Return a kept text for a reader, and note what others say."""
+    text = str(output.said(said, words.lang))
+    return words.note(text, lambda other: str(output.said(said, other.lang)))
 
 
 def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
@@ -99,13 +113,18 @@ def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
 
 
 def notebooks(paths: Paths) -> dict[str, Path]:
-    """Return notebooks by name, a person's own last; `UsageError` for two of one name."""
+    """Return notebooks by name, a person's own last; one that has the name of ours is none."""
     by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
     for file in sorted(paths.own.glob("*.ipynb")):
-        if file.stem in by_name:
-            raise UsageError(f"{file} has the name of another notebook", "", "rename it")
-        by_name[file.stem] = file
+        by_name.setdefault(file.stem, file)
     return by_name
+
+
+def twins(paths: Paths) -> list[LabError]:
+    """Return what is wrong with a person's own notebooks that have the name of another."""
+    ours = {file.stem for file in paths.notebooks.glob("*.ipynb")}
+    own = [file for file in sorted(paths.own.glob("*.ipynb")) if file.stem in ours]
+    return [LabError(f"{file} has the name of another notebook", "", "rename it") for file in own]
 
 
 def code(paths: Paths, suffixes: Collection[str]) -> Iterator[Path]:
@@ -114,38 +133,43 @@ def code(paths: Paths, suffixes: Collection[str]) -> Iterator[Path]:
         yield from sorted(file for file in package.rglob("*") if file.suffix in suffixes)
 
 
-def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
-    """Return where the executed `notebook` about `run` lies; its name tells its sources."""
+def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) -> Path:
+    """Return where the `notebook` about `run`, executed for readers of `langs`, lies.
+
+    Its name tells its sources.
+    """
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,
         *code(paths, CODE),
-        *sorted(LOCALE.glob(f"{lang}/*/*.po")),
+        *(file for lang in langs for file in sorted(LOCALE.glob(f"{lang}/*/*.po"))),
         *sorted(paths.published.iterdir()),
         *filter(Path.is_file, [control_file(paths)]),
         *sorted(source.parent.glob("*.toml")),  # the claims of a person's own notebook
     ]
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
-    return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
+    folder = paths.data / "executed" / run.id / "-".join(langs) / notebook
+    return folder / f"{stamp.hexdigest()[:12]}.ipynb"
 
 
-def executed_notebook(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
+def executed_notebook(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) -> Path:
     """Return where the executed `notebook` lies, and execute it when that was not done yet."""
-    file = executed(paths, run, lang, notebook)
+    file = executed(paths, run, langs, notebook)
     if not file.is_file():
         from ipclab.report.notebooks.execute import execute  # papermill takes half a second
 
-        given = {"run": str(run.path), "lang": lang}
+        given = {"run": str(run.path), "lang": ",".join(langs)}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return file
 
 
-def read_quoted(file: Path, notebook: str, run: Run | None = None) -> Quoted:
+def read_quoted(
+    file: Path, notebook: str, words: Words | None = None, run: Run | None = None
+) -> Quoted:
     """Return what the executed `notebook` about `run` holds; `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
-    outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
-    if not outputs:
+    shown = [each["data"] for cell in cells for each in cell.get("outputs", []) if "data" in each]
+    if not shown:
         raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")
-    shown = [(output["data"], output.get("metadata", {})) for output in outputs]
-    return Quoted(notebook, shown, run)
+    return Quoted(notebook, shown, words, run)

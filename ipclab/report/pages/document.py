@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.paths import table_beside
 from ipclab.prose import prose
@@ -23,7 +24,6 @@ from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
-LONG = "long"  # tags cells whose tables print may shorten
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
 Block = Prose | Table | Figure | Markup | Picture | Printed
@@ -44,11 +44,11 @@ class Document:
     """What a report shows: `date` is ISO 8601, `cells` has for each block where it comes from.
 
     The first `front` blocks (findings, and of cells tagged `front`) stand before the contents; `labels` are those
-    of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
+    of figures and tables by name, `links` rows of texts and addresses (empty: this document) beside
     it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
-    sign, `head` on that of any; `brackets` says what intervals lie between. Of tables at the places
-    `long` of the blocks print may have the rows that matter, and attach all. `lost` says what no
-    report can show, and in which cell; `notebook` leads to the notebook.
+    sign, `head` on that of any; `brackets` says what intervals lie between. `lost` says what no
+    report can show, and in which cell; `notebook` leads to the notebook. `asides`
+    are what cells wrote to stderr, which no page shows.
     """
 
     lang: str
@@ -63,13 +63,13 @@ class Document:
     cells: list[Cell | None] = field(default_factory=list)
     front: int = 0
     labels: dict[str, str] = field(default_factory=dict)
-    links: Sequence[Mapping[str, str]] = ()
+    links: Sequence[Sequence[tuple[str, str]]] = ()
     headings: list[tuple[int, str, str]] = field(default_factory=list)
     marks: Marks | None = None
     head: Head = field(default_factory=Head)
     brackets: str = ""
-    long: set[int] = field(default_factory=set)
     lost: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
 
     def add(self, block: Block, cell: Cell | None = None) -> None:
         """Add a block that comes from a cell."""
@@ -124,7 +124,7 @@ def read_document(
         document.brackets = translate(WORDS["page"][word])
     document.addresses = facts.get("attachments", {})
     document.attachments = {key: folder / path for key, path in document.addresses.items()}
-    document.links = [dict(row) for row in facts.get("links", ())]
+    document.links = [[(text, url) for text, url in row] for row in facts.get("links", ())]
     document.notebook = facts.get("notebook", "")
     name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
     document.front = _fill(document, notebook["cells"], folder)
@@ -137,7 +137,7 @@ def read_document(
 def _named(cells: Sequence[Any], translate: Callable[[str], str]) -> str:
     """Return the heading of level 1 that a cell for JupyterLab begins with, or nothing."""
     for cell in cells:
-        if KEEP_IN_LAB in cell["metadata"].get("tags", []) and (said := title(cell["source"])):
+        if KEEP_IN_LAB in (cell["metadata"].get("tags") or []) and (said := title(cell["source"])):
             return translate(said.removeprefix("# "))
     return ""
 
@@ -147,27 +147,33 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     found: list[tuple[Cell, list[str], outputs.Shown]] = []
     number = 0
     for cell in cells:
-        tags = cell["metadata"].get("tags", [])
+        tags = cell["metadata"].get("tags") or []
         number += INJECTED not in tags
         if KEEP_IN_LAB not in tags:
             origin = Cell(number, str(cell.get("id", "")), cell["source"])
-            for shown in _shown(cell, document):
-                lead = isinstance(shown, Unread) and shown.found == "lead"
-                found.append((origin, [*tags, front.FINDING] if lead else tags, shown))
+            for output in cell.get("outputs", []):
+                if output.get("name") == outputs.STDERR:
+                    document.asides.append(f"cell {number}: {''.join(output['text']).strip()}")
+            found += [(origin, tags, shown) for shown in _shown_or_named(cell, number, document)]
+    found = front.one_list(found)
     prose_of = _trees([shown for _, _, shown in found], document)
-    if document.head.mark:
-        some, most = (document.translate(WORDS["page"][key]) for key in ("undecided", "open"))
-        found = front.decided(found, prose_of, some, most)
     found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
     count = 0
     for origin, tags, shown in found:
         for block in _blocks(shown, origin, document, prose_of, folder):
-            if LONG in tags:
-                document.long.add(len(document.blocks))
             document.add(block, origin)
         if front.stands(tags):
             count = len(document.blocks)
     return count
+
+
+def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.Shown]:
+    """Return what a cell shows; `LabError` that names the cell of what cannot be read."""
+    try:
+        return list(_shown(cell, document))
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise LabError(f"cell {number} holds what cannot be read", why) from error
 
 
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
@@ -185,7 +191,7 @@ def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
         else:
             yield Printed(source)
     for output in _merged(cell.get("outputs", [])):
-        yield from outputs.shown(output)
+        yield from outputs.shown(output, document.lang)
 
 
 def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:

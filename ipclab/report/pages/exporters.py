@@ -36,20 +36,17 @@ class OfDocument(Exporter):
     def document(self, nb: Any, resources: dict[str, Any] | None) -> Iterator[Document]:
         """Give the document of a notebook, and say on stderr what of it was lost.
 
-        An error ends nbconvert with one line, unless `resources` say that a report asks (`ipclab`).
+        An error ends nbconvert with one line.
         """
-        asked = resources or {}
-        about = asked.get("metadata", {})
+        about = (resources or {}).get("metadata", {})
         locale = Path(self.locale) if self.locale else None
         try:
             name = str(about.get("name", ""))
             document = read_document(nb, Path(about.get("path", ".") or "."), locale, name)
             yield document
         except LabError as error:
-            if asked.get("ipclab"):
-                raise
             raise SystemExit(f"ipclab: {error}") from error
-        for lost in dict.fromkeys(document.lost):
+        for lost in dict.fromkeys([*document.lost, *document.asides]):
             print(f"ipclab: {document.title}: {lost}", file=sys.stderr)
 
 
@@ -69,11 +66,9 @@ class ReportHTMLExporter(OfDocument, HTMLExporter):
     def _extra_template_basedirs_default(self) -> list[str]:
         return [str(page.TEMPLATES), *self.extra_template_paths]
 
-    @default("extra_template_paths")
-    def _extra_template_paths_default(self) -> list[str]:
-        # nbconvert looks for its own below this interpreter, but may be installed elsewhere
-        installed = Path(nbconvert.__file__).parents[4]
-        return [str(installed / "share/jupyter/nbconvert/templates")]
+    def get_prefix_root_dirs(self) -> list[str]:
+        """Return where nbconvert is installed: a person's own templates change no page."""
+        return [str(Path(nbconvert.__file__).parents[4] / "share/jupyter")]
 
     def from_notebook_node(  # type: ignore[override]
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any

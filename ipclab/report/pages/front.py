@@ -1,13 +1,15 @@
-"""A report's first page: what was found, then what cells tagged `front` show."""
+"""A report's first page: where the run comes from, what was found, what cells tagged `front` show."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
 from ipclab.report.pages.outputs import Shown, Unread
 from ipclab.report.pages.pandoc import Tree
 
 FRONT, FINDING = "front", "finding"
 Origin = TypeVar("Origin")
+Found = Sequence[tuple[Origin, list[str], Shown]]
 
 
 def stands(tags: Collection[str]) -> bool:
@@ -15,64 +17,35 @@ def stands(tags: Collection[str]) -> bool:
     return FRONT in tags or FINDING in tags
 
 
-def report_order(
-    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
-) -> list[tuple[Origin, list[str], Shown]]:
-    """Return what cells show in the order of a report: where a run comes from, what is in front.
+def one_list(found: Found[Origin]) -> list[tuple[Origin, list[str], Shown]]:
+    """Return what cells show with all findings, which are Markdown, as one text of the first.
 
-    A finding stands in the notebook below its figure. Here all are one list, those decided first.
+    A finding stands in the notebook below its figure; a report counts them through.
     """
+    told = [each for each in found if FINDING in each[1] and isinstance(each[2], Unread)]
+    if not told:
+        return [*found]
+    origin, tags, first = told[0]
+    assert isinstance(first, Unread)  # noqa: S101  for the type checker
+    text = "\n\n".join(each.source.strip() for _, _, each in told if isinstance(each, Unread))
+    whole = origin, tags, replace(first, source=text)
+    gone = {id(each) for each in told[1:]}
+    kept = [each for each in found if id(each) not in gone]
+    return [whole if each is told[0] else each for each in kept]
+
+
+def report_order(
+    found: Found[Origin], trees: dict[int, Tree]
+) -> list[tuple[Origin, list[str], Shown]]:
+    """Return what cells show in the order of a report: where a run comes from, what is in front."""
 
     def place(each: tuple[Origin, list[str], Shown]) -> int:
         _, tags, shown = each
         if each is found[0] and is_origin(trees.get(id(shown), [])):
             return 0
-        if FINDING in tags:
-            return 2 if isinstance(shown, Unread) and shown.is_open else 1
-        return 3 if FRONT in tags else 4
+        return 1 if FINDING in tags else 2 if FRONT in tags else 3
 
-    in_order = sorted(found, key=place)
-    lists: list[dict[str, Any]] = []
-    for _, tags, shown in in_order:
-        tree = trees.get(id(shown), [])
-        if FINDING in tags and tree and tree[0]["t"] == "OrderedList":
-            lists.append(tree.pop(0) if lists else tree[0])
-    for more in lists[1:]:
-        lists[0]["c"][1] += more["c"][1]
-    return in_order
-
-
-def decided(
-    found: Sequence[tuple[Origin, list[str], Shown]],
-    trees: dict[int, Tree],
-    some: str,
-    most: str,
-) -> list[tuple[Origin, list[str], Shown]]:
-    """Return what cells show without findings that are not decided, but with how many these are.
-
-    `some` says so, with {open} and {count}, behind the last list of findings. Where more than half
-    of them are open, none is told: what is left would stand for the study; `most` says that.
-    """
-    lists = list[tuple[int, list[Tree], int]]()
-    for place, (_, tags, shown) in enumerate(found):
-        tree = trees.get(id(shown), [])
-        if stands(tags) and isinstance(shown, Unread) and tree and tree[0]["t"] == "OrderedList":
-            lists.append((place, tree[0]["c"][1], shown.open_items))
-    opened = sum(each for _, _, each in lists)
-    count = sum(len(items) for _, items, _ in lists)
-    if not opened:
-        return [*found]
-    mostly_open = 2 * opened > count
-    for place, items, open_here in lists:
-        del items[0 if mostly_open else len(items) - open_here :]
-        if not items:
-            trees[id(found[place][2])].pop(0)
-    text = (most if mostly_open else some).replace("{open}", str(opened))
-    line = Unread("", text.replace("{count}", str(count)), {})
-    trees[id(line)] = [{"t": "Para", "c": [{"t": "Str", "c": line.source}]}]
-    last = lists[-1][0]
-    origin, tags, _ = found[last]
-    return [*found[: last + 1], (origin, tags, line), *found[last + 1 :]]
+    return sorted(found, key=place)
 
 
 def is_origin(prose: Tree) -> bool:

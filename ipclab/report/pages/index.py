@@ -1,15 +1,15 @@
 """The first page of a language: what every report found, with its first figure and a link to it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ipclab.lab.figure import Figure
 from ipclab.report.head import Head
-from ipclab.report.notebooks.nb import nbformat
 from ipclab.report.pages import pandoc
-from ipclab.report.pages.document import WORDS, Block, Document, read_document
+from ipclab.report.pages.document import WORDS, Block, Document
 from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.report.pages.front import is_origin
 from ipclab.report.pages.outputs import Prose
@@ -20,29 +20,38 @@ from ipclab.words.catalogue import Catalogue
 NAME = "index.html"
 
 
-def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) -> Path:
-    """Write the page of the `executed` notebooks, by their pages' names, into `folder`.
+@dataclass(frozen=True)
+class Entry:
+    """What the first page says of a report: its title, findings, first figure, and its origin."""
 
-    `about` is what they are told.
-    """
+    title: str
+    target: str
+    blocks: Sequence[Block]
+    origin: Tree
+
+
+def entry(document: Document, target: str) -> Entry:
+    """Return what the first page says of a document that is at the address `target`."""
+    origin = next(filter(is_origin, document.prose[:1]), [])
+    return Entry(document.title, target, _first(document, target), deepcopy(origin))
+
+
+def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> Path:
+    """Write the first page of `entries` into `folder`; `about` is what reports are told."""
     translate = Catalogue.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], translate)
     page.head = Head.of(about, about["lang"], translate)
-    tongues = {}
-    for name, target in dict(about["links"][0]).items():
-        tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"
-    page.links = [tongues, {title: ""}]
-    for name, file in executed.items():
-        notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        document = read_document(notebook, folder)
-        target = f"{name}.html"
-        if not page.blocks:
-            for tree in filter(is_origin, document.prose[:1]):
-                page.add(Prose(tree))
-        page.headings.append((1, f"s-{target}", document.title))
-        page.add(Prose(_heading(document.title, target)))
-        for block in _first(document, target):
+    tongues = []
+    for name, target in about["links"][0]:
+        tongues.append((name, target and f"{target.rpartition('/')[0]}/{NAME}"))
+    page.links = [tongues, [(title, "")]]
+    for each in entries:
+        if not page.blocks and each.origin:
+            page.add(Prose(each.origin))
+        page.headings.append((1, f"s-{each.target}", each.title))
+        page.add(Prose(_heading(each.title, each.target)))
+        for block in each.blocks:
             page.add(block)
     made = folder / NAME
     write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
@@ -58,7 +67,7 @@ def _heading(title: str, target: str) -> Tree:
 def _first(document: Document, target: str) -> list[Block]:
     """Return a report's findings (its front's list, else a paragraph) and first figure."""
     front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
-    said = _one(front, "OrderedList") or _one(document.prose, "Para")
+    said = deepcopy(_one(front, "OrderedList") or _one(document.prose, "Para"))
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
     for node in pandoc.tree_nodes(said):
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):

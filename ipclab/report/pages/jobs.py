@@ -1,28 +1,28 @@
-"""Notebooks executed by papermill and exported by nbconvert, several at the same time."""
+"""Notebooks executed by papermill once, and exported in each language, several at a time."""
 
 import multiprocessing
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import chain, zip_longest
-from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
+from urllib.parse import quote
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.report.notebooks.parameters import declared
+from ipclab.report.pages.document import read_document
+from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
+from ipclab.words.catalogue import SOURCE
 
-STEP_SECONDS = 0.2  # between two looks whether all is over
 POOL_THREADS = 2  # that a pool of processes has in this one
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
@@ -36,20 +36,20 @@ ENVIRONMENT = {
 
 
 _QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
-# of this process of the pool
-_kernel: Any = None
-_made_page: Any = None
+_kernel: Any = None  # of this process of the pool
 
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook in one language, its other parameters and what else its exporters are told."""
+    """One notebook, executed once for the readers of all languages.
+
+    `about` is what exporters are told by language.
+    """
 
     notebook: Path
-    lang: str
     executed: Path
     parameters: Mapping[str, Any]
-    metadata: Mapping[str, Any]
+    about: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -65,66 +65,117 @@ class Target:
         return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
-def run_jobs(
-    jobs: Sequence[Job], target: Target, progress: Progress
-) -> tuple[list[Path], list[LabError]]:
-    """Execute and export jobs, some at the same time; return the files in the order of the jobs.
+@dataclass
+class Made:
+    """What was made of jobs: files in the jobs' order, what the first pages say of each report.
 
-    What failed is returned beside them: no job keeps another one from its page.
+    `entries` are by language and notebook; `errors` say what failed, `asides` what is no content:
+    warnings, and what no page can show, each with its cell.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    entries: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    errors: list[LabError] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """One report in one language, as a process returns it."""
+
+    files: list[Path]
+    entry: Entry | None
+    asides: list[str]
+
+
+def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
+    """Execute jobs and export them in each language, some at the same time.
+
+    No job keeps another one from its pages: what failed is returned.
     """
     os.environ.update(ENVIRONMENT)
-    made: list[Path] = []
-    errors: list[LabError] = []
-    results: list[list[Path] | LabError] = []
-    progress.start("report", len(jobs), "page")
+    count = sum(len(job.about) for job in jobs)
+    progress.start("report", count, "page")
     try:
-        workers = os.cpu_count() or 1
-        together = _together(jobs, workers)
         # New processes: a fork of one that has typeset waits forever for Typst's threads.
         processes = multiprocessing.get_context("spawn")
-        with _stepping(progress) as made_page:
-            begin = partial(_begin, os.getpid(), target.figures, made_page)
-            _check_threads()
-            number = min(len(together), workers)
-            with ProcessPoolExecutor(number, processes, initializer=begin) as pool:
-                results += chain.from_iterable(pool.map(partial(_render, target), together))
+        begin = partial(_begin, os.getpid(), target.figures)
+        _check_threads()
+        number = max(1, min(count, os.cpu_count() or 1))
+        with ProcessPoolExecutor(number, processes, initializer=begin) as pool:
+            results = _results(pool, jobs, target, progress)
     except BrokenProcessPool as error:
         why = "it was killed, or ran out of memory"
         raise LabError("a process that renders has ended", why, "render again") from error
     finally:
         progress.end()
-    by_job = dict(zip(map(id, chain.from_iterable(together)), results, strict=True))
-    for job in jobs:
-        rendered = by_job[id(job)]
-        if isinstance(rendered, LabError):
-            errors.append(rendered)
-        else:
-            made += rendered
-    return made, errors
+    return _made(jobs, results)
 
 
-@contextmanager
-def _stepping(progress: Progress) -> Iterator[Connection]:
-    """Give what processes send a byte to for each page, which is a step of `progress` then.
+def _results(
+    pool: Executor, jobs: Sequence[Job], target: Target, progress: Progress
+) -> dict[tuple[int, str], Any]:
+    """Return what each job's execution ("") and its pages (by language) gave, by job's place.
 
-    It is a pipe, and no queue, whose lock a process that is killed may hold.
+    A notebook that quotes another waits until that one is executed; long ones begin first.
     """
-    reader, writer = multiprocessing.Pipe(duplex=False)
-    over = Event()
+    results: dict[tuple[int, str], Any] = {}
+    running: dict[Future[Any], tuple[int, str]] = {}
+    waiting = _waiting(jobs)
 
-    def step() -> None:
-        while not over.is_set() or reader.poll():
-            if reader.poll(STEP_SECONDS):
-                reader.recv_bytes()
+    def begin_ready() -> None:
+        done = {place for place, lang in results if not lang}
+        for place in [each for each, needed in waiting.items() if needed <= done]:
+            del waiting[place]
+            running[pool.submit(_execute, jobs[place])] = place, ""
+
+    begin_ready()
+    while running:
+        ended, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in ended:
+            place, lang = running.pop(future)
+            results[place, lang] = result = future.result()
+            if lang:
                 progress.step()
+            elif isinstance(result, LabError):
+                for _ in jobs[place].about:
+                    progress.step()
+            else:
+                for each in jobs[place].about:
+                    running[pool.submit(_export, jobs[place], each, target)] = place, each
+        begin_ready()
+    return results
 
-    thread = Thread(target=step)
-    thread.start()
-    try:
-        yield writer
-    finally:
-        over.set()
-        thread.join()
+
+def _made(jobs: Sequence[Job], results: Mapping[tuple[int, str], Any]) -> Made:
+    made = Made()
+    for lang in dict.fromkeys(lang for job in jobs for lang in job.about):
+        made.entries[lang] = {}
+    for place, job in enumerate(jobs):
+        for lang in ("", *job.about):
+            result = results.get((place, lang), [])
+            if isinstance(result, LabError):
+                made.errors.append(result)
+            elif isinstance(result, _Page):
+                made.files += result.files
+                made.asides += result.asides
+                if result.entry:
+                    made.entries[lang][job.notebook.stem] = result.entry
+            else:
+                made.asides += result
+    made.asides = list(dict.fromkeys(made.asides))  # alike in all languages once
+    return made
+
+
+def _waiting(jobs: Sequence[Job]) -> dict[int, set[int]]:
+    """Return jobs' places, those that take longest first, with those that each has to wait for."""
+    places = {job.notebook.stem: place for place, job in enumerate(jobs)}
+    size = {place: job.notebook.stat().st_size for place, job in enumerate(jobs)}
+    waiting = {}
+    for place in sorted(size, key=size.__getitem__, reverse=True):
+        quoted = _QUOTED.findall(jobs[place].notebook.read_text("utf-8", "replace"))
+        waiting[place] = {places[name] for name in quoted if name in places} - {place}
+    return waiting
 
 
 def _check_threads() -> None:
@@ -145,36 +196,8 @@ def refuse(errors: Sequence[LabError]) -> None:
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
-def _together(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
-    """Return jobs that one kernel does one after the other, those that take longest first.
-
-    That are the languages of a notebook, whose data are then read once, and after them those of
-    one that quotes it; where there are few notebooks it is one language of these.
-    """
-    leaders = {job.notebook.stem: job.notebook.stem for job in jobs}
-    quoting = {job.notebook: _QUOTED.findall(job.notebook.read_text("utf-8")) for job in jobs}
-    for notebook, names in quoting.items():
-        joined = {leaders[name] for name in names if name in leaders}
-        for stem, leader in leaders.items():
-            if leader in joined:
-                leaders[stem] = leaders[notebook.stem]
-    few = len({*leaders.values()}) <= workers
-    groups: dict[tuple[str, str], list[Job]] = {}
-    for job in sorted(jobs, key=lambda job: bool(quoting[job.notebook])):
-        groups.setdefault((leaders[job.notebook.stem], job.lang if few else ""), []).append(job)
-    return sorted(groups.values(), key=_size, reverse=True)
-
-
-def _size(jobs: Sequence[Job]) -> int:
-    """Return how long the notebooks of jobs are, which tells how long they take."""
-    return sum(job.notebook.stat().st_size for job in jobs)
-
-
-def _begin(parent: int, figures: Path, made_page: Connection) -> None:
-    """Give this process a kernel, which ends with it, as it ends with process `parent`.
-
-    Each page that is made, or failed, is told to `made_page`.
-    """
+def _begin(parent: int, figures: Path) -> None:
+    """Make this process one that ends with process `parent`; a kernel of it ends with it."""
     from multiprocessing.util import Finalize
 
     from ipclab.lab.figure import FIGURES
@@ -183,63 +206,72 @@ def _begin(parent: int, figures: Path, made_page: Connection) -> None:
 
     die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
-    global _kernel, _made_page  # noqa: PLW0603
-    _made_page = made_page
-    _kernel = Kernel().__enter__()
+    global _kernel  # noqa: PLW0603
+    _kernel = Kernel()
     Finalize(_kernel, _kernel.end, exitpriority=100)
 
 
-def _render(target: Target, jobs: Sequence[Job]) -> list[list[Path] | LabError]:
-    """Do jobs one after the other; what a person's own notebook changes reaches no other one."""
-    results = []
-    for job, following in zip_longest(jobs, jobs[1:]):
-        results.append(_rendered(target, job))
-        _made_page.send_bytes(b".")
-        same = following is not None and following.notebook == job.notebook
-        if job.notebook.parent == checkout().own and not same:
-            _kernel.end()
-    return results
-
-
-def _rendered(target: Target, job: Job) -> list[Path] | LabError:
-    """Execute a job's notebook and export it; an error of ours is returned."""
+def _execute(job: Job) -> list[str] | LabError:
+    """Execute a job's notebook; return what it wrote to stderr, or an error."""
     from ipclab.report.notebooks.execute import execute
 
-    files = target.files(job.notebook, job.lang)
-    language = {"lang": job.lang}
     try:
-        spoken = language if "lang" in declared(job.notebook) else {}
-        execute(
+        spoken = {"lang": ",".join(spoken_in(job.about))}
+        given = spoken if "lang" in declared(job.notebook) else {}
+        asides = execute(
             job.notebook,
-            {**job.parameters, **spoken},
+            {**job.parameters, **given},
             job.executed,
             timeout_s=quotes.TIMEOUT_S,
-            metadata={**job.metadata, **language},
             kernel=_kernel,
         )
-        for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
-            if stale != job.executed:
-                stale.unlink(missing_ok=True)
-        files[0].parent.mkdir(parents=True, exist_ok=True)  # what is attached is named from there
-        for fmt, file in zip(target.formats, files, strict=True):
-            write_whole(file, export(job.executed, fmt, file.parent))
+        if job.notebook.parent == checkout().own:
+            _kernel.end()  # what a person's own notebook changes reaches no other one
     except LabError as error:
         return error
-    return files
+    except Exception as error:
+        return _failed(job, error)
+    return asides
 
 
-def export(executed: Path, fmt: str, folder: Path) -> bytes:
-    """Return an executed notebook as `fmt`; attachments are relative to `folder`."""
-    if fmt == "ipynb":
-        return executed.read_bytes()
+def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
+    """Make the files of a job in one language."""
     from ipclab.report.notebooks.nb import nbformat
+    from ipclab.report.pages.localised import localised
 
-    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
-    content, _ = _exporter(fmt).from_notebook_node(
-        notebook,
-        resources={"metadata": {"path": str(folder), "name": executed.stem}, "ipclab": True},
-    )
-    return content.encode() if isinstance(content, str) else bytes(content)
+    files = target.files(job.notebook, lang)
+    try:
+        notebook = nbformat.read(job.executed, as_version=4)  # type: ignore[no-untyped-call]
+        notebook.metadata["ipclab"] = {**job.about[lang], "lang": lang}
+        folder = files[0].parent  # what is attached is named from there
+        folder.mkdir(parents=True, exist_ok=True)
+        if set(target.formats) == {"ipynb"}:
+            write_whole(files[0], nbformat.writes(localised(notebook, lang)).encode())  # type: ignore[no-untyped-call]
+            return _Page(files, None, [])
+        document = read_document(notebook, folder, name=job.notebook.stem)
+        found = entry(document, f"{quote(job.notebook.stem)}.html")
+        for fmt, file in sorted(zip(target.formats, files, strict=True)):
+            if fmt == "ipynb":
+                content = nbformat.writes(localised(notebook, lang)).encode()  # type: ignore[no-untyped-call]
+            else:
+                made = _exporter(fmt).convert(document)
+                content = made.encode() if isinstance(made, str) else made
+            write_whole(file, content)
+        lost = [f"{job.notebook.name}: {line}" for line in document.lost]
+    except LabError as error:
+        return LabError(f"{job.notebook.name}: {error.what}", error.why, error.fix)
+    except Exception as error:
+        return _failed(job, error)
+    return _Page(files, found, lost)
+
+
+def spoken_in(langs: Iterable[str]) -> list[str]:
+    """Return the languages in which a notebook is executed: English first, which is the source."""
+    return list(dict.fromkeys([SOURCE, *langs]))
+
+
+def _failed(job: Job, error: Exception) -> LabError:
+    return LabError(f"{job.notebook.name} has no page", f"{type(error).__name__}: {error}")
 
 
 @cache

@@ -11,6 +11,7 @@ from ipclab.report.pages import outputs, pandoc
 from ipclab.report.pages.document import Block, Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
 from ipclab.report.pages.pandoc import Tree, raw_inline
+from ipclab.report.pages.printed_tables import fit_tables
 
 _CLOSED = ("Strong", "Emph", "Link", "Code")
 _WORD_JOINER = "\u2060"
@@ -40,7 +41,7 @@ class Typesetting:
         for node in pandoc.tree_nodes(tree):
             if node["t"] == "Image":  # what it shows, before it is Typst's
                 node["c"][2][1] = pandoc.text_of(node["c"][1])
-        made: Tree = pandoc.changed(tree, self._run)
+        made: Tree = pandoc.changed(pandoc.changed(tree, fit_tables), self._run)
         return made
 
     def _run(self, nodes: Tree) -> Tree:

@@ -74,12 +74,20 @@ class Pictures:
             for kind, content in forms.items():
                 return f"data:{kind};base64,{''.join(content.split())}"
         path = self.folder / unquote(url)
-        if "://" not in url and not url.startswith(("//", "data:")) and path.is_file():
+        if "://" not in url and not url.startswith(("//", "data:")) and _is_file(path):
             kind = mimetypes.guess_type(path.name)[0] or ""
             if kind.startswith("image/"):
                 return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
         self.lost.append(Lost("outside", url[:100]))
         return ""
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there; a name that can be none, as one too long, is not."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def remark(text: str) -> Tree:

@@ -12,24 +12,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from ipclab.errors import LabError
-from ipclab.lab import notes
-from ipclab.lab.figure import FIGURE_MIME, TITLE, Figure
-from ipclab.prose import magic
+from ipclab.lab import output as ours
+from ipclab.lab.figure import Figure
 from ipclab.report.appendix import signing
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
-from ipclab.tables import table
 from ipclab.tables.table import Table
-from ipclab.words.markdown import MIME
+from ipclab.words.written import written
 
-MARKDOWN = magic.MARKDOWN
+MARKDOWN = "text/markdown"
 HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
 SVG, JSON = "image/svg+xml", "application/json"
 RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
+STDERR = "stderr"
+_PROGRESS = re.compile(r"\d+/\d+|\bIntProgress\(|\bFloatProgress\(")  # of a bar, no content
 ALT = "No description has been provided for this image"  # as nbconvert says it
 PT_A_PIXEL = 0.75
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed)\b", re.IGNORECASE)
@@ -45,19 +43,11 @@ class Prose:
 
 @dataclass(frozen=True)
 class Unread:
-    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it.
-
-    `found` is the kind of what a lab shows as data, "lead" for what stands on the first page.
-    What `is_open` is prose of which the judge decided nothing, `open_items` how many of the last
-    items of its list.
-    """
+    """Text in a format that pandoc reads (its MIME type), with the pictures attached to it."""
 
     kind: str
     source: str
     attached: Mapping[str, Any]
-    is_open: bool = False
-    open_items: int = 0
-    found: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,58 +85,75 @@ class Lost:
 Shown = Prose | Unread | Markup | Picture | Printed | Lost | Table | Figure | signing.Marks
 
 
-def shown(output: Mapping[str, Any]) -> Iterator[Shown]:
-    """Yield what an output shows, in the order in which Jupyter prefers one form to another."""
+def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
+    """Yield what an output shows, in the order in which Jupyter prefers one form to another.
+
+    What went to stderr, as warnings do, is no content.
+    """
     kind = output["output_type"]
     if kind == "stream":
-        yield Printed(printable(output["text"]))
+        if output["name"] != STDERR:
+            yield Printed(printable(output["text"]))
     elif kind == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
         yield Printed(printable("\n".join(lines)))
-    elif not (output.get("metadata") or {}).get(TITLE):  # which its figure has, too
-        yield from _displayed(output.get("data") or {}, output.get("metadata") or {})
+    else:
+        yield from _displayed(output.get("data") or {}, output.get("metadata") or {}, lang)
 
 
-def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Shown]:
+def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     if signing.MIME in data:
         yield signing.Marks(data[signing.MIME]["number"])
-    elif table.MIME in data:
-        yield msgspec.convert(data[table.MIME], Table)
-    elif FIGURE_MIME in metadata:
-        yield Figure(data[FIGURE_MIME], **metadata[FIGURE_MIME])
+    elif ours.MIME in data:
+        yield from _of_ours(data[ours.MIME], lang)
     elif quotes.MIME not in data:
         yield from _preferred(data, metadata)
 
 
+def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
+    match ours.kind_of(data):
+        case ours.FIGURE:
+            yield Figure.of(data, lang)
+        case ours.TABLE:
+            yield Table.of(data, lang)
+        case ours.TEXT | ours.FINDING:
+            yield Unread(MARKDOWN, written(data, lang), {})
+        case ours.TITLE:
+            return  # which its figure has, too
+        case other:
+            yield Lost("kinds", f"{ours.MIME}, {other}")
+
+
 def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Shown]:
+    """Yield the richest form that a report can show, and name richer ones that it cannot."""
     pictures = [kind for kind in (SVG, *RASTERS) if kind in data]
     active = HTML in data and _ACTIVE.search(data[HTML])
     if WIDGET in data:
-        yield Lost("widget")
+        if not _PROGRESS.search(data.get(PLAIN, "")):
+            yield Lost("widget")
+            yield from _printed(data)
     elif SCRIPT in data:
         yield Lost("script")
-    elif HTML in data and not (active and pictures):
+        yield from _printed(data)
+    elif pictures and (active or HTML not in data):
+        yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
+    elif HTML in data:
         yield Markup(data[HTML])
         if active:
             yield Lost("script")
-        return
     elif MARKDOWN in data or LATEX in data:
         kind = MARKDOWN if MARKDOWN in data else LATEX
-        written = metadata.get(magic.WRITTEN, data[kind])
-        is_open, open_items = bool(metadata.get(magic.OPEN)), metadata.get(magic.OPEN_ITEMS, 0)
-        found = data[MIME]["kind"] if MIME in data else ""
-        found = "lead" if metadata.get(notes.LEAD) else found
-        yield Unread(kind, written, {}, is_open, open_items, found)
-        return
-    elif pictures:
-        yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
-        return
-    elif JSON in data:
+        yield Unread(kind, data[kind], {})
+    else:
+        if richer := sorted(data.keys() - {PLAIN, JSON}):
+            yield Lost("kinds", ", ".join(richer))
+        yield from _printed(data)
+
+
+def _printed(data: Mapping[str, Any]) -> Iterator[Printed]:
+    if JSON in data:
         yield Printed(json.dumps(data[JSON], indent=2, ensure_ascii=False))
-        return
-    elif PLAIN not in data and data:
-        yield Lost("kinds", ", ".join(sorted(data)))
-    if PLAIN in data:
+    elif PLAIN in data:
         yield Printed(printable(data[PLAIN]))
 
 

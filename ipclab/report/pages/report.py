@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
@@ -13,10 +14,10 @@ from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.paths import Paths
 from ipclab.report import head
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import TAG, declared, fault
+from ipclab.report.notebooks.parameters import TAG, check_language, declared, fault
 from ipclab.report.pages import index, words
 from ipclab.report.pages.document import WORDS
-from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs
+from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs, spoken_in
 from ipclab.report.pages.staleness import is_current, write_manifest
 from ipclab.report.sheet import csv
 from ipclab.session.progress import TEXT, Progress
@@ -55,10 +56,12 @@ def render_run(
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
     held, absent = held_by(run, notebooks_of(paths))
     pages, errors = _readable(held)
+    errors += quotes.twins(paths)
     wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
     wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
     if is_current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
+        refuse(errors)
         return wanted
     run.checked()
     if absent:
@@ -67,19 +70,23 @@ def render_run(
     _check_claims(paths, run, langs[0], claims)
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
-    made, failed = run_jobs(jobs, target, progress)
-    errors += failed
+    made = run_jobs(jobs, target, progress)
+    for line in made.asides:
+        progress.say(line)
+    files = [*made.files, *_sources(pages, out / NOTEBOOKS)]
+    for lang in langs if "html" in formats and jobs else ():
+        about = {**jobs[0].about[lang], "lang": lang}
+        files.append(index.write([*made.entries[lang].values()], out / lang, about))
+    write_manifest(paths, [run], out, [*files, *tables], claims)
+    refuse([*errors, *made.errors])
+    return files
+
+
+def _sources(pages: Sequence[Path], folder: Path) -> Iterator[Path]:
+    """Copy the notebooks that pages lead to into `folder`, and yield the copies."""
     for page in pages:
-        made.append(out / NOTEBOOKS / page.name)
-        write_whole(made[-1], page.read_bytes())
-    for lang in langs if "html" in formats else ():
-        mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
-        executed = {name: job.executed for name, job in mine.items() if job.executed.is_file()}
-        about = next(iter(mine.values())).metadata
-        made.append(index.write(executed, out / lang, {**about, "lang": lang}))
-    write_manifest(paths, [run], out, [*made, *tables], claims)
-    refuse(errors)
-    return made
+        write_whole(folder / page.name, page.read_bytes())
+        yield folder / page.name
 
 
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
@@ -132,6 +139,7 @@ def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
     for page in pages:
         try:
             declared(page)
+            check_language(page)
         except UsageError as error:
             errors.append(LabError(error.what, error.why, error.fix))
         else:
@@ -160,9 +168,14 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     """
     from ipclab.studies.installed import studies
 
-    names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
+    names = {notebook: study_of(notebook) for notebook in notebooks}
     absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
     return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
+
+
+def study_of(notebook: Path) -> str:
+    """Return the study that a notebook is named after, behind a number or not."""
+    return notebook.stem.lstrip("0123456789_")
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
@@ -207,23 +220,28 @@ def _jobs(
     tables: Sequence[Path],
     claims: Path | None,
 ) -> Iterator[Job]:
-    """Yield each notebook's job in each language, with links to its other languages."""
+    """Yield each notebook's job, with links to its pages in all languages."""
     titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
-    for notebook, lang in product(pages, langs):
-        others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
-        others[TONGUES[lang]] = ""
-        beside = {Catalogue.load(lang).translate(WORDS["page"]["index"]): index.NAME}
-        beside |= {titles[page, lang]: f"{page.stem}.html" for page in pages}
-        beside[titles[notebook, lang]] = ""
-        mine = [table for table in tables if table.stem in notebook.stem] or tables
-        links = [[*row.items()] for row in (others, beside)]  # a notebook sorts what has names
-        about: dict[str, Any] = {**head.about(run, study=_study_of(notebook)), "links": links}
-        about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
-        about["notebook"] = f"../{NOTEBOOKS}/{notebook.name}"
-        given = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
-        if claims:
-            given["claims"] = str(claims)
+    for notebook in pages:
+        about: dict[str, dict[str, Any]] = {}
+        file = f"{quote(notebook.stem)}.html"
+        mine = [table for table in tables if table.stem == study_of(notebook)] or tables
+        for lang in langs:
+            others = [
+                (TONGUES[each], "" if each == lang else f"../{each}/{file}") for each in langs
+            ]
+            beside = [(Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME)]
+            for page in pages:
+                target = "" if page == notebook else f"{quote(page.stem)}.html"
+                beside.append((titles[page, lang], target))
+            about[lang] = {
+                **head.about(run),
+                "links": [others, beside],
+                "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
+                "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
+            }
         known = declared(notebook)
+        given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
         parameters = {name: value for name, value in given.items() if name in known}
-        executed = quotes.executed(paths, run, lang, notebook.stem)
-        yield Job(notebook, lang, executed, parameters, about)
+        executed = quotes.executed(paths, run, spoken_in(langs), notebook.stem)
+        yield Job(notebook, executed, parameters, about)

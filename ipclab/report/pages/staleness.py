@@ -8,7 +8,6 @@ import msgspec
 
 from ipclab.paths import Paths, typed
 from ipclab.report.notebooks import quotes
-from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.words.ours import LOCALE, control_file, packages
@@ -47,11 +46,9 @@ def inputs(
         stated |= digests(claims.parent, [claims])
     mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
     for run in runs:
-        # calibrations of two machines have one name
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
-        calibrations = [folder / CALIBRATION for folder in (run, run.parent)]
-        measured |= digests(top, [run / INDEX, *parts, *calibrations])
+        measured |= digests(top, [run / INDEX, *parts])
     return {
         "data": measured | digests(paths.root, paths.published.iterdir()),
         "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,

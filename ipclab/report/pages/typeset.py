@@ -12,10 +12,8 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
-from ipclab.report.pages import outputs, pandoc, shortened, svg
-from ipclab.report.pages.columns import column_shares
+from ipclab.report.pages import outputs, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.fitting import PLAIN, Fit, PagePlace, fitted
 from ipclab.report.pages.markup import Typesetting, quoted
 from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
@@ -24,7 +22,6 @@ from ipclab.tables.table import Table
 
 MAIN = "main.typ"
 _TEXT_WIDTH_PT = 470  # of a page in print
-_WHOLE_LINES = 8  # of a table that stays on one page
 _SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
 _RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
@@ -39,8 +36,6 @@ class Sheet:
         self.document = document
         self.folder = folder
         self.files = 0
-        # by how the document is set: what was asked for its places has typeset it already
-        self.compilers: dict[bytes, Any] = {}
         template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
         trees = [*Typesetting(document, self._inline).trees()]
         front, *rest = pandoc.to_typst(
@@ -60,36 +55,22 @@ class Sheet:
 
         while True:
             try:
-                if self.document.front:
-                    self.data["fit"] = fitted(self.places, self.document)
-                compiler = self._compiler(self.data["fit"])
-                self.compilers.clear()  # one that has written a file can do no more
-                return compiler.compile(**options)
+                return self._compiler().compile(**options)
             except typst.TypstError as error:
                 if not (missing := _missing(error.diagnostic)):
                     raise
                 self._replace(missing)
 
-    def places(self, fit: Fit) -> dict[str, PagePlace]:
-        """Return where the named places of the document are, set as `fit` says."""
-        told = self._compiler(fit).query("<place>", field="value")
-        return {place["name"]: place for place in msgspec.json.decode(told)}
-
-    def _compiler(self, fit: Fit) -> Any:
+    def _compiler(self) -> Any:
         import typst
 
-        document = msgspec.json.encode({**self.data, "fit": fit})
-        if document not in self.compilers:
-            main = self.folder / MAIN  # a file: one of bytes cannot be used twice in every Typst
-            main.write_text(self.main, "utf-8")
-            self.compilers[document] = typst.Compiler(
-                main,
-                root=self.folder,
-                sys_inputs={"document": document.decode()},
-                font_paths=print_fonts(),
-                ignore_system_fonts=True,
-            )
-        return self.compilers[document]
+        return typst.Compiler(
+            self.main.encode(),
+            root=self.folder,
+            sys_inputs={"document": msgspec.json.encode(self.data).decode()},
+            font_paths=print_fonts(),
+            ignore_system_fonts=True,
+        )
 
     def _replace(self, missing: set[str]) -> None:
         names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
@@ -97,7 +78,6 @@ class Sheet:
             Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
         )
         table = str.maketrans(names)
-        self.compilers.clear()
         before = self.main, msgspec.json.encode(self.data)
         self.main = self.main.translate(table)
         text = msgspec.json.encode(self.data).decode().translate(table)
@@ -144,46 +124,44 @@ class Sheet:
                 attached[name] = path.read_text("utf-8")
             except OSError as error:
                 raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
-        attached |= shortened.attached(document)
-        blocks = [self._block(place, block) for place, block in enumerate(document.blocks)]
+        blocks = [self._block(block) for block in document.blocks]
         pages = document.translate(WORDS["numbered"]["page"])
         return {
             "about": about,
             "attached": attached,
             "blocks": blocks,
-            "fit": PLAIN,
-            "front": document.front,
             "labels": document.labels,
             "pages": pages,
         }
 
-    def _block(self, place: int, block: Block) -> dict[str, Any]:
+    def _block(self, block: Block) -> dict[str, Any]:
         match block:
             case Table():
-                shown = block
-                if shortened.is_too_long(place, self.document):
-                    shown = shortened.table_shortened(block, self.document)
-                parts = replace(shown, values=()).to_json()
-                return {
-                    "type": "sheet",
-                    "name": "",
-                    **parts,
-                    "whole": shortened.most_lines(shown) <= _WHOLE_LINES,
-                    "halves": shortened.halves(shown),
-                    "shares": column_shares(shown),
-                }
+                return {"type": "sheet", "name": "", **_sheet(block)}
             case Figure():
                 whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
                 words = {"alt": block.alt, "caption": block.caption, "name": block.name}
-                scale = "front" if place < self.document.front else "body"
-                sized = {"whole": whole, "scale": scale}
-                return {"type": "drawing", "svg": block.svg, **sized, **words}
+                return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
             case Picture():
                 return {"type": "picture", **self._pictured(block)}
             case Printed():
                 return {"type": "printed", "lines": _coloured(block.text)}
             case _:
                 return {"type": "prose"}
+
+
+def _sheet(table: Table) -> dict[str, Any]:
+    """Return a table as the template's `sheet` takes it: in parts that fit the page."""
+    heads = [column.label for column in table.columns]
+    fit = widths.fitted([heads, *table.rows]) if heads else widths.Fit(widths.SIZES[0], [], 0)
+    parts = []
+    for part in fit.parts:
+        rows = [
+            [widths.broken(row[place], fit.longest) for place in part.columns] for row in table.rows
+        ]
+        columns = [asdict(table.columns[place]) for place in part.columns]
+        parts.append({"columns": columns, "rows": rows, "shares": part.shares})
+    return {**replace(table, values=()).to_json(), "size": fit.size, "parts": parts}
 
 
 def compiled(document: Document, **options: Any) -> Any:

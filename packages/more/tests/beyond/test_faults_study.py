@@ -14,6 +14,7 @@ from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.lab import output
 from ipclab.paths import Paths, checkout
 from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.notebooks.parameters import read_notebook
@@ -25,7 +26,6 @@ from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
-from ipclab.tables import table
 from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
 from ipclab_more.studies.faults.plan import LOSSES, NOTICED, WATCHED, FaultPlan
@@ -292,9 +292,9 @@ def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
     with Kernel() as kernel:
         with_faults = outputs(str(run.path), kernel)
         without = outputs(str(checkout().root / "data/compared.ipclab"), kernel)
-    tables = {
-        data[table.MIME]["name"]: data[table.MIME] for data in with_faults if table.MIME in data
-    }
+    ours = [data[output.MIME] for data in with_faults if output.MIME in data]
+    said = [output.said(each, "en") for each in ours if each["kind"] == output.TABLE]
+    tables = {each["name"]: each for each in said}
     told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
     assert (told["unix"], told["posix-mq"]) == ("end 2/2", "silence 2/2")
     assert {

@@ -1,0 +1,123 @@
+"""How a table fits the width of a page: smaller letters, columns of their own widths, or parts.
+
+Words are never set over each other: a table too wide for readable letters breaks between columns,
+each part with the first column again, and a word too long for its column breaks.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from unicodedata import east_asian_width
+
+ROOM = 470.0  # pt, of a page's text
+INSET = 10.0  # pt, beside a cell's text
+SIZES = 8.5, 7.5, 6.5  # pt, of letters: the largest that fits
+SAFE = 1.06  # heads are bold, and widths of letters are estimated
+MANY_ROWS = 30  # above which a table has the second size at most
+_HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
+_INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
+_PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+_NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{}/-\u00b7 \u00a0"), frozenset("mwMW@%OQGDNH—…")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns that stand side by side, by their places, and the share of the line of each.
+
+    Without shares columns are as wide as their cells.
+    """
+
+    columns: list[int]
+    shares: list[float]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a table is set: the size of its letters (pt), its parts, and the letters of a word."""
+
+    size: float
+    parts: list[Part]
+    longest: int
+
+
+def fitted(rows: Sequence[Sequence[str]]) -> Fit:
+    """Return how a table of texts, its head among the rows, fits a page."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    sizes = SIZES[1:] if len(rows) > MANY_ROWS else SIZES
+    places = list(range(len(columns)))
+    lasting, lines = [*map(_longest, columns)], [*map(_widest, columns)]  # in em
+    for size in sizes[:-1]:  # cells of one line each, in letters that are not the smallest
+        if sum(lines) * size + INSET * len(columns) <= ROOM:
+            return Fit(size, [Part(places, [])], 0)
+    for size in sizes:
+        least = [INSET + size * each for each in lasting]
+        if sum(least) <= ROOM:
+            return Fit(size, [_part(places, least, [INSET + size * each for each in lines])], 0)
+    size = SIZES[1]
+    most = ROOM / 2 if len(columns) > 1 else ROOM
+    least = [min(most, INSET + size * each) for each in lasting]
+    natural = [max(low, INSET + size * each) for low, each in zip(least, lines, strict=True)]
+    parts = [_part(places, least, natural) for places in _groups(least)]
+    return Fit(size, parts, int((most - INSET) / size / SAFE))
+
+
+def broken(text: str, longest: int) -> str:
+    """Return text in which words of more letters than `longest` may break; 0 is no bound."""
+    if not longest:
+        return text
+
+    def pieces(word: re.Match[str]) -> str:
+        return "\u200b".join(
+            word[0][place : place + longest] for place in range(0, len(word[0]), longest)
+        )
+
+    return re.sub(rf"\S{{{longest + 1},}}", pieces, text)
+
+
+def width(text: str) -> float:
+    """Return about how wide a text is in letters' sizes (em)."""
+    return SAFE * sum(map(_em, text))
+
+
+def _em(letter: str) -> float:
+    if east_asian_width(letter) in "WF":
+        return 1.0
+    if letter in _NARROW:
+        return 0.36
+    if letter in _BROAD:
+        return 0.9
+    return 0.66 if letter.isupper() else 0.57
+
+
+def _part(places: list[int], least: Sequence[float], natural: Sequence[float]) -> Part:
+    """Return columns with what is left of the line given to those that lack most."""
+    if sum(natural[place] for place in places) <= ROOM:
+        return Part(places, [])
+    left = ROOM - sum(least[place] for place in places)
+    lacks = [natural[place] - least[place] for place in places]
+    # a square root: the longest sentence does not take all
+    parts = [lack**0.5 for lack in lacks]
+    whole = sum(parts) or 1.0
+    widths = [least[place] + left * part / whole for place, part in zip(places, parts, strict=True)]
+    return Part(places, [each / sum(widths) for each in widths])
+
+
+def _groups(least: Sequence[float]) -> list[list[int]]:
+    """Return places of columns in groups that fit the line, each with the first column before."""
+    groups = [[0]]
+    for place in range(1, len(least)):
+        if len(groups[-1]) > 1 and sum(least[each] for each in groups[-1]) + least[place] > ROOM:
+            groups.append([0])
+        groups[-1].append(place)
+    return groups
+
+
+def _longest(texts: Iterable[str]) -> float:
+    """Return the width of the longest part of texts that stays on one line."""
+    pieces = chain.from_iterable(map(_PIECE.findall, texts))
+    return max(map(width, pieces), default=0.0)
+
+
+def _widest(texts: Iterable[str]) -> float:
+    return max((width(line) for text in texts for line in text.split("\n")), default=0.0)
