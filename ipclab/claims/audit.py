@@ -1,21 +1,21 @@
 """The audit in a reader's words: claims judged, and the sentences that correct them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from ipclab.claims import verdicts
-from ipclab.claims.claim import OWN, Claim, Verdict, judge_all
-from ipclab.claims.computed import one_value, values_of
-from ipclab.claims.expression import Term
-from ipclab.claims.file import File
+from ipclab.claims import computed, wording
+from ipclab.claims.claim import Claim, Told
+from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
-from ipclab.claims.published import texts
+from ipclab.claims.numbers import Numbers
+from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.requirement import Requirement
-from ipclab.claims.values import ValueSource
+from ipclab.claims.verdicts import DECIDED, Verdict, Verdicts, judge_all
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
 from ipclab.prose.language import placeholders
@@ -41,79 +41,102 @@ SHOWN_COLUMNS = (
     "fair_told",
     "fairly",
     "adds",
+    "concedes",
+    "identical",
+    "decided",
 )
 AnyData = TypeVar("AnyData", bound="ReportLab")
+# How far the arm of a study is as its text ran it, in words; "" where nothing tells it.
+Identical = Callable[["ReportLab", str, str], str]
 
 
-def claims(lab: "ReportLab", study: str = "") -> pd.DataFrame:
+def untold(_lab: "ReportLab", _study: str, _arm: str) -> str:
+    """Return that nothing tells how far an arm is as its text ran it."""
+    return ""
+
+
+def claims(lab: "ReportLab", study: str = "", identical: Identical = untold) -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
     method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
-    fair method is another (`fairly`), and the rule's bounds `low` and `high`.
+    fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, how far the
+    published arm is `identical`, whether a method on this run has `decided` it, and the rule's
+    bounds `low` and `high`.
 
     >>> claims(lab, "payload").query("here == 'fails'")
     """
-    files = texts(lab.paths)
-    if study and study not in (*files, OWN):
-        there = f"there are {', '.join(files)} and {OWN}"
+    if study and study not in (*TEXTS, OWN):
+        there = f"there are {', '.join(TEXTS)} and {OWN}"
         raise UsageError(f"no text about {study!r} makes claims", "", there)
     if study == OWN:
-        files = {OWN: lab._own} if lab._own else {}
-    elif study:
-        files = {study: files[study]}
-    rows = [
-        _claim(lab, file, claim, lab._sources) for file in files.values() for claim in file.claims
-    ]
-    return pd.DataFrame(rows)
+        return pd.DataFrame([_claim(lab, OWN, *each, identical) for each in _judged_own(lab)])
+    return pd.DataFrame(
+        [
+            _claim(lab, name, claim, verdicts, identical)
+            for name in ([study] if study else TEXTS)
+            for claim, verdicts in computed.judged(lab.run, lab.paths, name)
+        ]
+    )
+
+
+def _judged_own(lab: "ReportLab") -> list[tuple[Claim, Verdicts]]:
+    """Return a person's own claims with their verdicts."""
+    rows = []
+    for own in lab._own.claims if lab._own else ():
+        fair = own.fair_rule
+        addresses = [*own.rule.addresses, *(fair.addresses if fair else ())]
+        run = computed.numbers_at(lab.run, addresses)
+        claim = own.claim()
+        rows.append((claim, judge_all(claim, Numbers(OWN, {}), run)))
+    return rows
 
 
 def _claim(
-    lab: "ReportLab",
-    file: File,
-    claim: Claim,
-    values: tuple[ValueSource, ValueSource],
+    lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts, identical: Identical
 ) -> dict[str, Any]:
-    rule = claim.rule
+    bounds = claim.bounds
     row: dict[str, Any] = {
-        "title": _title(lab, file),
-        "study": file.study or OWN,
-        "seed": file.seed,
-        "quote": claim.text,
+        "title": _title(lab, study),
+        "study": study,
+        "seed": OWN if study == OWN else TEXTS[study].seed,
+        "quote": claim.quote,
         "id": claim.id,
         "section": claim.section,
         "language": claim.language,
-        "meaning": _meaning(lab, file, claim),
-        "rule": rule.text,
-        "bounds": verdicts.bounds(lab, rule),
-        "unit": rule.unit,
-        "low": rule.low,
-        "high": rule.high,
+        "meaning": _meaning(lab, study, claim),
+        "rule": bounds.text,
+        "bounds": wording.bounds(lab, bounds),
+        "unit": bounds.unit,
+        "low": bounds.low,
+        "high": bounds.high,
     }
-    for method, verdict in judge_all(claim, *values)._asdict().items():
-        row |= _verdict(lab, claim, method, verdict)
-    return row | {"fairly": claim.fair is not None, "adds": lab.say(claim.adds)}
+    for method, verdict in verdicts._asdict().items():
+        row |= _verdict(lab, study, claim, method, verdict)
+    return row | {
+        "fairly": claim.fair is not None,
+        "adds": lab.say(claim.adds),
+        "concedes": lab.say(claim.concedes),
+        "identical": "" if study == OWN else identical(lab, study, claim.arm),
+        "decided": verdicts.here.word in DECIDED or verdicts.fair.word in DECIDED,
+    }
 
 
 def _verdict(
-    lab: "ReportLab",
-    claim: Claim,
-    method: str,
-    verdict: Verdict,
+    lab: "ReportLab", study: str, claim: Claim, method: str, verdict: Verdict
 ) -> dict[str, Any]:
     """Return the columns of one method."""
     decides = verdict.deciding
     own = method == "own"
-    reason = "" if decides else verdicts.reason(lab, claim, verdict, own)
+    reason = "" if decides else wording.reason(lab, study, claim, verdict, own)
     low, high = decides.ends if decides else (None, None)
+    told = wording.in_words(lab, verdict, reason, claim.bounds, claim.from_code and own)
     return {
         method: verdict.word,
         f"{method}_reason": reason,
-        f"{method}_told": verdicts.in_words(
-            lab, verdict, reason, claim.rule, claim.from_code and own
-        ),
+        f"{method}_told": told,
         f"{method}_value": decides.value if decides else None,
         f"{method}_low": low,
         f"{method}_high": high,
@@ -125,15 +148,19 @@ def claims_table(
     study: str,
     name: str = "",
     of: Collection[str] | None = None,
+    identical: Identical = untold,
 ) -> Table:
     """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
 
-    Columns: words, rule, verdicts, what decides; `of` names the claims that are shown, all when
+    Columns: words, rule, verdicts, what decides, and how far the published arm is `identical` where
+    that is told. What this run decides comes first; `of` names the claims that are shown, all when
     None.
     """
-    shown = claims(lab, study).reindex(columns=SHOWN_COLUMNS).astype({"fairly": bool})
+    shown = claims(lab, study, identical).reindex(columns=SHOWN_COLUMNS)
+    shown = shown.astype({"fairly": bool, "decided": bool})
     if of is not None:
         shown = shown[shown.id.isin(of)]
+    shown = shown.sort_values("decided", ascending=False, kind="stable")
     words = [
         lab.say(N_("{words} ({section})"), words=meaning, section=section or DASH)
         for meaning, section in zip(shown.meaning, shown.section, strict=True)
@@ -142,8 +169,15 @@ def claims_table(
     heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
+    if (shown.identical != "").any():
+        frame[lab.say(N_("As the text"))] = shown.identical
     notes = [
-        lab.say(N_("A verdict is undecided when the interval contains the rule's bound.")),
+        lab.say(
+            N_(
+                "A verdict is undecided when the interval contains the rule's bound, or when there is"
+                " none. What this run decides stands first."
+            )
+        ),
         lab.say(
             N_(
                 "A rounded bound stands for every value that rounds to it, in the digits of its"
@@ -155,12 +189,16 @@ def claims_table(
     for adds, ids in added.groupby("adds", sort=False).id:
         how = N_("The fair method of {claims}: {adds}.")
         notes.append(lab.say(how, claims=lab.words.joined(ids), adds=adds))
+    conceded = shown[shown.concedes != ""]
+    for concedes, ids in conceded.groupby("concedes", sort=False).id:
+        how = N_("The text itself says of {claims}: {concedes}.")
+        notes.append(lab.say(how, claims=lab.words.joined(ids), concedes=concedes))
     if study == OWN:
         caption = lab.say(N_("Your own claims, judged"))
     elif not study:
         caption = lab.say(N_("Claims that fail, on a text's own table or on this run"))
     else:
-        text = _title(lab, texts(lab.paths)[study])
+        text = _title(lab, study)
         judged_claims = lab.say(N_("The text's claims, judged"))
         caption = lab.say(N_("{caption}: {text}"), caption=judged_claims, text=text)
         source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
@@ -175,12 +213,12 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
     `stated` has a claim in the reader's language, with the text's words where these are in it.
     `of` names the claims that need one, all when None; what no claim states is always corrected.
     """
-    text, run = lab._sources
     rows = []
-    for file in texts(lab.paths).values():
-        stated = {claim.id: _meaning(lab, file, claim) for claim in file.claims}
-        short = file.title.partition(",")[0]
-        for correction in file.corrections:
+    for study, text in TEXTS.items():
+        table, run = table_of(lab.paths, study), computed.of_text(lab.run, study)
+        stated = {claim.id: _meaning(lab, study, claim) for claim in text.claims}
+        short = lab.say(text.title).partition(",")[0]
+        for correction in text.corrections:
             ids = [id_ for id_ in correction.claims if of is None or id_ in of]
             if correction.claims and not ids:
                 continue
@@ -188,22 +226,17 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
             said = " ".join(dict.fromkeys([*map(stated.__getitem__, ids), *quoted]))
             place = lab.say(N_("{text}, {section}"), text=short, section=correction.source)
             source = lab.words.joined(ids) or place
-            own = _corrected(lab, correction.own, correction.own_values, text)
+            own = _corrected(lab, correction.own, correction.own_values, table)
             here = _corrected(lab, correction.here, correction.here_values, run)
             rows.append((source, said, own, here))
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
 
-def _corrected(
-    lab: "ReportLab",
-    msgid: str,
-    values: Mapping[str, Term],
-    source: ValueSource,
-) -> str:
+def _corrected(lab: "ReportLab", msgid: str, values: Told, numbers: Numbers) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     asked = {name for name, _ in placeholders(msgid)}
     try:
-        filled = {name: one_value(term, source) for name, term in values.items() if name in asked}
+        filled = {name: value for name, value in values(numbers).items() if name in asked}
     except MissingError:
         return DASH
     return lab.say(msgid, **filled) if msgid else DASH
@@ -216,25 +249,25 @@ def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
     )
 
 
-def in_language(lab: "ReportLab", stated: Claim | Requirement) -> str:
+def in_language(lab: "ReportLab", stated: Claim | OwnClaim | Requirement) -> str:
     """Return the words of a claim or requirement in the reader's language where it has them."""
-    by_language = {**stated.translations, stated.language: stated.text}
-    return by_language.get(lab.words.lang, stated.text)
+    text = stated.quote if isinstance(stated, Claim) else stated.text
+    by_language = {**stated.translations, stated.language: text}
+    return by_language.get(lab.words.lang, text)
 
 
-def _meaning(lab: "ReportLab", file: File, claim: Claim) -> str:
+def _meaning(lab: "ReportLab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
-    lang = lab.words.lang
-    if file.seed == OWN:
+    if study == OWN:
         return filled(lab, in_language(lab, claim), claim.figures)
     meaning = lab.say(claim.meaning, **claim.figures)
-    if lang == claim.language != "en":
-        return f"“{claim.text}”\u2002{meaning}"
+    if lab.words.lang == claim.language != "en":
+        return f"“{claim.quote}”\u2002{meaning}"
     return meaning
 
 
-def _title(lab: "ReportLab", file: File) -> str:
-    return lab.say(file.title, seed=file.seed) if file.title else file.seed
+def _title(lab: "ReportLab", study: str) -> str:
+    return OWN if study == OWN else lab.say(TEXTS[study].title)
 
 
 def with_own(lab: AnyData, file: str = "") -> AnyData:
@@ -244,7 +277,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     """
     lines = Lines.read(Path(file) if file else control_file(lab.paths))
     own = lines.parsed()
-    lines.check(own, values_of(lab)[1])
+    lines.check(own, lab.run, partial(computed.numbers_at, lab.run))
     for table, stated in stated_in(own):
         values = stated.values if isinstance(stated, Requirement) else stated.figures
         for lang, text in ((stated.language, stated.text), *stated.translations.items()):
@@ -253,7 +286,13 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                filled(lab, text, values)
+                filled(lab, text, figures_of(stated))
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)
+
+
+def figures_of(stated: OwnClaim | Requirement) -> Mapping[str, Quantity]:
+    """Return the figures that the words of a claim or requirement may name."""
+    bounds = stated.bounds if isinstance(stated, Requirement) else {}
+    return {**bounds, **stated.figures}

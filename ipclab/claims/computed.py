@@ -1,17 +1,19 @@
-"""Numbers in the language of rules, out of the texts' tables and the run's frames."""
+"""The numbers of a run that claims are judged by: its frames are read here, and what was judged is
+kept for readers of any language.
+"""
 
-from dataclasses import replace
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
-from ipclab.claims.claim import run_constants
-from ipclab.claims.expression import Term
-from ipclab.claims.published import worded
-from ipclab.claims.rules import read_sum
-from ipclab.claims.values import MOST_WORK, ValueSource, Work
+from ipclab.claims.claim import Claim
+from ipclab.claims.comparison import Bounds, Rule
+from ipclab.claims.numbers import Numbers, only
+from ipclab.claims.published import TEXTS, table_of
+from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import MissingError, unknown_level
+from ipclab.frames.address import Address, MissingError
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
@@ -19,64 +21,66 @@ from ipclab.lab.data import Data
 from ipclab.lab.factors import words_asked
 from ipclab.paths import Paths
 from ipclab.prose.language import RuleError
-from ipclab.prose.units import KINDS
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder, read_run
 
+LIMITS = "limits"
+NO_BOUNDS = Bounds.read("at_least 0")
+Judged = tuple[tuple[Claim, Verdicts], ...]
 
-def values_of(lab: Data) -> tuple[ValueSource, ValueSource]:
-    """Return where rules look up values: the texts' tables, and the run's frames."""
-    return _values(lab.run, lab.paths)
+
+def numbers_of(run: RunFolder, studies: Iterable[str]) -> Numbers:
+    """Return the numbers of a run, of the first of `studies` where none is named.
+
+    Raises `UsageError` for an unknown study.
+    """
+    names = [*dict.fromkeys(studies)]
+    frames = {study: derived.read_frame(run, study, "points") for study in names}
+    value = partial(quantity, run=Ratios(run))
+    return Numbers(names[0], frames, run_constants(run.about), value=value)
 
 
-def kept_values(lab: Data) -> tuple[ValueSource, ValueSource]:
-    """Return what `values_of` does, with what was looked up before, for readers of any language."""
-    return _kept(lab.run.path, lab.paths, stamps(lab.run))
+def numbers_at(run: RunFolder, addresses: Iterable[Address]) -> Numbers:
+    """Return the numbers of the studies of some addresses."""
+    return numbers_of(run, (address.study for address in addresses))
+
+
+def judged(run: RunFolder, paths: Paths, study: str) -> Judged:
+    """Return the claims of a study's text with their verdicts on a run."""
+    return _judged(run.path, paths, study, stamps(run))
+
+
+def of_text(run: RunFolder, study: str) -> Numbers:
+    """Return the numbers of a run that the claims of a study's text look up, each once."""
+    return _of_text(run.path, study, stamps(run))
 
 
 # The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=2)
-def _kept(folder: Path, paths: Paths, _stamps: str) -> tuple[ValueSource, ValueSource]:
-    return _values(read_run(folder), paths)
+@lru_cache(maxsize=2 * len(TEXTS))
+def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
+    table, run = table_of(paths, study), _of_text(folder, study, of_run)
+    return tuple((claim, judge_all(claim, table, run)) for claim in TEXTS[study].claims)
 
 
-def _values(run: RunFolder, paths: Paths) -> tuple[ValueSource, ValueSource]:
-    table = partial(worded, paths)
-    measured = ValueSource(
-        lambda study: derived.read_frame(run, study, "points"),
-        table,
-        run_constants(run.about),
-        value=partial(quantity, run=Ratios(run)),
-        words=partial(words_asked, run.questions),
-    )
-    return ValueSource(table, table, loose=True), measured
+@lru_cache(maxsize=2 * len(TEXTS))
+def _of_text(folder: Path, study: str, _stamps: str) -> Numbers:
+    return numbers_of(read_run(folder), (study, LIMITS))
 
 
 def compute(lab: Data, expression: str) -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md).
+    """Return what stands at an address of the run, or the ratio of two (docs/claims.md).
 
-    >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
-    >>> compute(lab, f"max({every}) / 1 us")
+    Raises `UsageError` for what is none, `LabError` where it names several values.
+
+    >>> compute(lab, "payload.write[arm=published,size_bytes=max] / payload.read[arm=published,size_bytes=max]")
     """
     try:
-        run = replace(values_of(lab)[1], work=Work(MOST_WORK))
-        term = read_sum(expression)
-        for address in term.addresses:
-            if problem := unknown_level(address, run.frame(address), run.words):
-                raise UsageError(f"{address}: {problem[0]}", "", problem[1])
-        return one_value(term, run)
+        rule = Rule.of(expression, NO_BOUNDS)
+        values = [*rule.compared(numbers_at(lab.run, rule.addresses))]
     except MissingError:
         return missing()
     except RuleError as error:
         raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error
-
-
-def one_value(term: Term, source: ValueSource) -> Quantity:
-    """Return what `term` gives in `source`; raises `LabError` when that are several values."""
-    given = term(source)
-    kind = KINDS.get(given.dimension)
-    value, *more = given.shown(kind.shown if kind else "1")
-    if more:
-        what = f"an expression gives {1 + len(more)} values"
-        raise LabError(what, "one is asked for", "take min(...) or max(...) of them")
-    return value
+    if len(values) > 1:
+        raise LabError(f"an expression gives {len(values)} values", "one is asked for")
+    return only(values)

@@ -1,50 +1,89 @@
-"""What a file states: claims, requirements, derived numbers, corrections, a document's fields."""
+"""What a person's own file states: claims, requirements, a document's fields."""
 
-from typing import Literal
+from math import inf
 
 import msgspec
 
-from ipclab.claims.claim import OWN, Claim, Text
-from ipclab.claims.expression import Term
-from ipclab.claims.requirement import Requirement
+from ipclab.claims.claim import NEEDS, Claim
+from ipclab.claims.comparison import Rule
+from ipclab.claims.requirement import Amounts, Requirement, Text
+from ipclab.claims.verdicts import in_unit
+from ipclab.errors import hint
+from ipclab.prose.language import RuleError, amount
+from ipclab.words.catalogue import N_
 
-NO_TABLE = "the file gives no table for it"
-Terms = dict[str, Term]
+NO_TABLE = N_("the file gives no number of its own for it")
+OWN = "own"  # the seed of a person's own claims
+MAY_BE_BELOW_0 = ("1", "share", "points")  # units of what a text may print below 0
 
 
-class Derivation(msgspec.Struct, forbid_unknown_fields=True):
-    """Numbers that a text derives from its own: where they are printed, what they should be.
+class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
+    """One claim as a person's file states it: `rule` is an address, a comparison and an amount.
 
-    `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the
-    computed one, the lowest or the highest of them, or equal with its further digits cut off.
+    `fair` is an address whose value a fair method compares with the same bound; `published` the
+    amount that the claim's own source gives.
     """
 
-    printed: Text
-    computed: Term
-    by: Text
-    sense: Literal["equal", "lowest", "highest", "truncated"] = "equal"
-
-
-class Correction(msgspec.Struct, forbid_unknown_fields=True):
-    """What can stand in place of the words of some claims, or of `quote` (in section `source`).
-
-    `own` is a msgid whose numbers follow from the text's own table, `here` one whose numbers are
-    this run's; either may be empty. The values of their placeholders are expressions, `values`
-    those of both.
-    """
-
-    claims: tuple[str, ...] = ()
-    own: str = ""
-    here: str = ""
-    quote: str = ""
+    id: Text
+    text: Text
+    rule: Rule
+    language: str = ""
     source: str = ""
-    values: Terms = {}
-    own_values: Terms = {}
-    here_values: Terms = {}
+    fair: str = ""
+    adds: str = ""
+    published: str | float = ""
+    untestable: str = ""
+    needs: dict[str, float] = {}
+    translations: dict[str, str] = {}
+    figures: Amounts = msgspec.field(default_factory=Amounts)
 
     def __post_init__(self) -> None:
-        self.own_values = self.values | self.own_values
-        self.here_values = self.values | self.here_values
+        """Raise `RuleError` for needs that cannot be known of a run, or an amount that is none."""
+        for name, least in self.needs.items():
+            if name not in NEEDS:
+                raise RuleError(f"nothing is known of {name!r}", hint(name, NEEDS), "needs")
+            if not 0 < least < inf:
+                raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
+        _ = self.fair_rule
+        if self.published:
+            _check_published(self.published, self.rule)
+
+    @property
+    def fair_rule(self) -> Rule | None:
+        """Return the rule of the fair method, or None; raises `RuleError`."""
+        try:
+            return Rule.of(self.fair, self.rule.bounds) if self.fair else None
+        except RuleError as error:
+            raise RuleError(error.why, error.fix, "fair") from error
+
+    def claim(self) -> Claim:
+        """Return it as what is judged."""
+        made = Claim(
+            self.id, self.source, self.rule.bounds, self.text, self.rule.compared, quote=self.text
+        )
+        made.language, made.translations, made.figures = (
+            self.language,
+            self.translations,
+            self.figures,
+        )
+        made.needs, made.untestable = self.needs, self.untestable
+        made.unstated = "" if self.published else NO_TABLE
+        if self.published:
+            stated = amount(str(self.published))
+            made.on_its_table(lambda _: stated)
+        if fair := self.fair_rule:
+            made.fairly(self.adds)(fair.compared)
+        return made
+
+
+def _check_published(published: str | float, rule: Rule) -> None:
+    try:
+        stated = amount(str(published))
+        in_unit(stated, rule.bounds.unit)
+        if stated.value < 0 and stated.unit not in MAY_BE_BELOW_0:
+            raise RuleError(f"{published!r} is below 0", "no time, size or rate is")
+    except RuleError as error:
+        raise RuleError(error.why, error.fix, "published") from error
 
 
 class Revision(msgspec.Struct, forbid_unknown_fields=True):
@@ -72,35 +111,9 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
         return [self, *self.history]
 
 
-class _Names(msgspec.Struct):
-    names: dict[str, str] = {}
+class File(msgspec.Struct, forbid_unknown_fields=True):
+    """What a person's file holds."""
 
-
-class File(_Names, forbid_unknown_fields=True, kw_only=True):
-    """What a file of claims states.
-
-    `printed` gives the op and metric of a run for quantities of a text's table, `levels` the levels
-    of its factors.
-    """
-
-    claims: list[Claim] = msgspec.field(default_factory=list, name="claim")
+    claims: list[OwnClaim] = msgspec.field(default_factory=list, name="claim")
     requirements: list[Requirement] = msgspec.field(default_factory=list, name="requirement")
     document: Control | None = None
-    derived: list[Derivation] = []
-    corrections: list[Correction] = msgspec.field(default_factory=list, name="correction")
-    seed: str = OWN
-    study: str = ""
-    title: str = ""
-    language: str = ""
-    printed: dict[str, str] = {}
-    levels: dict[str, dict[str, int]] = {}
-
-    def __post_init__(self) -> None:
-        for requirement in self.requirements:
-            requirement.language = requirement.language or self.language
-        for claim in self.claims:
-            claim.language = claim.language or self.language
-            claim.meaning = claim.meaning or claim.text
-            claim.section = claim.section or claim.source
-            if self.seed == OWN and not claim.published:
-                claim.unstated = NO_TABLE

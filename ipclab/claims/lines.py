@@ -1,26 +1,25 @@
-"""Files of claims in TOML, the published texts' and one's own: read, or refused by line."""
+"""A person's own claims and requirements in TOML: read, or refused by line."""
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pandas as pd
 
-from ipclab.claims.claim import AmountTable, Claim, decide
-from ipclab.claims.expression import Term
-from ipclab.claims.file import Control, File, _Names
+from ipclab.claims.comparison import Rule
+from ipclab.claims.file import Control, File, OwnClaim
+from ipclab.claims.numbers import Numbers
 from ipclab.claims.requirement import Requirement
-from ipclab.claims.rules import Rule, read_names, read_rule, read_sum
-from ipclab.claims.values import MOST_WORK, ValueSource, Work
+from ipclab.claims.verdicts import on_run
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.frames.address import ENDS, EVERY, KNOWN, Address, unknown_level
+from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.lab.factors import check_levels
 from ipclab.prose.language import RuleError, amount
+from ipclab.store.run import RunFolder
 from ipclab.store.textfile import file_text
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
@@ -30,14 +29,13 @@ _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
 _PICTURES = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
 )
-WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
+WHAT = {"rule": "the rule: ", "fair": "the fair method: "}
 # of a claim, and of a requirement: without placeholders
 PLAIN = {
-    "claim": ("id", "section", "source", "adds", "unstated", "untestable"),
+    "claim": ("id", "source", "adds", "untestable"),
     "requirement": ("id", "source"),
 }
-FORMS: dict[str, type[Claim | Requirement]] = {"claim": Claim, "requirement": Requirement}
-MAY_BE_BELOW_0 = ("1", "share", "points")  # units of what a text may print below 0
+FORMS: dict[str, type[OwnClaim | Requirement]] = {"claim": OwnClaim, "requirement": Requirement}
 STATISTICS = "take max, p99.9, coverage or median"
 Place = tuple[str, int]  # a kind of table, and which of these
 
@@ -62,16 +60,8 @@ class Lines:
                 f"cannot read the claims in {file}", why, "name a file of text; see docs/claims.md"
             ) from error
 
-    def parsed(
-        self,
-        rules: Mapping[str, Mapping[str, Any]] | None = None,
-        terms: Mapping[str, Term] | None = None,
-    ) -> File:
-        """Return what they state; raises `UsageError` with the line.
-
-        Of a published text `rules` are the fields of claims by id that stand in Python, `terms`
-        what its expressions may use by name.
-        """
+    def parsed(self) -> File:
+        """Return what they state; raises `UsageError` with the line."""
         for number, line in enumerate(self.lines):
             others = [c for c in line if unicodedata.category(c)[0] == "C" and c != "\t"]
             for strange in others + _PICTURES.findall(line):
@@ -80,10 +70,7 @@ class Lines:
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
             content = tomllib.loads("\n".join(self.lines))
-            names = {**(terms or {}), **read_names(msgspec.convert(content, _Names).names)}
-            for claim in content["claim"] if rules else ():
-                claim.update((rules or {})[claim["id"]])
-            file = msgspec.convert(content, File, dec_hook=partial(_made, names))
+            file = msgspec.convert(content, File, dec_hook=_made)
         except (RecursionError, ValueError) as error:
             raise self._refused(error) from error
         if not file.claims and not file.requirements and file.document is None:
@@ -109,43 +96,43 @@ class Lines:
             if {"{", "}"} & {*getattr(printed, name)}:
                 raise UsageError(self.place(place, name), f"{name} holds a brace", "leave it out")
 
-    def check(self, file: File, run: ValueSource) -> None:
+    def check(
+        self, file: File, run: RunFolder, numbers: Callable[[list[Address]], Numbers]
+    ) -> None:
         """Raise `UsageError` for a rule on what the run cannot have, or on unlike things.
 
-        Rules that take more than `MOST_WORK` to judge, all together, are refused too.
+        `numbers` returns those of the run at some addresses.
         """
-        work = Work(MOST_WORK)
-        run = replace(run, cached={}, work=work)
         for place, stated in stated_in(file):
-            terms = {"rule": stated.rule.term}
-            published = fair = None
-            if isinstance(stated, Claim):
-                published = stated.published
-                fair = stated.fair
-            if fair is not None:
-                terms["fair"] = fair
-            for key, term in terms.items():
-                for address in term.addresses:
-                    if problem := _unknown(address, run):
-                        why, fix = problem
-                        raise UsageError(self.place(place, key), f"{address}: {why}", fix)
-            line = self.place(place, "rule")
+            rules = {"rule": stated.rule}
+            if isinstance(stated, OwnClaim) and stated.fair_rule:
+                rules["fair"] = stated.fair_rule
+            for key, rule in rules.items():
+                self._check_rule(rule, self.place(place, key), run, numbers)
+
+    def _check_rule(
+        self,
+        rule: Rule,
+        line: str,
+        run: RunFolder,
+        numbers: Callable[[list[Address]], Numbers],
+    ) -> None:
+        for address in rule.addresses:
             try:
-                for term in terms.values():
-                    decide(stated.rule, term, run)
-                if published is not None and isinstance(stated, Claim):
-                    table = ValueSource(run.points, given=published, work=work)
-                    decide(stated.rule, stated.own or stated.rule.term, table)
-            except RuleError as error:
-                raise UsageError(line, f"the rule: {error.why}", error.fix) from error
-            except LabError as error:
-                raise UsageError(line, f"the rule: {error}") from error
+                frame = numbers([address]).frames[address.study]
+                _check_address(address, frame, run)
+            except UsageError as error:
+                raise UsageError(line, f"{address}: {error.what}", error.fix) from error
+        try:
+            on_run(rule.bounds, rule.compared, numbers(rule.addresses))
+        except RuleError as error:
+            raise UsageError(line, f"the rule: {error.why}", error.fix) from error
+        except LabError as error:
+            raise UsageError(line, f"the rule: {error}") from error
 
     def _refused(self, error: BaseException) -> UsageError:
         """Return what an error of reading says, with the line."""
         match error:
-            case RuleError(why=why, fix=fix, name=name):
-                return UsageError(self.place(None, name), f"the name {name}: {why}", fix)
             case tomllib.TOMLDecodeError():
                 line = re.search(r"at line (\d+)", str(error))
                 place = f"{self.name}, line {line[1] if line else len(self.lines)}"
@@ -204,7 +191,7 @@ class Lines:
         return f"{self.name}, line {first + 1}"
 
 
-def stated_in(file: File) -> Iterator[tuple[Place, Claim | Requirement]]:
+def stated_in(file: File) -> Iterator[tuple[Place, OwnClaim | Requirement]]:
     """Yield a file's claims, then its requirements, each with its place."""
     for number, claim in enumerate(file.claims):
         yield ("claim", number), claim
@@ -212,48 +199,47 @@ def stated_in(file: File) -> Iterator[tuple[Place, Claim | Requirement]]:
         yield ("requirement", number), requirement
 
 
-def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
-    """Return a rule, an expression or amounts out of what stands for it; raises `RuleError`."""
-    if kind in (Rule, Term):
-        if isinstance(written, kind):  # of a text that states it in Python
-            return written
-        return read_rule(written, names) if kind is Rule else read_sum(written, names)
+def _made(kind: type, written: Any) -> Any:
+    """Return a rule or amounts out of what stands for it; raises `RuleError`."""
+    if kind is Rule:
+        if not isinstance(written, str):
+            raise TypeError(f"expected str, got {type(written).__name__}")
+        return Rule.read(written)
     amounts = kind()
     for name, value in dict(written).items():
         try:
-            amounts[_address(name) if kind is AmountTable else name] = printed = amount(str(value))
-            if kind is AmountTable and printed.value < 0 and printed.unit not in MAY_BE_BELOW_0:
-                raise RuleError(f"{value!r} is below 0", "no time, size or rate is")
+            amounts[name] = amount(str(value))
         except RuleError as error:
             error.name = name
             raise
     return amounts
 
 
-def _address(name: str) -> str:
-    address = Address.read(name)
-    if address is None:
-        raise RuleError(f"{name!r} is no address", "write study.op[factor=level].metric")
-    return str(address)
-
-
-def _unknown(address: Address, run: ValueSource) -> tuple[str, str] | None:
-    """Return why the run cannot have an address, and the nearest name; None when it may."""
-    try:
-        frame = run.frame(address)
-    except UsageError as error:
-        return f"no study {address.study!r}", error.fix
+def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> None:
+    """Raise `UsageError`, with the nearest name, for an address that the run cannot have."""
+    if frame.empty:
+        return
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
+    check_levels(run, address.study, frame, _levels(address, columns))
     # a run without these levels does not tell which ops and metrics they have
     if len(_of_levels(address, frame)):
         wanted += [(op, set(frame["op"])) for op in address.ops]
         if address.metric:
             wanted.append((address.metric, {*frame["metric"], *columns}))
     for name, possible in wanted:
-        if name not in possible and len(frame):
-            return f"there is no {name!r}", hint(name, sorted(possible))
-    return unknown_level(address, frame, run.words)
+        if name not in possible:
+            raise UsageError(f"there is no {name!r}", "", hint(name, sorted(possible)))
+
+
+def _levels(address: Address, columns: set[str]) -> dict[str, list[str]]:
+    """Return the words that an address names as levels; numbers are whatever was measured."""
+    named = {
+        name: [part.strip() for part in level.split("|")]
+        for name, level in address.levels
+        if name in columns and level not in (EVERY, *ENDS) and not KNOWN.search(level)
+    }
+    return {name: [part for part in parts if not part.isdecimal()] for name, parts in named.items()}
 
 
 def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:

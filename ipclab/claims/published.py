@@ -5,27 +5,27 @@ A derived number follows when values that round to the printed ones give one tha
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.claims.claim import SLACK
-from ipclab.claims.expression import Term
-from ipclab.claims.file import File
-from ipclab.claims.lines import Lines
-from ipclab.claims.values import Values, ValueSource
-from ipclab.frames.address import Address, Points
+from ipclab.claims.claim import Derivation, Text
+from ipclab.claims.numbers import Numbers
+from ipclab.claims.texts import file_io, multiplexer, payload, round_trip, shared_dict
+from ipclab.claims.verdicts import SLACK, in_unit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.prose.language import half_a_digit
 from ipclab.stats.quantity import Quantity, of
 
+# What each published text claims, by its study, in the order of the texts.
+TEXTS: Mapping[str, Text] = {
+    module.text.study: module.text
+    for module in (payload, shared_dict, multiplexer, round_trip, file_io)
+}
 NAMES = {
     "quantity": "metric",
     "value": "printed",
@@ -65,39 +65,20 @@ def called_in_text(label: str) -> str:
     return "" if _KEY.fullmatch(label) else _END.sub("", label)
 
 
-def texts(paths: Paths) -> dict[str, File]:
-    """Return what each published text claims, by its study, in the order of the texts."""
-    files = sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))
-    stated = [_read(file, file.stat().st_mtime_ns) for file in files]
-    return {text.study: text for text in stated}
-
-
-@cache
-def _read(file: Path, _changed: int) -> File:
-    """Return a text's words, and what its module in `ipclab.claims.texts` says of its claims."""
-    module = import_module(f"ipclab.claims.texts.{file.stem[4:]}")
-    stated = {}
-    for name, function in module.claim.items():
-        rules = {key: made for key, made in function()._asdict().items() if made is not None}
-        stated[name] = {"text": function.__doc__, **rules}
-    terms = {name.lower(): term for name, term in vars(module).items() if isinstance(term, Term)}
-    return Lines.read(file).parsed(stated, terms)
-
-
 def worded(paths: Paths, study: str) -> pd.DataFrame:
     """Return the text's numbers with a run's columns `op` and `metric`, for addresses.
 
-    What the text's file does not name otherwise keeps its name as metric of the op `text`.
+    What the text does not name otherwise keeps its name as metric of the op `text`.
     """
     printed = published(paths, study)
-    file = texts(paths)[study]
-    for name, levels in file.levels.items():
+    text = TEXTS[study]
+    for name, levels in text.levels.items():
         printed[name] = (
             printed[name]
             .map(lambda level, known=levels: known.get(str(level), level))
             .astype("Int64")
         )
-    named = printed["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}"))
+    named = printed["metric"].map(lambda name: text.printed.get(name, f"{OTHER}.{name}"))
     words = named.str.rpartition(".")
     ops = words[0]
     if "op" in printed:
@@ -105,14 +86,19 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
     return printed.assign(op=ops, metric=words[2], arm="published")
 
 
+def table_of(paths: Paths, study: str) -> Numbers:
+    """Return the text's own table, each number with the interval that rounds to it."""
+    return Numbers(study, {study: worded(paths, study)}, printed=True, value=rounded)
+
+
 def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rounded"]:
     """Return arithmetic that gives the widest interval that both intervals allow."""
 
     def joined(one: "Rounded", other: Any) -> "Rounded":
         second = of(other)
-        value = make(one.value, second.value)
+        plain = make(Quantity(one.value, one.unit), Quantity(second.value, second.unit))
         ends = [make(a, b) for a in one.ends for b in second.ends]
-        return Rounded(value, one.unit, min(ends), max(ends), kind="computed")
+        return Rounded(plain.value, plain.unit, min(ends), max(ends), kind="computed")
 
     return joined
 
@@ -140,7 +126,7 @@ def rounded(row: Any) -> Quantity:
 
 
 class Recomputed(NamedTuple):
-    """A derivation recomputed: the printed row, its number and what it should be, in its unit.
+    """A printed number recomputed: its row, what it states, and what it should be, in its unit.
 
     `by` is a msgid that says how it was computed.
     """
@@ -152,18 +138,37 @@ class Recomputed(NamedTuple):
     follows: bool
 
 
-def recompute(file: File, tables: Points) -> Iterator[Recomputed]:
-    """Yield a text's derivations recomputed; `LookupError` for a number not in its table."""
-    source = ValueSource(tables, tables, loose=True, value=rounded)
-    for derivation in file.derived:
-        address = Address.read(derivation.printed)
-        values = derivation.computed(source)
-        for axes, row in source.find(address) if address else ():
-            cells = values.cells if len(values.cells) == 1 else {axes: values.cells[axes]}
-            (computed,) = Values(cells, values.dimension).shown(row.unit)
-            stated = rounded(row)
-            follows = _follows(derivation.sense, stated, computed)
-            yield Recomputed(row, stated, computed, derivation.by, follows)
+def recompute(text: Text, table: Numbers) -> Iterator[Recomputed]:
+    """Yield a text's derived numbers recomputed on its table; `LookupError` for one not there.
+
+    A number that several derivations may give is yielded once, with one that gives it.
+    """
+    numbers: dict[Any, list[Recomputed]] = {}
+    rows = Numbers(table.study, table.frames, printed=True, value=lambda row: row)
+    for derivation in text.derived:
+        for number in _derived(derivation, rows, table):
+            key = (number.row.section, number.row.label, number.row.metric, number.row.printed)
+            numbers.setdefault((key, number.row.op, _place(number.row)), []).append(number)
+    for ways in numbers.values():
+        yield next((way for way in ways if way.follows), ways[0])
+
+
+def _place(row: Any) -> tuple[str, ...]:
+    return tuple(str(getattr(row, name, "")) for name in ("backend", "size_bytes", "entries"))
+
+
+def _derived(derivation: Derivation, rows: Numbers, table: Numbers) -> Iterator[Recomputed]:
+    """Yield what one derivation gives of each number that is printed."""
+    printed = derivation.printed(rows)
+    computed = derivation.computed(table)
+    several = isinstance(computed, pd.Series) and len(computed) > 1
+    each = printed.items() if isinstance(printed, pd.Series) else [(None, printed)]
+    for levels, row in each:
+        of_row = computed[levels] if several else computed
+        (should,) = in_unit(of_row, row.unit)
+        stated = rounded(row)
+        follows = _follows(derivation.sense, stated, should)
+        yield Recomputed(row, stated, should, derivation.by, follows)
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

@@ -1,13 +1,15 @@
 """Requirements in a reader's words: statistic, number of samples, evidence, verdict."""
 
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ipclab.claims import verdicts
-from ipclab.claims.audit import filled, in_language
+from ipclab.claims import wording
+from ipclab.claims.audit import figures_of, filled, in_language
 from ipclab.claims.claim import NOT_TESTABLE
-from ipclab.claims.computed import values_of
+from ipclab.claims.computed import numbers_at
 from ipclab.claims.requirement import (
     MAX,
     NOT_SHOWN,
@@ -79,7 +81,7 @@ def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
 
 def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
-    words = filled(lab, in_language(lab, requirement), requirement.values)
+    words = filled(lab, in_language(lab, requirement), figures_of(requirement))
     if requirement.source:
         said = N_("{words} ({section})")
         words = lab.say(said, words=words, section=requirement.source)
@@ -103,12 +105,13 @@ def _counted(lab: "ReportLab", found: Evidence) -> str:
 
 def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
-    run = values_of(lab)[1]
+    addresses = requirement.rule.addresses
+    run = numbers_at(lab.run, addresses)
+    found = replace(run, value=lambda row: row, looked_up={})
     rows = dict[tuple[str, str, str], Any]()
     try:
-        for address in requirement.rule.term.addresses:
-            for _, row in run.find(address) if not address.text else ():
-                rows[str(row.study), str(row.point), str(row.op)] = row
+        for row in chain.from_iterable(map(found.at, addresses)):
+            rows[str(row.study), str(row.point), str(row.op)] = row
     except MissingError:
         return Evidence(NOT_TESTABLE, why="unmeasured")
     if not rows:
@@ -131,17 +134,17 @@ def _statistic(lab: "ReportLab", requirement: Requirement) -> str:
         shares["coverage"] = Quantity(asked.share, "share")
         shares["confidence"] = Quantity(asked.confidence, "share")
     said = lab.say(STATISTICS[key], **shares)
-    return f"{said} {verdicts.bounds(lab, requirement.rule)}"
+    return f"{said} {wording.bounds(lab, requirement.rule.bounds)}"
 
 
 def _evidence(lab: "ReportLab", requirement: Requirement, found: Evidence) -> str:
     if found.value is None:
         return DASH
-    rule = requirement.rule
+    rule = requirement.rule.bounds
     if requirement.statistic in OF_SAMPLES:
-        largest = verdicts.with_interval(lab, found.value, (rule.low, rule.high))
+        largest = wording.with_interval(lab, found.value, (rule.low, rule.high))
         return lab.say(N_("largest sample: {value}"), value=largest)
-    return verdicts.with_interval(lab, found.value, (rule.low, rule.high))
+    return wording.with_interval(lab, found.value, (rule.low, rule.high))
 
 
 def _verdict(lab: "ReportLab", found: Evidence) -> str:

@@ -5,33 +5,40 @@ No number of samples shows a maximum, but one refutes it. What of a maximum can 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, isfinite
-from typing import Literal, NamedTuple
+from math import inf, isclose, isfinite
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from ipclab.claims import tolerance
-from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Amounts, Text, decide
-from ipclab.claims.expression import Term, looked_up
-from ipclab.claims.rules import Rule
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
+from ipclab.claims.comparison import Bounds, Rule
+from ipclab.claims.numbers import Compared, Numbers
 from ipclab.claims.tolerance import Coverage
-from ipclab.claims.values import ValueSource
+from ipclab.claims.verdicts import on_run
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
-from ipclab.prose.language import RuleError, placeholders
-from ipclab.prose.units import KINDS, PLAIN, UNITS
+from ipclab.prose.language import RuleError, amount
+from ipclab.prose.units import KINDS, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import UNRECORDED, Samples, Times
 from ipclab.store.samples import Measured
 
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
 VIOLATED, NOT_SHOWN = "violated", "not shown"
 OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide the others
 FEW, OPEN, BEYOND = tolerance.FEW, "open", "few-samples"
 NO_END, UNFIXED, BATCHES = "no-end", "unfixed", "batches"
+_UNIT = "|".join(
+    re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True) if not unit[0].isdigit()
+)
+_TYPED = re.compile(
+    rf"(?<![\w.{{:])\d+(?:\.\d+)?\s?(?:{_UNIT})(?![A-Za-z/])"
+)  # an amount in a text
 SEVERITY = {VIOLATED: 0, NOT_TESTABLE: 1, NOT_SHOWN: 2, HOLDS: 3}
 # Units as words have them, beside the written ones; a plain number is a bound where one of these follows.
 SPELLED = {
@@ -52,6 +59,10 @@ SPELLED = {
     ),
     PLAIN: ("%", "percent", "per cent", "퍼센트", "times", "x", "×", "배", "倍"),
 }
+
+
+class Amounts(dict[str, Quantity]):
+    """Amounts by name."""
 
 
 class Requirement(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,25 +99,7 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
             self._check_coverage()
         if self.statistic != MEDIAN:
             self._check_rule()
-        for name in self.bounds.keys() & self.figures.keys():
-            raise RuleError(
-                f"{name} is the rule's own", "call the figure something else", "figures"
-            )
-        self._check_words("text", self.text)
-        for words in self.translations.values():
-            self._check_words("translations", words)
-
-    @property
-    def bounds(self) -> dict[str, Quantity]:
-        """Return the rule's bounds by the names that the words have for them."""
-        ends = [end for end in dict.fromkeys(self.rule.written) if isfinite(end)]
-        names = ("low", "high") if ends[1:] else ("bound",)
-        return {name: Quantity(end, self.rule.unit) for name, end in zip(names, ends, strict=True)}
-
-    @property
-    def values(self) -> Mapping[str, Quantity]:
-        """Return what the words are filled with: the figures and the rule's bounds."""
-        return self.figures | self.bounds
+        self._check_text()
 
     @property
     def asked(self) -> Coverage | None:
@@ -115,14 +108,38 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def address(self) -> Address:
-        """Return the one address that the rule is of; only a median has none or several."""
-        return self.rule.term.addresses[0]
+        """Return the first address of the rule; only a median has two."""
+        return self.rule.addresses[0]
 
-    def term(self) -> Term:
+    def compared(self, run: Numbers) -> Compared:
         """Return what the frames decide it by: the rule's own, or the quantile of its address."""
         if self.statistic != TAIL:
-            return self.rule.term
-        return looked_up(replace(self.address, metric=TAIL))
+            return self.rule.compared(run)
+        return run.at(replace(self.address, metric=TAIL))
+
+    @property
+    def bounds(self) -> dict[str, Quantity]:
+        """Return the rule's bound as a figure of the text: `{bound}`, or `{low}` and `{high}`."""
+        low, high = self.rule.bounds.written
+        unit = self.rule.bounds.unit
+        if isfinite(low) and isfinite(high) and low != high:
+            return {"low": Quantity(low, unit), "high": Quantity(high, unit)}
+        return {"bound": Quantity(low if isfinite(low) else high, unit)}
+
+    def _check_text(self) -> None:
+        """Raise `RuleError` for a text whose amounts are of the bound's kind and other than it."""
+        written = [end for end in self.rule.bounds.written if isfinite(end)]
+        unit = self.rule.bounds.unit
+        for text in (self.text, *self.translations.values()):
+            said = {found[0]: amount(found[0]) for found in _TYPED.finditer(text)}
+            said |= {name: one for name, one in self.figures.items() if f"{{{name}" in text}
+            said = {name: one for name, one in said.items() if one.unit == unit}
+            if said and not any(
+                isclose(one.value, end) for one in said.values() for end in written
+            ):
+                why = f"the text says {', '.join(said)}, the rule {self.rule.bounds.text}"
+                fix = "write the bound once, in the rule, and {bound} in the text"
+                raise RuleError(why, fix, "text")
 
     def _check_words(self, key: str, words: str) -> None:
         """Raise `RuleError` for words with an amount of the bound's kind, and without the bound."""
@@ -155,10 +172,11 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_rule(self) -> None:
         rule = self.rule
-        if not rule.term.is_address or self.address.metric or self.address.text:
+        if not rule.is_address or self.address.metric:
             why = f"{self.statistic} is of samples, not of what is computed"
             raise RuleError(why, "compare one address of an operation, without a metric", "rule")
-        if rule.low > -inf or rule.unit != KINDS[1, 0].shown or rule.rounded:
+        bounds = rule.bounds
+        if bounds.low > -inf or bounds.unit != KINDS[1, 0].shown or bounds.rounded:
             why = f"{self.statistic} has one bound of time, exactly as it is written"
             raise RuleError(why, "write at_most 2 ms, or below 2 ms", "rule")
 
@@ -202,12 +220,12 @@ def judge_samples(
     )
 
 
-def judge_frames(requirement: Requirement, run: ValueSource) -> Evidence:
+def judge_frames(requirement: Requirement, run: Numbers) -> Evidence:
     """Return what the interval of the statistic shows; no samples are counted.
 
     How many samples lie beyond the bound says nothing of a median, nor of a ratio.
     """
-    found = decide(requirement.rule, requirement.term(), run)
+    found = on_run(requirement.rule.bounds, requirement.compared, run)
     verdict = {HOLDS: HOLDS, FAILS: VIOLATED}.get(found.word, NOT_SHOWN)
     why = ""
     if verdict == NOT_SHOWN:
@@ -218,16 +236,12 @@ def judge_frames(requirement: Requirement, run: ValueSource) -> Evidence:
 def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
     """Return what all operations of one point that were timed show: samples, and those beside."""
     launches = sorted(measured.launches, key=lambda launch: launch.order)
-    largest, beyond, counts = list[float](), list[int](), {op: 0, UNRECORDED + op: 0}
-    for launch in launches:
-        timed = [name for name in counts if name in launch.samples]
-        known = {name: summary(launch, name) for name in timed}
-        largest.append(max(known[name][MAX] for name in timed))
-        beyond.append(
-            sum(_beyond(launch.times(name), known[name][MAX], requirement.rule) for name in timed)
-        )
-        for name in timed:
-            counts[name] += int(known[name]["samples"])
+    of_launch = [summary(launch, op) for launch in launches]
+    largest = [known[MAX] for known in of_launch]
+    beyond = [
+        _beyond(launch.times(op), most, requirement.rule.bounds)
+        for launch, most in zip(launches, largest, strict=True)
+    ]
     found = Evidence(
         NOT_SHOWN,
         len(launches),
@@ -269,8 +283,8 @@ def _covered(
     return found._replace(verdict=HOLDS) if fixed else found._replace(why=UNFIXED)
 
 
-def _beyond(times: Samples | Times, largest: float, rule: Rule) -> int:
+def _beyond(times: Samples | Times, largest: float, bounds: Bounds) -> int:
     """Return how many samples of a launch violate the bound, at least, where not all were kept."""
-    kept = int(np.sum(times >= rule.high if rule.open else times > rule.high))
-    violated = largest >= rule.high if rule.open else largest > rule.high
+    kept = int(np.sum(times >= bounds.high if bounds.open else times > bounds.high))
+    violated = largest >= bounds.high if bounds.open else largest > bounds.high
     return max(kept, int(violated))

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.claims import published as texts
-from ipclab.claims.computed import kept_values
 from ipclab.claims.file import File
-from ipclab.claims.values import ValueSource
 from ipclab.errors import LabError
 from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
@@ -204,11 +202,6 @@ class ReportLab(Lab):
     def _found(self) -> dict[str, Quantity | None]:
         """What was looked up: a sentence asks whether its values are there, then for them."""
         return {}
-
-    @cached_property
-    def _sources(self) -> tuple[ValueSource, ValueSource]:
-        """Where claims look up values, each once: several tables judge the same ones."""
-        return kept_values(self)
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> ReportLab:

@@ -24,7 +24,6 @@ from ipclab.words.numbers import Formatter
 from tests.frames.test_ratios import DATA
 from tests.support.commands import ROOT
 from tests.support.questions import NOTEBOOKS, made_up, questions, unknown_names
-from tests.support.sentences import TABLE
 from tests.support.tellers import Plain
 
 MARGIN = 0.05
@@ -34,7 +33,6 @@ BOUNDED = [
     for stem, question in ASKED
     if question.bound
 ]
-RULED = {">": " above ", "<": " below "}
 
 
 def bound_of(question: ProseQuestion) -> float:
@@ -74,19 +72,6 @@ def test_an_interval_over_the_bound_decides_nothing(question: ProseQuestion) -> 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_questions_name_what_the_notebook_has(path: Path) -> None:
     assert list(unknown_names(path)) == []
-
-
-def test_a_sentence_asserts_the_side_that_its_mark_says() -> None:
-    wrong = []
-    for stem, question in ASKED:
-        for mark, side in ((">", judge.ABOVE), ("<", judge.BELOW)):
-            sentence = question.alternatives.get(side, "")
-            entry = next(
-                (asserts for begins, asserts in TABLE.items() if sentence.startswith(begins)), None
-            )
-            if entry and len(entry.rules) == 1 and RULED[mark] not in entry.rules[0]:
-                wrong.append(f"{stem}: {mark} {sentence}")
-    assert wrong == []
 
 
 SOURCE = """One. Then

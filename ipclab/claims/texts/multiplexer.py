@@ -1,228 +1,515 @@
-"""plugin.go multiplexer, final report, in Korean (seed 002): what each claim compares, and with which bounds.
+"""plugin.go multiplexer, final report, in Korean (seed 002): what it claims, and what it derives."""
 
-The words of the claims, and what else the text derives, are in `data/published/002_multiplexer.toml`.
-"""
+from typing import Any
 
-from ipclab.claims.expression import Term
-from ipclab.claims.told import (
-    Claims,
-    Stated,
-    above,
-    at,
-    at_least,
-    at_most,
-    below,
-    each,
-    exactly,
-    least,
+import pandas as pd
+
+from ipclab.claims.claim import Text
+from ipclab.claims.numbers import Compared, Level, Numbers, Values, listed, only
+from ipclab.stats.quantity import Quantity, of
+from ipclab.words.catalogue import N_
+
+SMALL, LARGE, LARGEST = 1024, 65536, 1048576
+SIZES = [SMALL, LARGE, LARGEST]
+MEDIA = ["pipe", "unix"]
+NODES = ("original", "optimized", "hybrid")
+BYTES = "bytes_allocated"
+text = Text(
+    "002",
+    "multiplexer",
+    N_("plugin.go multiplexer, final report, in Korean"),
+    "ko",
+    printed={"mean": "write.mean", "bytes": f"write.{BYTES}", "allocations": "write.allocations"},
 )
-
-claim = Claims()
-
-
-def writes(backend: str, size: int, metric: str = "") -> Term:
-    """Return a write of `size` bytes by the published method."""
-    return at(f"multiplexer.write[arm=published,backend={backend},size_bytes={size}]", metric)
+BOTH_ENDS = N_("both ends, between two processes over a pipe and a Unix socket")
+BYTES_OF_BOTH = N_("the bytes of both ends, over a pipe and a Unix socket")
+FROM_CODE = N_("needs the text's code, not a run: nothing of it is measured")
+NOT_BEST = N_("its table names Optimized, not Hybrid, as the best of the largest message")
 
 
-def both_ends(backend: str, size: int, medium: str, metric: str = "") -> Term:
-    """Return a message of `size` bytes from one process to another."""
-    levels = f"arm=main,backend={backend},size_bytes={size},medium={medium},placement=cross"
-    return at(f"multiplexer.end-to-end[{levels}]", metric)
+def writes(run: Numbers, backend: str, size: int, metric: str = "mean") -> Quantity:
+    """Return a write of `size` bytes by the published method: the mean of its operations."""
+    return run.one("write", metric, arm="published", backend=backend, size_bytes=size)
 
 
-SMALL = writes("hybrid", 1024) / writes("original", 1024)
-LARGE = writes("hybrid", 65536) / writes("original", 65536)
-LARGEST = writes("hybrid", 1048576) / writes("original", 1048576)
-BOTH_SMALL = both_ends("hybrid", 1024, "pipe|unix", "bytes_allocated") / both_ends(
-    "original", 1024, "pipe|unix", "bytes_allocated"
+def gain(run: Numbers, size: int, metric: str = "mean") -> Quantity:
+    """Return a write by Hybrid over one by Original."""
+    return writes(run, "hybrid", size, metric) / writes(run, "original", size, metric)
+
+
+def both_ends(run: Numbers, backend: str, size: int, metric: str = "") -> Values:
+    """Return a message of `size` bytes from one process to another, by medium."""
+    levels: dict[str, Level] = {"medium": MEDIA, "size_bytes": size, "placement": "cross"}
+    return run.each("end-to-end", metric, arm="main", backend=backend, **levels)
+
+
+def gain_of_both(run: Numbers, size: int, metric: str = "") -> Values:
+    """Return both ends of Hybrid over those of Original."""
+    return both_ends(run, "hybrid", size, metric) / both_ends(run, "original", size, metric)
+
+
+def best(run: Numbers, node: str, size: int) -> list[Quantity]:
+    """Return a write by one node over that of each other."""
+    others = (other for other in NODES if other != node)
+    return [writes(run, node, size) / writes(run, other, size) for other in others]
+
+
+def best_of_both(run: Numbers, node: str, size: int) -> Values:
+    """Return both ends of one node over those of each other."""
+    others = [other for other in NODES if other != node]
+    here = both_ends(run, node, size)
+    return pd.concat([here / both_ends(run, other, size) for other in others])
+
+
+@text.claim(
+    "2.1",
+    "핵심 성과 요약",
+    "above 1",
+    N_("At {size:KiB,int} Hybrid is slower than Original (by {slower:pct} in the text)."),
+    figures={"size": "1 KiB", "slower": "9.1 %"},
 )
-BOTH_LARGE = both_ends("hybrid", 65536, "pipe|unix", "bytes_allocated") / both_ends(
-    "original", 65536, "pipe|unix", "bytes_allocated"
-)
-BOTH_LARGEST = both_ends("hybrid", 1048576, "pipe|unix", "bytes_allocated") / both_ends(
-    "original", 1048576, "pipe|unix", "bytes_allocated"
-)
-
-
-@claim("2.1")
-def small_messages_are_slower() -> Stated:
+def small_messages_are_slower(run: Numbers) -> Compared:
     """소형 메시지 (1KB): Hybrid 노드에서 9.1% 성능 저하"""
-    return Stated(
-        above(SMALL, "1"),
-        fair=each(
-            both_ends("hybrid", 1024, "pipe|unix") / both_ends("original", 1024, "pipe|unix")
-        ),
-    )
+    return gain(run, SMALL)
 
 
-@claim("2.2")
-def medium_messages_are_faster() -> Stated:
+@small_messages_are_slower.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, SMALL)
+
+
+@text.claim(
+    "2.2",
+    "핵심 성과 요약",
+    "at_most 0.907 rounded",
+    N_("At {size:KiB,int} Hybrid takes {gain:pct} less time than Original."),
+    figures={"size": "64 KiB", "gain": "9.3 %"},
+)
+def medium_messages_are_faster(run: Numbers) -> Compared:
     """중형 메시지 (64KB): Hybrid 노드에서 9.3% 성능 향상"""
-    return Stated(
-        at_most(LARGE, "0.907", rounded=True),
-        fair=each(
-            both_ends("hybrid", 65536, "pipe|unix") / both_ends("original", 65536, "pipe|unix")
-        ),
-    )
+    return gain(run, LARGE)
 
 
-@claim("2.3")
-def large_messages_are_faster() -> Stated:
+@medium_messages_are_faster.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, LARGE)
+
+
+@text.claim(
+    "2.3",
+    "핵심 성과 요약",
+    "at_most 0.608 rounded",
+    N_("At {size:MiB,int} Hybrid takes {gain:pct} less time than Original."),
+    figures={"size": "1 MiB", "gain": "39.2 %"},
+)
+def large_messages_are_faster(run: Numbers) -> Compared:
     """대형 메시지 (1MB): Hybrid 노드에서 39.2% 성능 향상"""
-    return Stated(
-        at_most(LARGEST, "0.608", rounded=True),
-        fair=each(
-            both_ends("hybrid", 1048576, "pipe|unix") / both_ends("original", 1048576, "pipe|unix")
-        ),
-    )
+    return gain(run, LARGEST)
 
 
-@claim("2.4")
-def small_messages_allocate_as_much() -> Stated:
+@large_messages_are_faster.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, LARGEST)
+
+
+@text.claim(
+    "2.4",
+    "메모리 사용량 분석",
+    "exactly 1.00 rounded",
+    N_("At {size:KiB,int} Hybrid allocates as many bytes as Original."),
+    figures={"size": "1 KiB"},
+)
+def small_messages_allocate_as_much(run: Numbers) -> Compared:
     """1KB: 48 B, 48 B, 0%"""
-    return Stated(
-        exactly(
-            writes("hybrid", 1024, "bytes_allocated") / writes("original", 1024, "bytes_allocated"),
-            "1.00",
-            rounded=True,
-        ),
-        fair=each(BOTH_SMALL),
-    )
+    return gain(run, SMALL, BYTES)
 
 
-@claim("2.4b")
-def medium_messages_allocate_less() -> Stated:
+@small_messages_allocate_as_much.fairly(BYTES_OF_BOTH)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, SMALL, BYTES)
+
+
+@text.claim(
+    "2.4b",
+    "메모리 사용량 분석",
+    "at_most 0.41 rounded",
+    N_("At {size:KiB,int} Hybrid allocates at least {gain:pct,int} fewer bytes than Original."),
+    figures={"size": "64 KiB", "gain": "59 %"},
+)
+def medium_messages_allocate_less(run: Numbers) -> Compared:
     """64KB: 1056 B, 432 B, 59%"""
-    return Stated(
-        at_most(
-            writes("hybrid", 65536, "bytes_allocated")
-            / writes("original", 65536, "bytes_allocated"),
-            "0.41",
-            rounded=True,
-        ),
-        fair=each(BOTH_LARGE),
-    )
+    return gain(run, LARGE, BYTES)
 
 
-@claim("2.4c")
-def large_messages_allocate_less() -> Stated:
+@medium_messages_allocate_less.fairly(BYTES_OF_BOTH)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, LARGE, BYTES)
+
+
+@text.claim(
+    "2.4c",
+    "메모리 사용량 분석",
+    "at_most 0.10 rounded",
+    N_("At {size:MiB,int} Hybrid allocates at least {gain:pct,int} fewer bytes than Original."),
+    figures={"size": "1 MiB", "gain": "90 %"},
+)
+def large_messages_allocate_less(run: Numbers) -> Compared:
     """1MB: 16506 B, 1639 B, 90%"""
-    return Stated(
-        at_most(
-            writes("hybrid", 1048576, "bytes_allocated")
-            / writes("original", 1048576, "bytes_allocated"),
-            "0.10",
-            rounded=True,
-        ),
-        fair=each(BOTH_LARGEST),
-    )
+    return gain(run, LARGEST, BYTES)
 
 
-@claim("2.5")
-def fewer_allocations() -> Stated:
+@large_messages_allocate_less.fairly(BYTES_OF_BOTH)
+def _(run: Numbers) -> Compared:
+    return gain_of_both(run, LARGEST, BYTES)
+
+
+@text.claim(
+    "2.5",
+    "핵심 성과 요약",
+    "exactly 1",
+    N_(
+        "At {size:MiB,int} Original allocates {many:int} times and Hybrid {few:int} times,"
+        " {less:pct}"
+        " fewer (counted over stated, both)."
+    ),
+    figures={"size": "1 MiB", "many": 1026, "few": 66, "less": "93.6 %"},
+)
+def fewer_allocations(run: Numbers) -> Compared:
     """대형 메시지에서 93.6% 할당 횟수 감소"""
-    return Stated(
-        exactly(
-            each(
-                writes("original", 1048576, "allocations") / 1026,
-                writes("hybrid", 1048576, "allocations") / 66,
-            ),
-            "1",
-        )
-    )
+    stated = {"original": 1026, "hybrid": 66}
+    counted = {node: writes(run, node, LARGEST, "allocations") for node in stated}
+    return listed([counted[node] / stated[node] for node in stated])
 
 
-@claim("2.6")
-def the_best_of_each_size() -> Stated:
+@text.claim(
+    "2.6",
+    "벤치마크 결과",
+    "below 1",
+    N_(
+        "Original is the fastest at {small:KiB,int}, Hybrid at {large:KiB,int}, Optimized at"
+        " {largest:MiB,int} (its time over that of each other)."
+    ),
+    figures={"small": "1 KiB", "large": "64 KiB", "largest": "1 MiB"},
+)
+def the_best_of_each_size(run: Numbers) -> Compared:
     """최적 선택: 1KB Original, 64KB Hybrid, 1MB Optimized"""
-    return Stated(
-        below(
-            each(
-                writes("original", 1024) / least(writes("optimized|hybrid", 1024)),
-                writes("hybrid", 65536) / least(writes("original|optimized", 65536)),
-                writes("optimized", 1048576) / least(writes("original|hybrid", 1048576)),
-            ),
-            "1",
-        ),
-        fair=each(
-            both_ends("original", 1024, "pipe")
-            / least(both_ends("optimized|hybrid", 1024, "pipe")),
-            both_ends("original", 1024, "unix")
-            / least(both_ends("optimized|hybrid", 1024, "unix")),
-            both_ends("hybrid", 65536, "pipe")
-            / least(both_ends("original|optimized", 65536, "pipe")),
-            both_ends("hybrid", 65536, "unix")
-            / least(both_ends("original|optimized", 65536, "unix")),
-            both_ends("optimized", 1048576, "pipe")
-            / least(both_ends("original|hybrid", 1048576, "pipe")),
-            both_ends("optimized", 1048576, "unix")
-            / least(both_ends("original|hybrid", 1048576, "unix")),
-        ),
+    fastest = (("original", SMALL), ("hybrid", LARGE), ("optimized", LARGEST))
+    return listed([one for node, size in fastest for one in best(run, node, size)])
+
+
+@the_best_of_each_size.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    fastest = (("original", SMALL), ("hybrid", LARGE), ("optimized", LARGEST))
+    return pd.concat([best_of_both(run, node, size) for node, size in fastest])
+
+
+def pooled(run: Numbers, op: str | list[str], chunk: int = 1024) -> Values:
+    """Return the bytes that a pool allocates over those without one."""
+    pool, none = (
+        run.each(op, BYTES, arm="factorial", pool=pool, chunk=chunk) for pool in ("yes", "no")
     )
+    return pool / none
 
 
-@claim("2.7")
-def the_pool_saves_memory() -> Stated:
+@text.claim(
+    "2.7",
+    "기술적 인사이트",
+    "below 1",
+    N_(
+        "The pool saves the memory: with chunks of {chunk:KiB,int} it allocates fewer bytes than"
+        " without a pool."
+    ),
+    figures={"chunk": "1 KiB"},
+    unstated=N_("the text does not vary pool and chunk size apart"),
+    arm="factorial",
+)
+def the_pool_saves_memory(run: Numbers) -> Compared:
     """버퍼 풀링: 큰 메시지에서 90% 메모리 절약"""
-    return Stated(
-        below(
-            at("multiplexer.write[arm=factorial,pool=yes,chunk=1024].bytes_allocated")
-            / at("multiplexer.write[arm=factorial,pool=no,chunk=1024].bytes_allocated"),
-            "1",
-        ),
-        fair=each(
-            at("multiplexer.write|end-to-end[arm=factorial,pool=yes,chunk=1024].bytes_allocated")
-            / at("multiplexer.write|end-to-end[arm=factorial,pool=no,chunk=1024].bytes_allocated")
-        ),
+    return pooled(run, "write")
+
+
+@the_pool_saves_memory.fairly(N_("writing, and both ends over a pipe"))
+def _(run: Numbers) -> Compared:
+    return pooled(run, ["write", "end-to-end"])
+
+
+def same_code(run: Numbers) -> Quantity:
+    """Return by what share the same code takes longer under another name."""
+    again, direct = (
+        run.one("write", "mean", arm="published", backend=name)
+        for name in ("direct-again", "direct")
     )
+    return (again / direct - 1).as_unit("share")
 
 
-@claim("2.8")
-def calling_indirectly_costs() -> Stated:
+@text.claim(
+    "2.8",
+    "기술적 인사이트",
+    "at_least 9.3 % rounded",
+    N_(
+        "Calling through another function costs at least {cost:pct}; the two functions compared"
+        " are the same code."
+    ),
+    figures={"cost": "9.3 %"},
+)
+def calling_indirectly_costs(run: Numbers) -> Compared:
     """함수 간접화: 6.45ns (9.3% 오버헤드) - 주요 병목"""
-    return Stated(
-        at_least(
-            at("multiplexer.write[arm=published,backend=direct-again]")
-            / at("multiplexer.write[arm=published,backend=direct]")
-            - 1,
-            "9.3 %",
-            rounded=True,
-        ),
-        own=at("multiplexer.text[].indirection"),
-    )
+    return same_code(run)
 
 
-@claim("2.9")
-def both_ends_save_memory() -> Stated:
+@calling_indirectly_costs.on_its_table
+def _(table: Numbers) -> Compared:
+    return table.one("text", "indirection")
+
+
+@text.claim(
+    "2.9",
+    "결론",
+    "below 1",
+    N_("Hybrid saves memory on both ends together at {large:KiB,int} and {largest:MiB,int}."),
+    figures={"large": "64 KiB", "largest": "1 MiB"},
+    unstated=N_("the text measures the writing end only"),
+    arm="main",
+)
+def both_ends_save_memory(run: Numbers) -> Compared:
     """90%의 메모리 절약을 실현했습니다"""
-    return Stated(below(each(BOTH_LARGE, BOTH_LARGEST), "1"))
+    return pd.concat([gain_of_both(run, size, BYTES) for size in (LARGE, LARGEST)])
 
 
-@claim("2.10")
-def the_threshold() -> Stated:
+@text.claim(
+    "2.10",
+    "기술적 인사이트",
+    "exactly 8 KiB",
+    N_("The fast path is taken up to {size:KiB,int}; the constant of the published code decides."),
+    figures={"size": "8 KiB"},
+    from_code=True,
+    untestable=FROM_CODE,
+)
+def the_threshold(table: Numbers) -> Compared:
     """8KB 임계값 기반 동적 경로 선택"""
-    return Stated(exactly(at("multiplexer.text[].threshold_code"), "8 KiB"))
+    return table.one("text", "threshold_code")
 
 
-@claim("2.11")
-def no_method_is_renamed() -> Stated:
+@text.claim(
+    "2.11",
+    "결론",
+    "exactly 0",
+    N_(
+        "No method that sends or receives messages has another name in Hybrid than in Original"
+        " (how many have)."
+    ),
+    from_code=True,
+    untestable=FROM_CODE,
+)
+def no_method_is_renamed(table: Numbers) -> Compared:
     """제로 API 변경으로 호환성을 유지했습니다"""
-    return Stated(exactly(at("multiplexer.text[].api_renamed"), "0"))
+    return table.one("text", "api_renamed")
 
 
-@claim("2.12")
-def the_check_costs_nothing() -> Stated:
+@text.claim(
+    "2.12",
+    "기술적 인사이트",
+    "at_most 0.9 % rounded",
+    N_(
+        "The threshold check costs almost nothing: at most {most:pct} of a write of {size:KiB,int}."
+    ),
+    figures={"most": "0.9 %", "size": "1 KiB"},
+    arm="check",
+)
+def the_check_costs_nothing(run: Numbers) -> Compared:
     """임계값 체크: 0.63ns (0.9% 오버헤드) - 거의 무료"""
-    return Stated(
-        at_most(
-            (
-                at("multiplexer.call[arm=check,backend=checked,size_bytes=1024]")
-                - at("multiplexer.call[arm=check,backend=direct,size_bytes=1024]")
-            )
-            / writes("original", 1024),
-            "0.9 %",
-            rounded=True,
-        ),
-        own=at("multiplexer.text[].threshold_check"),
+    checked, direct = (
+        run.one("call", "mean", arm="check", backend=name, size_bytes=SMALL)
+        for name in ("checked", "direct")
     )
+    return ((checked - direct) / writes(run, "original", SMALL)).as_unit("share")
+
+
+@the_check_costs_nothing.on_its_table
+def _(table: Numbers) -> Compared:
+    return table.one("text", "threshold_check")
+
+
+@text.claim(
+    "2.13",
+    "워크로드별 권장사항",
+    "below 1",
+    N_(
+        "The text advises Hybrid for files from {large:KiB,int} on: it is the fastest there, at"
+        " {large:KiB,int} and {largest:MiB,int}."
+    ),
+    figures={"large": "64 KiB", "largest": "1 MiB"},
+    concedes=NOT_BEST,
+)
+def hybrid_is_for_files(run: Numbers) -> Compared:
+    """파일 전송 (64KB+) 권장: Hybrid 노드"""
+    each = [one for size in (LARGE, LARGEST) for one in best(run, "hybrid", size)]
+    return listed(each)
+
+
+@hybrid_is_for_files.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    return pd.concat([best_of_both(run, "hybrid", size) for size in (LARGE, LARGEST)])
+
+
+@text.claim(
+    "2.14",
+    "워크로드별 권장사항",
+    "below 1",
+    N_("The text advises Original for small messages: it is the fastest at {size:KiB,int}."),
+    figures={"size": "1 KiB"},
+)
+def original_is_for_small_messages(run: Numbers) -> Compared:
+    """IoT/센서 데이터 (< 1KB) 권장: Original 노드"""
+    return listed(best(run, "original", SMALL))
+
+
+@original_is_for_small_messages.fairly(BOTH_ENDS)
+def _(run: Numbers) -> Compared:
+    return best_of_both(run, "original", SMALL)
+
+
+# What the text derives from its own numbers.
+
+SAVED = N_("the time saved over the time before")
+ADDED = N_("the time added over the time before")
+PART = N_("the time of the part over the time of the whole")
+
+
+def saved(table: Numbers, sizes: list[int], metric: str = "mean") -> Values:
+    """Return by what share Hybrid needs less than Original."""
+    levels: dict[str, Level] = {"size_bytes": sizes}
+    hybrid, original = (
+        table.each("write", metric, backend=node, **levels) for node in ("hybrid", "original")
+    )
+    return 1 - hybrid / original
+
+
+def said(name: str, **levels: Level) -> Any:
+    """Return the function that looks up what the text prints."""
+    return lambda table: table.each("text", name, **levels)
+
+
+def part(name: str) -> Any:
+    """Return the function of a part's time over that of the fast path."""
+    return lambda table: table.one("text", f"{name}_time") / table.one("text", "fast_path")
+
+
+text.derive(
+    SAVED, said("faster", size_bytes=[LARGE, LARGEST]), lambda table: saved(table, [LARGE, LARGEST])
+)
+text.derive(SAVED, said("faster_rounded"), lambda table: saved(table, [LARGEST]))
+for slower in ("slower", "slower_rounded"):
+    text.derive(ADDED, said(slower), lambda table: gain(table, SMALL) - 1)
+text.derive(
+    N_("the bytes saved over the bytes before"),
+    said("memory_saved", size_bytes=SIZES),
+    lambda table: saved(table, SIZES, BYTES),
+)
+text.derive(
+    N_("the bytes saved over the bytes before"),
+    said("memory_saved", section="기술적 인사이트"),
+    lambda table: saved(table, [LARGEST], BYTES),
+)
+text.derive(
+    N_("the allocations saved over the allocations before"),
+    said("allocations_saved"),
+    lambda table: saved(table, [LARGEST], "allocations"),
+)
+text.derive(
+    N_("the frames of longer chunks over those of shorter ones, one allocation a frame, no pool"),
+    said("allocations_saved"),
+    lambda _: of(1 - (2**20 / 2**14 + 2) / (2**20 / 2**10 + 2)),
+)
+for name in ("indirection", "threshold_check"):
+    text.derive(PART, said(name), part(name))
+text.derive(
+    N_("the whole slow-down less the other part"),
+    said("indirection"),
+    lambda table: table.one("text", "slower") - table.one("text", "threshold_check"),
+)
+
+# Sentences that can stand in place of claims.
+
+
+def over_a_pipe(run: Numbers, metric: str) -> Quantity:
+    """Return the largest message by Hybrid over that by Original, over a pipe."""
+    found: Quantity = gain_of_both(run, LARGEST, metric)["pipe"]
+    return found
+
+
+def chunked(run: Numbers) -> Quantity:
+    """Return the bytes that longer chunks allocate over those of shorter ones, without a pool."""
+    long, short = (
+        run.one("write", BYTES, arm="factorial", pool="no", chunk=chunk) for chunk in (16384, 1024)
+    )
+    return long / short
+
+
+def size_of(count: int) -> Quantity:
+    """Return so many bytes."""
+    return of(count).as_unit("B")
+
+
+text.correct(
+    *("2.3", "2.9"),
+    here=N_(
+        "Over a pipe between two processes Hybrid takes {time:x,interval} as long as Original at"
+        " {size} and allocates {bytes:x,interval} as many bytes."
+    ),
+    here_values=lambda run: {
+        "time": over_a_pipe(run, ""),
+        "size": size_of(LARGEST),
+        "bytes": over_a_pipe(run, BYTES),
+    },
+)
+text.correct(
+    "2.7",
+    own=N_(
+        "Of {many} allocations {few} remain, which chunks of {long} in place of {short} give"
+        " without a pool."
+    ),
+    own_values=lambda table: {
+        "many": writes(table, "original", LARGEST, "allocations"),
+        "few": writes(table, "hybrid", LARGEST, "allocations"),
+        "long": size_of(16384),
+        "short": size_of(1024),
+    },
+    here=N_(
+        "At the writing end longer chunks alone allocate {chunk:x,interval} as many bytes; a"
+        " pool alone allocates {pool:x,interval} as many."
+    ),
+    here_values=lambda run: {"chunk": chunked(run), "pool": only(pooled(run, "write"))},
+)
+text.correct(
+    "2.8",
+    own=N_(
+        "Hybrid takes {slower:pct} longer than Original at {size}; the two functions said to differ"
+        " by {share:pct} are the same code."
+    ),
+    own_values=lambda table: {
+        "slower": gain(table, SMALL) - 1,
+        "size": size_of(SMALL),
+        "share": table.one("text", "indirection"),
+    },
+    here=N_("The same code under two names differs by {share:pct,interval}."),
+    here_values=lambda run: {"share": same_code(run)},
+)
+text.correct(
+    "2.10",
+    own=N_("The fast path is taken up to {threshold:KiB,int}."),
+    own_values=lambda table: {"threshold": table.one("text", "threshold_code")},
+)
+text.correct(
+    "2.11",
+    own=N_("Of the methods that send and receive messages, {renamed} have another name in Hybrid."),
+    own_values=lambda table: {"renamed": table.one("text", "api_renamed")},
+)
+text.correct(
+    "2.13",
+    own=N_("At {size:MiB,int} Hybrid takes {slower:pct} longer than Optimized."),
+    own_values=lambda table: {
+        "size": size_of(LARGEST),
+        "slower": writes(table, "hybrid", LARGEST) / writes(table, "optimized", LARGEST) - 1,
+    },
+)

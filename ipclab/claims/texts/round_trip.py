@@ -1,135 +1,248 @@
-"""shm-rpc-bridge, transport benchmark, in English (seed 003): what each claim compares, and with which bounds.
+"""shm-rpc-bridge, transport benchmark, in English (seed 003): what it claims, and what it derives."""
 
-The words of the claims, and what else the text derives, are in `data/published/003_round_trip.toml`.
-"""
+from typing import Any
 
-from ipclab.claims.told import (
-    Claims,
-    Stated,
-    above,
-    at,
-    at_least,
-    at_most,
-    between,
-    count,
-    each,
-    exactly,
+from ipclab.claims.claim import Text
+from ipclab.claims.extremes import least, matched, most
+from ipclab.claims.numbers import ALL, Compared, Level, Numbers, Values, listed, only
+from ipclab.frames.address import MissingError
+from ipclab.stats.quantity import Quantity, of
+from ipclab.words.catalogue import N_
+
+SIZES = [100, 10000, 500000, 2000000]
+SHARED, ZMQ = "shm-rpc-bridge", "zmq-ipc"
+OURS = "posix-shm"  # by the fair method
+text = Text(
+    "003",
+    "round_trip",
+    N_("shm-rpc-bridge, transport benchmark, in English"),
+    "en",
+    printed={"mean": "round-trip.mean", "total": "launch.total_ns"},
 )
-
-claim = Claims()
-
-
-SLOWER = at(
-    "round_trip.round-trip[arm=published,backend=zmq-ipc,placement=cross,"
-    "size_bytes=100|10000|500000|2000000]"
-) / at(
-    "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-    "size_bytes=100|10000|500000|2000000]"
-)
-FAIRLY_SLOWER = at(
-    "round_trip.round-trip[arm=main,backend=zmq-ipc,placement=same|cross,"
-    "size_bytes=100|10000|500000|2000000]"
-) / at(
-    "round_trip.round-trip[arm=main,backend=posix-shm,placement=same|cross,"
-    "size_bytes=100|10000|500000|2000000]"
+PLACED = N_(
+    "every placement that was measured, medians of interleaved launches, messages numbered and a"
+    " share compared whole"
 )
 
 
-@claim("3.1")
-def shared_memory_is_faster() -> Stated:
+def trips(run: Numbers, backend: str, sizes: list[int]) -> Values:
+    """Return mean round trips by the published program, on the CPUs that the kernel chooses.
+
+    The text pins nothing; where the run did not measure all sizes so, they are those of two CPUs.
+    """
+    levels: dict[str, Level] = {"backend": backend, "size_bytes": sizes}
+    try:
+        return run.each("round-trip", "mean", arm="published", placement="free", **levels)
+    except MissingError:
+        return run.each("round-trip", "mean", arm="published", placement="cross", **levels)
+
+
+def slower(run: Numbers) -> Values:
+    """Return a round trip through ZeroMQ over one through shared memory, at each size."""
+    return listed(
+        only(trips(run, ZMQ, [size])) / only(trips(run, SHARED, [size])) for size in SIZES
+    )
+
+
+def placed(run: Numbers, backend: str, size: Level) -> Values:
+    """Return median round trips of ours in every placement that was measured."""
+    levels: dict[str, Level] = {"backend": backend, "placement": ALL, "size_bytes": size}
+    return run.each("round-trip", arm="main", **levels)
+
+
+def slower_placed(run: Numbers) -> Values:
+    """Return a round trip through ZeroMQ over one through ours, at each size and placement."""
+    return matched(placed(run, ZMQ, SIZES), placed(run, OURS, SIZES))
+
+
+def grown(run: Numbers, large: int, small: int) -> Values:
+    """Return a larger message of ours over a smaller one, in every placement of both."""
+    return matched(placed(run, OURS, large), placed(run, OURS, small))
+
+
+@text.claim(
+    "3.1",
+    "Example Results",
+    "above 1",
+    N_("Shared memory is faster than ZeroMQ at every size."),
+)
+def shared_memory_is_faster(run: Numbers) -> Compared:
     """SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call (241.7% slower)"""
-    return Stated(above(each(SLOWER), "1"), fair=each(FAIRLY_SLOWER))
+    return slower(run)
 
 
-@claim("3.2")
-def zeromq_takes_so_much_longer() -> Stated:
+@shared_memory_is_faster.fairly(PLACED)
+def _(run: Numbers) -> Compared:
+    return slower_placed(run)
+
+
+@text.claim(
+    "3.2",
+    "Example Results",
+    "between 3.075 and 3.981 rounded",
+    N_("ZeroMQ takes {low:pct} to {high:pct} longer than shared memory at every size."),
+    figures={"low": "207.5 %", "high": "298.1 %"},
+)
+def zeromq_takes_so_much_longer(run: Numbers) -> Compared:
     """241.7% slower, 207.5% slower, 298.1% slower, 227.3% slower"""
-    return Stated(between(each(SLOWER), "3.075", "3.981", rounded=True), fair=each(FAIRLY_SLOWER))
+    return slower(run)
 
 
-@claim("3.3")
-def a_round_trip_takes_so_long() -> Stated:
+@zeromq_takes_so_much_longer.fairly(PLACED)
+def _(run: Numbers) -> Compared:
+    return slower_placed(run)
+
+
+@text.claim(
+    "3.3",
+    "Example Results",
+    "exactly 80.68 us rounded",
+    N_("A round trip of {size} through shared memory takes {time:us}."),
+    figures={"size": "100 B", "time": "80.68 us"},
+    untestable=N_("needs the machine of the text, which it does not name"),
+)
+def a_round_trip_takes_so_long(run: Numbers) -> Compared:
     """SHM POSIX: 80.68 μs/call"""
-    return Stated(
-        exactly(
-            at(
-                "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                "size_bytes=100]"
-            ),
-            "80.68 us",
-            rounded=True,
-        )
-    )
+    return trips(run, SHARED, [100])
 
 
-@claim("3.4")
-def small_growth_with_size() -> Stated:
+@text.claim(
+    "3.4",
+    "Example Results",
+    "at_most 1.25",
+    N_(
+        "From {small} to {medium} a round trip through shared memory grows by at most"
+        " {high:pct,int}."
+    ),
+    figures={"small": "100 B", "medium": "10000 B", "high": "25 %"},
+)
+def small_growth_with_size(run: Numbers) -> Compared:
     """SHM POSIX: 80.68 μs/call, SHM POSIX: 91.58 μs/call"""
-    return Stated(
-        at_most(
-            at(
-                "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                "size_bytes=10000]"
-            )
-            / at(
-                "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                "size_bytes=100]"
-            ),
-            "1.25",
-        ),
-        fair=each(
-            at(
-                "round_trip.round-trip[arm=main,backend=posix-shm,placement=same|cross,"
-                "size_bytes=10000]"
-            )
-            / at(
-                "round_trip.round-trip[arm=main,backend=posix-shm,placement=same|cross,"
-                "size_bytes=100]"
-            )
-        ),
-    )
+    means = trips(run, SHARED, [100, 10000])
+    return means[10000] / means[100]
 
 
-@claim("3.5")
-def growth_of_the_largest() -> Stated:
+@small_growth_with_size.fairly(PLACED)
+def _(run: Numbers) -> Compared:
+    return grown(run, 10000, 100)
+
+
+@text.claim(
+    "3.5",
+    "Example Results",
+    "between 3.2 and 5",
+    N_(
+        "From {large} to {largest} a round trip through shared memory grows to between {low:x}"
+        " and {high:x}."
+    ),
+    figures={"large": "500000 B", "largest": "2 MB", "low": 3.2, "high": 5},
+)
+def growth_of_the_largest(run: Numbers) -> Compared:
     """SHM POSIX: 190.64 μs/call, SHM POSIX: 781.57 μs/call"""
-    return Stated(
-        between(
-            at(
-                "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                "size_bytes=2000000]"
-            )
-            / at(
-                "round_trip.round-trip[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                "size_bytes=500000]"
-            ),
-            "3.2",
-            "5",
-        ),
-        fair=each(
-            at(
-                "round_trip.round-trip[arm=main,backend=posix-shm,placement=same|cross,"
-                "size_bytes=2000000]"
-            )
-            / at(
-                "round_trip.round-trip[arm=main,backend=posix-shm,placement=same|cross,"
-                "size_bytes=500000]"
-            )
-        ),
-    )
+    means = trips(run, SHARED, [500000, 2000000])
+    return means[2000000] / means[500000]
 
 
-@claim("3.6")
-def throughput_is_reported() -> Stated:
+@growth_of_the_largest.fairly(PLACED)
+def _(run: Numbers) -> Compared:
+    return grown(run, 2000000, 500000)
+
+
+@text.claim(
+    "3.6",
+    "Metrics Reported",
+    "at_least 4",
+    N_("Throughput is reported for every size (the numbers of it among the text's results)."),
+    untestable=N_("needs the text's program: what that prints is not measured here"),
+)
+def throughput_is_reported(table: Numbers) -> Compared:
     """Throughput: Operations per second (ops/s)"""
-    return Stated(
-        at_least(
-            count(
-                at(
-                    "round_trip.launch[arm=published,backend=shm-rpc-bridge,placement=cross,"
-                    "size_bytes=100|10000|500000|2000000].round_trips_per_second"
-                )
-            ),
-            "4",
-        )
-    )
+    metrics = table.frames[table.study].metric
+    return of((metrics == "round_trips_per_second").sum())
+
+
+# What the text derives from its own numbers.
+
+
+def each(op: str, metric: str, **levels: Level) -> Any:
+    """Return the function that looks up printed numbers."""
+    return lambda table: table.each(op, metric, **levels)
+
+
+def means(table: Numbers, backend: Level) -> Values:
+    """Return the printed means."""
+    return table.each("round-trip", "mean", backend=backend, size_bytes=ALL)
+
+
+text.derive(
+    N_("the same number, rounded"),
+    each("text", "size_label", size_bytes=ALL),
+    each("text", "size", size_bytes=ALL),
+)
+text.derive(
+    N_("the mean times the iterations"),
+    each("launch", "total_ns", backend=ALL, size_bytes=ALL),
+    lambda table: means(table, ALL) * table.one("text", "iterations"),
+)
+text.derive(
+    N_("how much longer one mean is than the other"),
+    each("text", "slower", size_bytes=ALL),
+    lambda table: means(table, ZMQ) / means(table, SHARED) - 1,
+)
+text.derive(N_("the same number, rounded"), each("text", "buffer_label"), each("text", "buffer"))
+
+# Sentences that can stand in place of claims.
+
+
+def ends(ratios: Values) -> dict[str, Quantity]:
+    """Return the least and the greatest of what is told."""
+    return {"low": least(ratios), "high": most(ratios)}
+
+
+SIZE = of(100).as_unit("B")
+text.correct(
+    "3.2",
+    own=N_("ZeroMQ takes {low:x} to {high:x} as long as shared memory."),
+    own_values=lambda table: ends(slower(table)),
+    here=N_(
+        "By the fair method ZeroMQ takes {low:x} to {high:x} as long as shared memory, over all"
+        " sizes and placements measured."
+    ),
+    here_values=lambda run: ends(slower_placed(run)),
+)
+text.correct(
+    "3.3",
+    here=N_(
+        "A round trip of {size} takes {one:us,interval} on one CPU and {two:us,interval} on two."
+    ),
+    here_values=lambda run: {
+        "size": SIZE,
+        "one": placed(run, OURS, 100)["same"],
+        "two": placed(run, OURS, 100)["cross"],
+    },
+)
+text.correct(
+    "3.6",
+    own=N_(
+        "By its means shared memory makes {shared:int,bare} round trips of {size} a second,"
+        " ZeroMQ {zmq:int,bare}."
+    ),
+    own_values=lambda table: {
+        "size": SIZE,
+        **{
+            name: 1e9 / means(table, backend)[100].as_unit("1")
+            for name, backend in (("shared", SHARED), ("zmq", ZMQ))
+        },
+    },
+    here=N_(
+        "By the published method shared memory makes {shared:int,bare} round trips of {size} a"
+        " second, ZeroMQ {zmq:int,bare}."
+    ),
+    here_values=lambda run: {
+        "size": SIZE,
+        **{
+            name: 1e9 / only(trips(run, backend, [100])).as_unit("1")
+            for name, backend in (("shared", SHARED), ("zmq", ZMQ))
+        },
+    },
+)

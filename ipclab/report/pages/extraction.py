@@ -1,4 +1,4 @@
-"""What is to be translated: texts of code, notebooks, labels, claims and facts."""
+"""What is to be translated: texts of code, notebooks, labels and facts."""
 
 import ast
 import csv
@@ -7,7 +7,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Set
-from itertools import product
 from typing import IO, Any
 
 from babel.messages.extract import extract
@@ -18,8 +17,6 @@ from ipclab.studies.multiplexer import NODES
 from ipclab.words import filling, labels
 
 MAGIC = "%%prose"
-# The keys of a file of claims whose values are msgids.
-MSGIDS = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 # Which argument, by its place, a call has translated, and which by name.
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
@@ -153,19 +150,13 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 
 def of_toml(file: IO[bytes]) -> Iterator[Shown]:
-    """Yield each word of a file of labels, or what a file of claims tells a reader."""
+    """Yield each word of a file of labels."""
     content = tomllib.load(file)
-    if "claim" not in content:
-        content.pop("plain", None)
-        for words in content.pop("same", {}).values():
-            yield from ((word, True) for word in words.split())
-        for words in content.values():
-            yield from ((word, True) for word in words.values())
-        return
-    claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
-    tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
-    for table, key in product(tables, MSGIDS):
-        yield table.get(key, ""), True
+    content.pop("plain", None)
+    for words in content.pop("same", {}).values():
+        yield from ((word, True) for word in words.split())
+    for words in content.values():
+        yield from ((word, True) for word in words.values())
 
 
 def of_facts(file: IO[bytes]) -> Iterator[Shown]:

@@ -1,8 +1,8 @@
 """The words of the lab: what is to be translated, its catalogues, and their gate.
 
-The words of a package and those of a notebook are in a catalogue of its name, those of the texts'
-claims in that of the notebook `claims`. `python -m ipclab.report.pages.words update` rewrites them, `...
-update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
+The words of a package and those of a notebook are in a catalogue of its name. `python -m
+ipclab.report.pages.words update` rewrites them, `... update 01_payload` that of one notebook,
+`... gate` prints what is wrong with them.
 """
 
 import re
@@ -34,7 +34,6 @@ from ipclab.words.pofiles import PACKAGE, catalogue_path
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 OBSOLETE = "obsolete:"  # how the gate names what nothing says
-CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
 # then said.
 RULES = table_beside(__file__, "words.toml")
@@ -59,7 +58,6 @@ class Sources:
 
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
-        claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
         files: list[Path] = []
         for package, name in product(self.packages, ("*.py", LABELS, "facts.csv")):
             files += sorted(package.rglob(name))
@@ -68,14 +66,14 @@ class Sources:
         for file in sorted(self.own.glob("*.ipynb")):
             if any(self.locale.glob(f"*/*/{file.stem}.po")):
                 files.append(file)
-        return files + claims
+        return files
 
     def domain(self, file: Path) -> str:
-        """Return the catalogue with the words of `file`: package's, notebook's or claims'."""
+        """Return the catalogue with the words of `file`: a package's or a notebook's."""
         for package in self.packages:
             if file.is_relative_to(package):
                 return package.name
-        return file.stem if file.suffix == ".ipynb" else CLAIMS
+        return file.stem
 
 
 def report_title(notebook: Path, lang: str) -> str:

@@ -17,10 +17,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.claims.claim import decide
-from ipclab.claims.computed import compute, values_of
+from ipclab.claims.comparison import Rule
+from ipclab.claims.computed import compute, numbers_at
 from ipclab.claims.requirement import Requirement, judge_frames
-from ipclab.claims.rules import read_rule
+from ipclab.claims.verdicts import on_run
 from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.paths import checkout
@@ -137,10 +137,10 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     frame = lab().points(study, metric="p50", op=op)
     over_frame = lab().over(frame[frame.point == over], frame[frame.point == under], ["op"])
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
-    kept = Quoted("other", [{MIME: told}], None, Ratios(run()))
-    rule = read_rule(f"{written} at_most 1")
+    kept = Quoted("other", [({MIME: told}, {})], Ratios(run()))
+    rule = Rule.read(f"{written} at_most 1")
     requirement = Requirement("R", "text", "median", rule)
-    source = values_of(lab())[1]
+    source = numbers_at(run(), rule.addresses)
     question = ProseQuestion(written, "1", SIDES)
     names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
     ways = {
@@ -149,8 +149,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
         "ratio": lab().ratio(one, other),
         "rows over rows": over_frame.cell.iloc[0],
         "expression": compute(lab(), written),
-        "expression in units": compute(lab(), f"({written}) * 3 / (1 + 2)"),
-        "claim": decide(rule, rule.term, source).deciding,
+        "claim": on_run(rule.bounds, rule.compared, source).deciding,
         "requirement": judge_frames(requirement, source).value,
         "question in prose": question.value({}, lab()._lookup),
         "question of variables": ProseQuestion("a / b", "1", SIDES).value(names, lab()._lookup),
