@@ -18,13 +18,15 @@ __all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        module = import_module(f"{__name__}.{_PLACES[name]}")
-        return module if _PLACES[name].endswith(f".{name}") else getattr(module, name)
-    from ipclab.lab.voices import for_all_readers
-    from ipclab.plugins import added
+    if name == "notebook" or name.startswith("__"):
+        raise AttributeError(f"module 'ipclab' has no attribute {name!r}")
+    import ipclab.notebook as names
+    from ipclab.errors import hint
 
-    return for_all_readers(added(GROUP, name))
+    if name not in names.__all__:
+        why = f"module 'ipclab' has no attribute {name!r}"
+        raise AttributeError(f"{why}: {hint(name, names.__all__)}")
+    return getattr(names, name)
 
 
 def __dir__() -> list[str]:

@@ -18,7 +18,6 @@ from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
-from ipclab.lab.factors import words_asked
 from ipclab.paths import Paths
 from ipclab.prose.language import RuleError
 from ipclab.stats.quantity import Quantity, missing

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import UsageError, hint
-from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 

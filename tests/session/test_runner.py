@@ -41,7 +41,6 @@ from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED, made_machine, make_launch
-from tests.support.ranks import p_value
 
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
