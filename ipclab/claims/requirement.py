@@ -21,8 +21,8 @@ from ipclab.claims.tolerance import Coverage
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
-from ipclab.prose.language import RuleError, amount
-from ipclab.prose.units import KINDS, UNITS
+from ipclab.prose.language import RuleError, amount, placeholders
+from ipclab.prose.units import KINDS, PLAIN, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import UNRECORDED, Samples, Times
 from ipclab.store.samples import Measured
@@ -236,12 +236,19 @@ def judge_frames(requirement: Requirement, run: Numbers) -> Evidence:
 def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
     """Return what all operations of one point that were timed show: samples, and those beside."""
     launches = sorted(measured.launches, key=lambda launch: launch.order)
-    of_launch = [summary(launch, op) for launch in launches]
-    largest = [known[MAX] for known in of_launch]
-    beyond = [
-        _beyond(launch.times(op), most, requirement.rule.bounds)
-        for launch, most in zip(launches, largest, strict=True)
-    ]
+    largest, beyond, counts = list[float](), list[int](), {op: 0, UNRECORDED + op: 0}
+    for launch in launches:
+        timed = [name for name in counts if name in launch.op_names()]
+        known = {name: summary(launch, name) for name in timed}
+        largest.append(max(known[name][MAX] for name in timed))
+        beyond.append(
+            sum(
+                _beyond(launch.times(name), known[name][MAX], requirement.rule.bounds)
+                for name in timed
+            )
+        )
+        for name in timed:
+            counts[name] += int(known[name]["samples"])
     found = Evidence(
         NOT_SHOWN,
         len(launches),

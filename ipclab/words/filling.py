@@ -44,7 +44,7 @@ def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True)
 
 def escaped(text: str) -> str:
     """Return text as Markdown that shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", text)
+    return Text(text).markdown
 
 
 def variable_named(name: str, namespace: Variables) -> Quantity | str:
