@@ -279,7 +279,6 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     own = lines.parsed()
     lines.check(own, lab.run, partial(computed.numbers_at, lab.run))
     for table, stated in stated_in(own):
-        values = stated.values if isinstance(stated, Requirement) else stated.figures
         for lang, text in ((stated.language, stated.text), *stated.translations.items()):
             place = lines.place(table, "text" if text == stated.text else "translations")
             if lang not in LANGUAGES:

@@ -144,7 +144,7 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
     def _check_words(self, key: str, words: str) -> None:
         """Raise `RuleError` for words with an amount of the bound's kind, and without the bound."""
         asked = {name for name, _ in placeholders(words)}
-        dimension = UNITS[self.rule.unit][1]
+        dimension = UNITS[self.rule.bounds.unit][1]
         kind = {unit for unit in KINDS[dimension].units if dimension != PLAIN}
         units = sorted({*kind, *SPELLED.get(dimension, ())}, key=len, reverse=True)
         literal = re.search(

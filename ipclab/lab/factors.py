@@ -6,10 +6,32 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import UsageError, hint
+from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
 
-LIMITS = "limits"
+MECHANISM = "backend"
+
+
+def known_words(questions: Questions, study: str, factor: str, frame: pd.DataFrame) -> set[str]:
+    """Return the words that are levels of `factor`: asked of `study`, or measured in its `frame`.
+
+    A mechanism, or a native program that bounds one, is known wherever a run asks for it: that this
+    study, or this sweep, has none of it leaves a frame empty. Nothing is known where nothing is
+    asked or measured.
+    """
+    words = {*questions.of(study).levels.get(factor, ())}
+    if factor in frame:
+        words.update(level for level in frame[factor].dropna() if isinstance(level, str))
+    if factor == MECHANISM and words:
+        words |= questions.mechanisms.keys() | questions.limits.keys()
+    return words
+
+
+def words_asked(questions: Questions, study: str, factor: str, frame: pd.DataFrame) -> set[str]:
+    """Return what `known_words` does of a factor that `study` asks for, nothing of another."""
+    asked = factor in questions.of(study).levels
+    return known_words(questions, study, factor, frame) if asked else set()
 
 
 def check_levels(
@@ -25,9 +47,7 @@ def check_levels(
     for name, asked in levels.items():
         if name not in (*possible, "op", "metric"):
             continue
-        usual = {*possible.get(name, ())}.union(frame[name].dropna() if name in frame else ())
-        if study == LIMITS and name == "backend":  # a run measures those that bound its points
-            usual |= run.questions.limits.keys()
+        usual = known_words(run.questions, study, name, frame)
         if not usual:  # of a study that this run does not hold, nothing tells right from wrong
             continue
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:

@@ -48,6 +48,7 @@ class Unread:
     kind: str
     source: str
     attached: Mapping[str, Any]
+    found: str = ""  # the kind of what it says, such as a finding
 
 
 @dataclass(frozen=True)

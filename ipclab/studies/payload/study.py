@@ -8,6 +8,7 @@ from ipclab.backends import installed as registry
 from ipclab.backends.sockets import no_loopback
 from ipclab.errors import UsageError
 from ipclab.store.efforts import PLACEMENTS
+from ipclab.store.launch import UNRECORDED
 from ipclab.studies.interface import (
     Bound,
     Launch,
