@@ -19,6 +19,7 @@ from ipclab.report.appendix import signing
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
+from ipclab.words.markdown import WRITERS, markdown
 from ipclab.words.written import written
 
 MARKDOWN = "text/markdown"
@@ -112,6 +113,10 @@ def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) 
 
 
 def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
+    if data.get("kind") in WRITERS and "data" in data:  # a finding, a text, advice, what is open
+        found = "lead" if data["data"].get("lead") else data["kind"]
+        yield Unread(MARKDOWN, markdown(data, lang), {}, found)
+        return
     match ours.kind_of(data):
         case ours.FIGURE:
             yield Figure.of(data, lang)
