@@ -148,7 +148,7 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
     worst = faster.sort_values("lowest", kind="stable").drop_duplicates(NAMING).head(MOST_TOLD)
     shown = worst[[*NAMING]].assign(over=worst.lowest.map(Quantity))
     for name in STATES:
-        shown[name] = [Quantity(value, "ns") for value in worst[name]]
+        shown[name] = worst[name].map(lambda value: Quantity(value, "ns"))
     return tabulated(
         lab,
         shown.set_index([*NAMING]),
