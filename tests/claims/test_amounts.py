@@ -22,7 +22,7 @@ from ipclab.prose.language import RuleError, amount
 )
 def test_an_amount_is_taken_as_people_and_we_write_it(text: str, value: float, unit: str) -> None:
     bounds = Rule.read(f"stream.received[backend=unix] at_least {text}").bounds
-    assert (bounds.low, bounds.unit) == (pytest.approx(value), unit)
+    assert bounds.low == pytest.approx(value) and bounds.unit == unit
 
 
 @pytest.mark.parametrize("text", ["50 µm", "1.2M", "2 Gmsg", "3 MiB/ms", "1,62 msg/s"])

@@ -2,6 +2,8 @@
 claims, refused with the line.
 """
 
+from collections.abc import Sequence
+from functools import partial
 from math import inf, log
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from ipclab.claims.extremes import (
     power,
 )
 from ipclab.claims.lines import Lines
-from ipclab.claims.numbers import ALL, Numbers, listed
+from ipclab.claims.numbers import ALL, Numbers, Values, listed
 from ipclab.claims.simultaneous import simultaneous
 from ipclab.claims.verdicts import decide, on_run, on_table
 from ipclab.errors import LabError, UsageError
@@ -49,7 +51,7 @@ ROWS = [
 ]
 
 
-def frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
+def frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     made = pd.DataFrame(rows, columns=COLUMNS)
     return made.assign(study="payload", point="p", launches=5, samples=10, flags="")
 
@@ -62,7 +64,7 @@ def points(study: str) -> pd.DataFrame:
     return RUN.frames[study]
 
 
-def values(series: "pd.Series[Quantity]") -> list[float]:
+def values(series: Values) -> list[float]:
     return [float(each.value) for each in series]
 
 
@@ -195,7 +197,7 @@ def test_one_of_many_fails_only_by_intervals_that_hold_together(count: int, word
     rows = [
         ("write", "p50", "same", size, "ns", 106.0, 102.0, 110.0) for size in range(1, count + 1)
     ]
-    run = Numbers("payload", {"payload": frame(rows)})  # type: ignore[arg-type]
+    run = Numbers("payload", {"payload": frame(rows)})
     every = run.each("write", size_bytes=ALL)
     found = decide(Bounds.read("at_most 101 ns"), every)
     assert found.word == word
@@ -229,11 +231,15 @@ def test_what_decides_is_the_quantity_that_is_printed() -> None:
     )
 
 
+def _given(printed: Quantity, _table: Numbers) -> Quantity:
+    return printed
+
+
 def test_a_printed_table_fails_where_no_rounding_of_it_gives_the_rule() -> None:
     bounds = Bounds.read("at_least 15 rounded")
     for low, word in ((14.4, HOLDS), (13.0, FAILS)):
         printed = Quantity(low, "1", low - 0.2, low + 0.2)
-        found = on_table(bounds, lambda _, printed=printed: printed, RUN)
+        found = on_table(bounds, partial(_given, printed), RUN)
         assert found.word == word
         assert found.deciding is not None and found.deciding.ends == (low, low)
 
@@ -306,7 +312,7 @@ def test_a_claim_has_a_fair_method_needs_and_an_amount_of_its_own(judged) -> Non
         UsageError, match="line 6: the rule: it compares a plain number with a time"
     ):
         judged(text.replace("published = 1.2\n", ""))
-    with pytest.raises(UsageError, match="line 8: .*a plain number with a time"):
+    with pytest.raises(UsageError, match=r"line 8: .*a plain number with a time"):
         judged(text)
     text = text.replace(f"{LEFT} /", f"{LEFT} #").replace(
         "# payload.read[arm=published,size_bytes=max] ", ""
