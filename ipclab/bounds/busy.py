@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.spawn.worker import BUSY
+from ipclab.store.launch import BUSY
 
 SAME = "same"  # the placement of all processes on one CPU
 CPU, PERIOD = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Self
 
-from ipclab.lab import output
+from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 
 PNG, SVG = "image/png", "image/svg+xml"

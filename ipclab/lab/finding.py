@@ -7,7 +7,8 @@ from typing import Any
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 from ipclab.words.amounts import Amount
-from ipclab.words.markdown import MIME, SCHEMA, is_decided, markdown
+from ipclab.words.markdown import is_decided, markdown
+from ipclab.words.output import MIME, SCHEMA
 
 LESS, MORE, ALIKE, OPEN, FEW = "less", "more", "alike", "open", "few"
 STATE, LIMIT, MISSING = "state", "limit", "missing"

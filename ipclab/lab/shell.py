@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.lab import output
+from ipclab.words import output
 from ipclab.words.filling import Variables
 
 _REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")

@@ -106,7 +106,8 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
     main = study[study.arm == MAIN] if "arm" in study else study.iloc[:0]
     told = {}
     for name, level in shared.items():
-        if unsaid.get(name) == level or (name, level) == ("metric", "p50"):
+        is_median = name == "metric" and level == "p50"
+        if is_median or unsaid.get(name) == level:
             continue
         usual = main[name].dropna().unique() if name in main else ()
         if name not in ALWAYS and len(usual) == 1 and usual[0] == level:

@@ -19,10 +19,10 @@ from ipclab.errors import LabError
 from ipclab.spawn import names
 from ipclab.spawn.proof import AwaitedError, PayloadError
 from ipclab.spawn.wire import Wire
+from ipclab.store.launch import BUSY
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
 QUEUED = "queued_share"
-BUSY = "busy_cpus"  # CPU time over the time in which it was counted
 WAKE_NS = 10_000  # until a process that was woken runs on an idle CPU: what no other task causes
 if TYPE_CHECKING:
     Stamps = array[int]

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from ipclab.store.schema import LARGEST, Count, Whole
 
+BUSY = "busy_cpus"  # a counter: CPU time over the time in which it was counted
 UNRECORDED = "unrecorded."  # begins the name of what was timed of an op beside its samples
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
 # of one operation, where a sample stands for several

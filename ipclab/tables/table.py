@@ -12,7 +12,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
-from ipclab.lab import output
+from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 
 OPTIONAL = {"name", "drawn", "values", "frame"}  # in JSON left out where they are empty

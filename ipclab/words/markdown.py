@@ -11,11 +11,10 @@ from typing import Any
 from ipclab.errors import LabError
 from ipclab.words import phrases
 from ipclab.words.amounts import Amount, number
+from ipclab.words.output import SCHEMA
 from ipclab.words.sentences import SENTENCES, sentence, subject, text
 from ipclab.words.words import Words
 
-MIME = "application/vnd.ipclab+json"
-SCHEMA = 1
 UNDECIDED = ("open", "few", "state", "limit", "missing")
 MOST_NAMED = 3  # findings that are open for one reason
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ipclab.lab import output
+from ipclab.words import output
 
 
 def written(data: Mapping[str, Any], lang: str) -> str:

@@ -16,13 +16,13 @@ import pytest
 
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.lab.figure import PNG
-from ipclab.lab.output import FIGURE, MIME
 from ipclab.paths import Paths, checkout
 from ipclab.report.appendix import signing
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.outputs import HTML, MARKDOWN
 from ipclab.report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
+from ipclab.words.output import FIGURE, MIME
 from tests.support import founded, reading
 from tests.support.commands import ROOT, without_answers
 from tests.support.rendered import DATA, report, share_opened

@@ -15,13 +15,13 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
-from ipclab.lab import output
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
 from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
+from ipclab.words import output
 from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw, is_time, mean_of

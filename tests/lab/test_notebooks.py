@@ -15,7 +15,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
-from ipclab.lab import canvas, output
+from ipclab.lab import canvas
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.report.lab import lab_of
@@ -24,6 +24,7 @@ from ipclab.report.pages import words
 from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
+from ipclab.words import output
 from tests.support.commands import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

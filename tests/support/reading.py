@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.backends.installed import backends
-from ipclab.lab import output as ours
 from ipclab.report.pages.outputs import MARKDOWN
+from ipclab.words import output as ours
 
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.lab import output
 from ipclab.lab.figure import Figure
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
@@ -22,6 +21,7 @@ from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 from ipclab.tables.table import Table
+from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.ours import LOCALE, control_file, packages
 from ipclab.words.words import Words

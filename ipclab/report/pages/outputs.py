@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.lab import output as ours
 from ipclab.lab.figure import Figure
 from ipclab.report.appendix import signing
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
+from ipclab.words import output as ours
 from ipclab.words.markdown import WRITERS, markdown
 from ipclab.words.written import written
 

@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from statistics import median
 
 import numpy as np
 
@@ -130,7 +131,7 @@ def trial_judged(
 
 def _side(turns: Sequence[Sequence[float]]) -> Side:
     """Return what is compared round by round, by the medians of turns alone."""
-    return Side([], heats=dict(enumerate(turns)))
+    return Side([], heats={number: median(each) for number, each in enumerate(turns)})
 
 
 def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:

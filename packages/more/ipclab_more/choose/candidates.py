@@ -12,12 +12,12 @@ from ipclab.frames import tails
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
 from ipclab.report.appendix.states import UNSTEADY
-from ipclab.spawn.worker import BUSY
 from ipclab.stats import judge
 from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.enough import factor
 from ipclab.stats.intervals import mean_of
 from ipclab.stats.quantity import Quantity, of, total
+from ipclab.store.launch import BUSY
 from ipclab_more.choose.known import ABSENT, KnownRows
 from ipclab_more.choose.need import ONE_WAY, US, Need
 from ipclab_more.choose.promises import Offer, promise_kept

@@ -14,7 +14,6 @@ from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab import output
 from ipclab.paths import Paths, checkout
 from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.notebooks.parameters import read_notebook
@@ -26,6 +25,7 @@ from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
+from ipclab.words import output
 from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
 from ipclab_more.studies.faults.plan import LOSSES, NOTICED, WATCHED, FaultPlan

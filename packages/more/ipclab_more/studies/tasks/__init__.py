@@ -58,10 +58,10 @@ class TasksStudy(Study):
         )
         return [point for point in points if _exists(point)]
 
-    def brief(self, points: Sequence[Point]) -> list[Point]:
+    def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
         own = interpreters.this_python()
-        return [point for point in super().brief(points) if point.levels["python"] == own]
+        return [point for point in super().brief(points, profile) if point.levels["python"] == own]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return interpreters.python_missing(str(point.levels["python"]))
