@@ -65,6 +65,8 @@ else
     install_lock requirements.lock
 fi
 
+# An environment of before 0.8 has packages that are rooms of ipclab now: what they offered is offered twice else.
+"$uv" pip uninstall --quiet --python "$python" ipclab-measure ipclab-report ipclab-answers 2>/dev/null || true
 ours=(--no-build-isolation --no-deps --editable . --editable ./packages/more)
 "$uv" pip install --quiet --python "$python" "${ours[@]}" ||
     die "ipclab itself could not be installed"
