@@ -7,7 +7,7 @@ No number of samples shows a maximum, but one refutes it. What of a maximum can 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, isclose, isfinite
+from math import inf, isfinite
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
@@ -21,7 +21,7 @@ from ipclab.claims.tolerance import Coverage
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
-from ipclab.prose.language import RuleError, amount, placeholders
+from ipclab.prose.language import RuleError, placeholders
 from ipclab.prose.units import KINDS, PLAIN, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import UNRECORDED, Samples, Times
@@ -99,7 +99,12 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
             self._check_coverage()
         if self.statistic != MEDIAN:
             self._check_rule()
-        self._check_text()
+        for name in self.bounds.keys() & self.figures.keys():
+            why = f"{name} is the rule's own"
+            raise RuleError(why, "call the figure something else", "figures")
+        self._check_words("text", self.text)
+        for words in self.translations.values():
+            self._check_words("translations", words)
 
     @property
     def asked(self) -> Coverage | None:
@@ -120,26 +125,10 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
     @property
     def bounds(self) -> dict[str, Quantity]:
         """Return the rule's bound as a figure of the text: `{bound}`, or `{low}` and `{high}`."""
-        low, high = self.rule.bounds.written
+        ends = [end for end in dict.fromkeys(self.rule.bounds.written) if isfinite(end)]
+        names = ("low", "high") if ends[1:] else ("bound",)
         unit = self.rule.bounds.unit
-        if isfinite(low) and isfinite(high) and low != high:
-            return {"low": Quantity(low, unit), "high": Quantity(high, unit)}
-        return {"bound": Quantity(low if isfinite(low) else high, unit)}
-
-    def _check_text(self) -> None:
-        """Raise `RuleError` for a text whose amounts are of the bound's kind and other than it."""
-        written = [end for end in self.rule.bounds.written if isfinite(end)]
-        unit = self.rule.bounds.unit
-        for text in (self.text, *self.translations.values()):
-            said = {found[0]: amount(found[0]) for found in _TYPED.finditer(text)}
-            said |= {name: one for name, one in self.figures.items() if f"{{{name}" in text}
-            said = {name: one for name, one in said.items() if one.unit == unit}
-            if said and not any(
-                isclose(one.value, end) for one in said.values() for end in written
-            ):
-                why = f"the text says {', '.join(said)}, the rule {self.rule.bounds.text}"
-                fix = "write the bound once, in the rule, and {bound} in the text"
-                raise RuleError(why, fix, "text")
+        return {name: Quantity(end, unit) for name, end in zip(names, ends, strict=True)}
 
     def _check_words(self, key: str, words: str) -> None:
         """Raise `RuleError` for words with an amount of the bound's kind, and without the bound."""

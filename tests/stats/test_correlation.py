@@ -19,7 +19,7 @@ HEATS, BOUND = 12, 0.05
 def sides(logs: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> dict[int, Side]:
     """Return sides with these log medians: a row each, a column for each heat."""
     return {
-        number: Side([*map(exp, row)], heats={heat: [exp(log)] for heat, log in enumerate(row)})
+        number: Side([*map(exp, row)], heats={heat: exp(log) for heat, log in enumerate(row)})
         for number, row in enumerate(logs.tolist())
     }
 

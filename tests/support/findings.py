@@ -15,7 +15,8 @@ from ipclab.lab.notes import Notes
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.run import RunFolder
-from ipclab.words.markdown import SCHEMA, markdown
+from ipclab.words.markdown import markdown
+from ipclab.words.output import SCHEMA
 from tests.support.told import cells, decoded, forget_judged, reference
 
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]

@@ -8,7 +8,8 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.words.amounts import Amount, ratio
-from ipclab.words.markdown import MIME, SCHEMA, markdown
+from ipclab.words.markdown import markdown
+from ipclab.words.output import MIME, SCHEMA
 from ipclab.words.phrases import LEVELS, MEASURES, TABLE
 from ipclab.words.sentences import FILLS, SENTENCES, sentence
 from ipclab.words.words import Words

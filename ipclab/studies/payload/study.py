@@ -93,7 +93,9 @@ class PayloadStudy(Study):
         """Join the ends' stamps into `handover` samples."""
         made = super().collect(point, outcomes, seed)
         if START in made.samples:
-            for name in ("", UNRECORDED):  # of which each turn has some
+            for name in ("", UNRECORDED):  # each turn has some of both, but for a program as it was
+                if name + END not in made.samples:
+                    continue
                 took = made.samples.pop(name + END) - made.samples.pop(name + START)
                 made.samples[f"{name}handover"] = took
             made.turns["handover"] = made.turns.pop(END)

@@ -27,6 +27,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a lab whose run holds one mechanism's windows."""
     monkeypatch.setattr(derived, "studies_measured", lambda run: run)
     monkeypatch.setattr(runs, "best", lambda paths, study: [])
+    monkeypatch.setattr("ipclab_more.choose.windows.check_limits", lambda run, studies: None)
     columns = ["gap_ns", "spin_ns", "value", "cpu", "period"]
     rows = pd.DataFrame(MEASURED, columns=columns).assign(backend="ring")
     for name in ("cpu", "period"):
