@@ -227,7 +227,7 @@ def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bo
     launches = sorted(measured.launches, key=lambda launch: launch.order)
     largest, beyond, counts = list[float](), list[int](), {op: 0, UNRECORDED + op: 0}
     for launch in launches:
-        timed = [name for name in counts if name in launch.op_names()]
+        timed = [name for name in counts if name in launch.samples]
         known = {name: summary(launch, name) for name in timed}
         largest.append(max(known[name][MAX] for name in timed))
         beyond.append(

@@ -23,42 +23,32 @@ def beaten(tmp_path: Path) -> RunFolder:
     return made(tmp_path, pipe=[715, 720, 1_387], unix=[40, 41], asked=[57, 58, 70])
 
 
-def test_the_notice_names_what_beat_its_limit_in_every_language(
+def test_the_notice_names_what_beat_its_limit_with_the_states_of_both(
     beaten: RunFolder, paths: Paths
 ) -> None:
-    told = {lang: limits.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
-    assert all("8.06%" in text and text.startswith("**") for text in told.values())
-    assert all(
-        lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items()
-    )
-    assert "57\xa0ns to 70\xa0ns, the limit 715\xa0ns to 1.39\xa0µs" in told["en"]
-    ratios, which = limits.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split(
-        "\n\n"
-    )
-    assert ratios.startswith("A ratio of medians measured side by side is the geometric mean")
-    assert which == told["en"]
-    # its page shows none of them
-    assert limits.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
+    for lang in ("en", "ko", "zh"):
+        lab = lab_of(beaten, paths, lang)
+        table = limits.notice(lab)
+        assert table
+        (row,) = table.rows
+        assert {lab.level("backend", "pipe"), "8.53%", "57\xa0ns", "70\xa0ns"} <= {*row}
+        assert {"715\xa0ns", "1.39\xa0µs"} <= {*row}
+        # a page of another study shows none of them
+        assert limits.notice(lab, study="stream") is None
 
 
-def test_the_notice_names_three_and_counts_the_rest(
+def test_of_many_the_worst_are_shown_and_those_called_the_same_once(
     beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    five = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 5)
-    five["size_bytes"] = range(1, 6)
-    for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
+    lab = lab_of(beaten, paths, "ko")
+    found = limits.beaten(lab)
+    many = pd.concat([found] * 9).assign(size_bytes=range(1, 10))
+    same = pd.concat([found] * 3).assign(lowest=[0.3, 0.1, 0.2])
+    for rows, shown in ((many, limits.MOST_TOLD), (same, 1)):
         monkeypatch.setattr(limits, "beaten", lambda lab, rows=rows: rows)
-        told = limits.notice(lab_of(beaten, paths, "ko")).data
-        assert (told.count("8.06%"), "외" in told) == (names, bool(rest)) and rest in told
-
-
-def test_results_that_would_be_called_the_same_are_named_once(
-    beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    walls = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 3)
-    monkeypatch.setattr(limits, "beaten", lambda lab: walls.assign(lowest=[0.3, 0.1, 0.2]))
-    told = limits.notice(lab_of(beaten, paths, "ko")).data
-    assert told.count("%") == 1 and "10.0%" in told and "외 2건" in told
+        table = limits.notice(lab)
+        assert table and len(table.rows) == shown
+    assert "10.0%" in table.rows[0]
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:
@@ -69,7 +59,7 @@ def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> N
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
     head, line = suspects.checked(beaten)
     assert head.startswith(f"{beaten.id}: 1 results take less time than their limit")
-    assert line.startswith("x 0.08 of its limit: round_trip round-trip pipe-")
+    assert line.startswith("x 0.09 of its limit: round_trip round-trip pipe-")
 
 
 def test_the_table_shows_the_median_launch_and_both_ends(beaten: RunFolder, paths: Paths) -> None:
