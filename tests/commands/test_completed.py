@@ -22,7 +22,7 @@ def offered(line: str, word: str = "") -> list[str]:
     ("line", "word", "says"),
     [
         ("measure --study", "round", ["round_trip"]),
-        ("measure --profile", "", ["smoke", "quick", "standard", "full"]),
+        ("measure --profile", "", ["smoke", "quick", "standard", "full", "published"]),
         ("measure --placement", "", ["same", "cross", "free"]),
         ("measure --study round_trip --backend", "posix-m", ["posix-mq"]),
         ("measure --study file_io --backend", "posix-m", []),

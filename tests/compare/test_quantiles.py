@@ -63,7 +63,7 @@ def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[R
     assert not compared_run(runs[0], MEDIAN).points.value.isna().any()
 
 
-@pytest.mark.parametrize("command", ["compare", "history"])
+@pytest.mark.parametrize("command", ["compare"])
 def test_wrong_quantiles_are_one_line(command: str, ipclab: Run, runs: list[RunFolder]) -> None:
     for quantile, code, said in (
         ("0.99", 1, "p99 is not known"),

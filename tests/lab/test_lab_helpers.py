@@ -210,7 +210,7 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
         kept.launches,
         kept.sources,
     )
-    assert quoted.form == kept.form and quoted / kept == Quantity(
+    assert quoted.product == kept.product and quoted / kept == Quantity(
         1.0, n="1 x 1", kind="computed", sources=kept.sources
     )
 

@@ -230,26 +230,6 @@ class Judging(Plain):
         return question.alternatives[question.asked], {}
 
 
-def test_findings_that_decide_something_stand_first() -> None:
-    sides = "\n   > More.\n   < Less.\n   ~ Undecided."
-    one, two = f"? {judge.UNDECIDED} : 1{sides}", f"? {judge.ABOVE} : 1{sides}"
-    listed = f"# Head\n\n1. {one}\n   It takes 1.\n2. {two}\n   It takes 2.\n3. Plain."
-    both = f"{listed}\n4. {one}\n   It takes 4.\n   {two}\n\nEnd."
-    assert prose.render(both, Judging()).splitlines() == [
-        "# Head",
-        "",
-        "1. More. It takes 2.",
-        "2. Plain.",
-        "3. Undecided. It takes 4. More.",
-        "4. Undecided. It takes 1.",
-        "",
-        "End.",
-    ]
-    assert prose.open_items(prose.asked(both, Judging())) == 1
-    measured = f"1. {one}\n   ? {judge.ABOVE}\n   > It takes 5."
-    assert prose.open_items(prose.asked(measured, Judging())) == 1  # to be measured decides nothing
-
-
 @pytest.mark.parametrize(
     ("lang", "value", "told"),
     [

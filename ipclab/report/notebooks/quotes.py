@@ -14,7 +14,7 @@ from ipclab.lab.figure import Figure
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.report.notebooks.formdata import Data as ProductData
-from ipclab.report.notebooks.formdata import of_data
+from ipclab.report.notebooks.formdata import as_data, of_data
 from ipclab.report.notebooks.parameters import read_notebook
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, with_product
@@ -44,7 +44,8 @@ class Kept:
         values: dict[str, Any] = {}
         for name, value in self.values.items():
             if isinstance(value, Quantity):
-                values[name] = asdict(value)
+                made = as_data(value.product) if value.low is not None else None
+                values[name] = {**asdict(value), PRODUCT: made}
             else:
                 others = {other.lang: other.again(value) for other in self.words.others}
                 values[name] = {output.SAID: {self.words.lang: value, **others}}

@@ -137,7 +137,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     frame = lab().points(study, metric="p50", op=op)
     over_frame = lab().over(frame[frame.point == over], frame[frame.point == under], ["op"])
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
-    kept = Quoted("other", [({MIME: told}, {})], Ratios(run()))
+    kept = Quoted("other", [{MIME: told}], run=Ratios(run()))
     rule = Rule.read(f"{written} at_most 1")
     requirement = Requirement("R", "text", "median", rule)
     source = numbers_at(run(), rule.addresses)

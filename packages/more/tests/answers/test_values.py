@@ -116,8 +116,9 @@ def test_a_folder_of_bundles_is_one_table_and_what_is_refused_a_line(
     ipclab: Run, tmp_path: Path
 ) -> None:
     machines = {"one": "0123456789ab", "two": "ba9876543210"}
-    for name, machine in machines.items():
+    for name, machine in [*machines.items()]:
         made = make_run(tmp_path / name, machine)
+        machines[name] = made.machine
         folder = tmp_path / "bundles" / name
         folder.mkdir(parents=True)
         pack(made, folder / "node.ipclab")
