@@ -264,7 +264,15 @@ def test_make_takes_a_checkout_and_a_run_whose_names_have_quotes(tmp_path: Path)
     (root / "Makefile").write_text(makefile)
     targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
     given = [f"{name}={ODD.replace('$', '$$')}" for name in ("RUN", "A", "B", "NEED")]
-    for target in {*targets} - {"help", "test", "test-all", "test-fast", "check-code", "lock", "newest"}:
+    for target in {*targets} - {
+        "help",
+        "test",
+        "test-all",
+        "test-fast",
+        "check-code",
+        "lock",
+        "newest",
+    }:
         done = subprocess.run(
             ["make", target, *given],
             cwd=root,

@@ -23,7 +23,7 @@ def asking(source: str) -> Iterator[str]:
                 asks &= PROFILES.keys()
         elif isinstance(node, ast.Dict):
             asks = {key.value for key in node.keys if isinstance(key, ast.Constant)}
-            asks &= ONLY_PROFILES
+            asks = asks & ONLY_PROFILES if asks <= {*PROFILES, "usual"} else set()
         if asks:
             yield ast.unparse(node)
 

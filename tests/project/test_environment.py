@@ -41,7 +41,10 @@ def test_conda_brings_python_and_every_other_way_installs_the_lock() -> None:
         setup.count("install_lock requirements.lock\n") == 2
     )  # into an environment of either kind
     assert setup.count("pip install") == setup.count("--require-hashes") + 2  # ours, without others
-    assert "--no-deps --editable" in setup and "--no-deps --no-build-isolation ./packages" in setup
+    assert (
+        "--no-deps --editable" in setup
+        and "--no-deps --no-build-isolation ./ipclab/native" in setup
+    )
 
 
 def test_binder_builds_from_the_same_file() -> None:

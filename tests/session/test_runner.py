@@ -334,8 +334,8 @@ def test_what_goes_on_last_is_what_no_claim_rests_on_and_calibration_is_first() 
     assert {name for name, _, place in placed if place == FIRST} == {"calibration"}
     claims = (ROOT / "ipclab/claims/texts").glob("*.py")
     told = "".join(file.read_text() for file in claims)
-    assert "arm=main" in told
-    assert not [arm for _, arm in late if re.search(rf"arm={arm}\b", told)]
+    assert 'arm="main"' in told
+    assert not [arm for _, arm in late if re.search(rf'arm="{arm}"', told)]
     for name in ("04_round_trip", "06_stream"):
         cells = json.loads((ROOT / f"notebooks/{name}.ipynb").read_text("utf-8"))["cells"]
         for before, cell in pairwise(cells):

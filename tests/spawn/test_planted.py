@@ -36,7 +36,6 @@ STRANGER, SIZE, PRECIOUS = 65534, 100, b"precious"
 SOURCES = [
     ROOT / "ipclab",
     *ROOT.glob("packages/*/ipclab_*"),
-    ROOT / "ipclab/native",
     ROOT / "docs/peers",
 ]
 # Why a creation needs no trial of its own, or that it has one.

@@ -102,7 +102,7 @@ def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, pa
             assert {name: told[name] for name in known} == pytest.approx(known, rel=1e-5)
         rows, fewer = (pd.DataFrame(point_rows(each)) for each in (whole, few))
         # what reports print is that of all samples
-        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)
+        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-4)
         del few.launches[0].whole["round-trip"]["sd"]
         with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
             summary(few.launches[0], "round-trip")

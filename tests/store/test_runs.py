@@ -409,7 +409,7 @@ def test_whoever_opens_anothers_run_is_told_first(
         Lab.open(str(run.path), lang)
         said[lang] = capsys.readouterr().out.splitlines()[0]
     assert said["en"].startswith(
-        f"Not measured here, but on Example 0123456789ab (machine {run.machine}) on "
+        f"**Not measured here, but on Example 0123456789ab (machine {run.machine}) on "
     )
     assert (
         all("Example 0123456789ab" in line and "20" in line for line in said.values())

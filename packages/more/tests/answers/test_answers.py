@@ -80,7 +80,9 @@ def test_pages_of_the_report_do_without_the_answers() -> None:
     for page in pages:
         for cell in read_notebook(page)["cells"]:
             source = "".join(cell["source"])
-            of_studies = source.replace("ipclab_more.studies", "").replace("ipclab_more.fault_frames", "")
+            of_studies = source.replace("ipclab_more.studies", "").replace(
+                "ipclab_more.fault_frames", ""
+            )
             assert "ipclab_more" not in of_studies, page
 
 
