@@ -4,6 +4,7 @@ import inspect
 import tomllib
 from collections import defaultdict
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,10 @@ def renewed(before: Questions, profile: Profile) -> Questions:
 
 @cache
 def _words(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the words that are usual levels of each factor of a point of `study`, which a full run
-    measures all.
-    """
+    """Return the words that are usual levels of each factor of a point of `study`, under any profile."""
     levels: dict[str, set[str]] = defaultdict(set)
-    for point in study.points(PROFILES["full"], Sweep()):
+    every = chain.from_iterable(study.points(profile, Sweep()) for profile in PROFILES.values())
+    for point in every:
         for name, level in point.key().items():
             levels[name].update([level] if isinstance(level, str) else [])
     for name, usual in study.factors.items():

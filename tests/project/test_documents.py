@@ -163,7 +163,10 @@ def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").glob("ipclab-*"))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+OF_TODAY = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]  # which tells of others
+
+
+@pytest.mark.parametrize("document", OF_TODAY, ids=lambda path: path.name)
 def test_links_and_named_files_exist(document: Path) -> None:
     text = document.read_text()
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
