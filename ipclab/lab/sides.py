@@ -93,7 +93,7 @@ def _follows(name: str, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
     if name not in study:
         return True
     of = [{*study[name][study.backend == side["backend"]].dropna()} for side in sides]
-    return not set[Any]().union(of[0]).intersection(*of[1:])
+    return not set.intersection(*of)
 
 
 def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Levels:
@@ -106,11 +106,11 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
     main = study[study.arm == MAIN] if "arm" in study else study.iloc[:0]
     told = {}
     for name, level in shared.items():
-        is_median = name == "metric" and level == "p50"
+        is_median = (str(name), str(level)) == ("metric", "p50")
         if is_median or unsaid.get(name) == level:
             continue
-        usual = main[name].dropna().unique() if name in main else ()
-        if name not in ALWAYS and len(usual) == 1 and usual[0] == level:
+        usual = [*main[name].dropna().unique()] if name in main else []
+        if name not in ALWAYS and usual == [level]:
             continue
         varies = name not in study or study[name].nunique() > 1
         if name in ALWAYS or (varies and not _of_mechanism(name, shared, sides, study)):

@@ -13,6 +13,7 @@ from ipclab.stats.contest import against_fastest
 from ipclab.stats.drift import drift
 from ipclab.stats.enough import look_needed
 from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
+from ipclab.stats.intervals import UNKNOWN
 from ipclab.stats.looks import (
     HEAT_LOOKS,
     HEAT_SHARES,
@@ -23,7 +24,6 @@ from ipclab.stats.looks import (
     SHORT_SHARES,
 )
 from ipclab.stats.modes import modes
-from ipclab.stats.paired import UNKNOWN
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 LAST = 40

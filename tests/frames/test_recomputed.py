@@ -222,11 +222,11 @@ def quotient(
         one, other = raw.keyed(*over), raw.keyed(*under)
         shared = one.keys() & other.keys()
         if len(shared) > 1 and all(other[key] for key in shared):
-            top, bottom = (
+            of_both = [
                 mean_of([side[key] for key in shared], is_time(*named[2:]))
                 for side, named in ((one, over), (other, under))
-            )
-            return top / bottom
+            ]
+            return of_both[0] / of_both[1]
     top, bottom = raw.value(*over), raw.value(*under)
     return top / bottom if top and bottom else None  # of a thinned run tails are not known
 

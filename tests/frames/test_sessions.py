@@ -107,4 +107,4 @@ def test_what_a_contest_says_of_a_value_is_what_the_point_says() -> None:
     (row,) = compared[compared.among == "all"].itertuples()
     points = [row_of(each, "p50").value for each in both]
     assert (row.best, row.value) == pytest.approx(points, rel=1e-12)
-    assert row.ratio == row.value / row.best
+    assert row.ratio == float(str(row.value)) / float(str(row.best))

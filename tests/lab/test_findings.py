@@ -160,7 +160,10 @@ def test_a_lead_that_is_open_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = trips()[0]
     shown: list[Any] = []
     monkeypatch.setattr(type(lab), "_show", lambda _, kind, data: shown.append(data["lead"]))
-    told = {"topic": {"op": "round-trip"}, "sides": ({"backend": "a"}, {"backend": "b"})}
+    told: dict[str, Any] = {
+        "topic": {"op": "round-trip"},
+        "sides": ({"backend": "a"}, {"backend": "b"}),
+    }
     values = {"a": [1.0, "ns"], "b": [2.0, "ns"], "ratio": [0.5, "1", 0.4, 0.6]}
     lab.finding(Finding("compare", "less", values=values, **told), lead=True)
     lab.finding(Finding("compare", "open", values=values, **told), lead=True)

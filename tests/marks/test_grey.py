@@ -45,11 +45,10 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = {"display": lambda *_, **__: None}
     complete = canvas.complete
 
-    def kept(figure: Any) -> dict[str, bytes]:
-        drawn = complete(figure)
+    def kept(figure: Any) -> None:
+        complete(figure)
         figure.draw_without_rendering()
         found[f"figure {len(found)}"] = figure
-        return drawn
 
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)

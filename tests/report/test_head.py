@@ -11,6 +11,7 @@ from nbformat import v4
 
 from ipclab.paths import Paths
 from ipclab.report import head, hints
+from ipclab.report.head import Head
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.store.bundle import opened
@@ -65,9 +66,9 @@ def test_a_study_as_deep_as_in_standard_is_not_preliminary_in_a_briefer_run() ->
     assert head.study_is_preliminary(run, "no such study")
     assert head.about(run, study="payload")["deep"] == "payload"
     assert "deep" not in head.about(run, study="round_trip")
-    told = document.Head.of({"profile": "quick", "deep": "payload"}, "en", str)
+    told = Head.of({"profile": "quick", "deep": "payload"}, "en", str)
     assert not told.mark
-    assert document.Head.of({"profile": "quick"}, "en", str).mark
+    assert Head.of({"profile": "quick"}, "en", str).mark
 
 
 def test_what_is_no_longer_preliminary_bears_no_mark() -> None:

@@ -60,7 +60,7 @@ def test_launches_hold_their_geometric_mean_in_94_percent(launches: int, shape: 
 
 def test_a_value_is_steadied_by_the_upper_quartile_of_its_study() -> None:
     scatters = np.arange(1.0, 10.0) / 100  # of nine points, whose variances are their squares
-    points = [np.exp([-scatter, 0.0, scatter]) for scatter in scatters]
+    points = [np.exp([-scatter, 0.0, scatter]).tolist() for scatter in scatters]
     common = prior(points)
     assert common == pytest.approx(Scatter(PRIOR_FREEDOM, 0.07**2))
     assert prior(points[:5]) == UNKNOWN  # so few have no quartile to speak of

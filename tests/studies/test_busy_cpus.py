@@ -7,7 +7,8 @@ import pytest
 
 from ipclab.bounds.busy import beyond_cpus
 from ipclab.spawn.loops import record
-from ipclab.spawn.worker import BUSY, Worker
+from ipclab.spawn.worker import Worker
+from ipclab.store.launch import BUSY
 
 
 def row(
