@@ -1,6 +1,6 @@
 """What a notebook is meant to call, in one place: `import ipclab` finds these names here."""
 
-from ipclab.claims.audit import claims_table, corrections, with_own
+from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
@@ -13,7 +13,7 @@ from ipclab.marks.marks import drawable, groups
 from ipclab.marks.named_rows import dots
 from ipclab.report.appendix.about import about_machine, about_run, proved, sessions
 from ipclab.report.appendix.advice import GUESS_NOTES, guesses
-from ipclab.report.appendix.calibration import calibrated, calibration_table
+from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.choices import alike
 from ipclab.report.appendix.faithful import faithful, identical_but
 from ipclab.report.appendix.limits import (
@@ -52,10 +52,11 @@ __all__ = [
     "about_machine",
     "about_run",
     "alike",
+    "audited",
     "bars",
     "beaten",
     "budget",
-    "calibrated",
+    "calibration",
     "calibration_table",
     "claims_table",
     "compute",

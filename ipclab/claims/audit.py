@@ -55,7 +55,7 @@ def untold(_lab: "ReportLab", _study: str, _arm: str) -> str:
     return ""
 
 
-def claims(lab: "ReportLab", study: str = "", identical: Identical = untold) -> pd.DataFrame:
+def audited(lab: "ReportLab", study: str = "", identical: Identical = untold) -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
@@ -66,7 +66,7 @@ def claims(lab: "ReportLab", study: str = "", identical: Identical = untold) -> 
     published arm is `identical`, whether a method on this run has `decided` it, and the rule's
     bounds `low` and `high`.
 
-    >>> claims(lab, "payload").query("here == 'fails'")
+    >>> audited(lab, "payload").query("here == 'fails'")
     """
     if study and study not in (*TEXTS, OWN):
         there = f"there are {', '.join(TEXTS)} and {OWN}"
@@ -156,7 +156,7 @@ def claims_table(
     that is told. What this run decides comes first; `of` names the claims that are shown, all when
     None.
     """
-    shown = claims(lab, study, identical).reindex(columns=SHOWN_COLUMNS)
+    shown = audited(lab, study, identical).reindex(columns=SHOWN_COLUMNS)
     shown = shown.astype({"fairly": bool, "decided": bool})
     if of is not None:
         shown = shown[shown.id.isin(of)]

@@ -74,12 +74,12 @@ def report(
 
 def _decided(run: RunFolder, lang: str) -> str:
     """Return how many of the texts' statements the run decides."""
-    from ipclab.claims.audit import claims
+    from ipclab.claims.audit import audited
     from ipclab.report.appendix.faithful import statements_decided
     from ipclab.report.lab import lab_of
 
     lab = lab_of(run, checkout(), lang)
-    return statements_decided(lab, claims(lab))
+    return statements_decided(lab, audited(lab))
 
 
 def _more(measured: str) -> list[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ipclab.claims import computed
-from ipclab.claims.audit import claims, claims_table, corrections
+from ipclab.claims.audit import audited, claims_table, corrections
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim
 from ipclab.claims.computed import compute
 from ipclab.claims.numbers import Numbers
@@ -354,7 +354,7 @@ def test_a_range_is_tested_at_both_ends() -> None:
 @pytest.mark.slow
 def test_no_claim_stands_among_the_right_ones_and_is_put_right() -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
-    found = claims(lab)
+    found = audited(lab)
     failing = {*found.id[(found[["own", "here", "fair"]] == FAILS).any(axis="columns")]}
     named = corrections(lab, of=failing).claims.str.split(", ").explode()
     assert failing >= {*named[named.str.fullmatch(r"\d\.\d+\w?")]}
@@ -364,7 +364,7 @@ def test_no_claim_stands_among_the_right_ones_and_is_put_right() -> None:
 @pytest.mark.slow
 def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
-    found = claims(lab)
+    found = audited(lab)
     assert len(found) == len(CLAIMS)
     untestable = found[found.here == NOT_TESTABLE]
     assert all(untestable.here_reason.str.startswith("needs "))
@@ -403,10 +403,10 @@ def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
         return find(address, *given, **named)
 
     monkeypatch.setattr(Address, "find", noted)
-    before = claims(korean, "payload")
+    before = audited(korean, "payload")
     count = len(found)
     assert count > 10
-    assert claims(english, "payload").here.equals(before.here)
+    assert audited(english, "payload").here.equals(before.here)
     assert len(found) == count
     changed = RunFolder(run.path, {**run.about, "begun": "2026-01-01"})
     assert computed.of_text(changed, "payload") is not computed.of_text(run, "payload")
@@ -414,7 +414,7 @@ def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
 
 def test_what_this_run_decides_stands_first_and_nothing_is_left_out() -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
-    found = claims(lab, "shared_dict")
+    found = audited(lab, "shared_dict")
     names = [row[0] for row in claims_table(lab, "shared_dict").rows]
     decided = {*found.id[found.decided]}
     assert {*names[: len(decided)]} == decided and 0 < len(decided) < len(names)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.claims.audit import claims, with_own
+from ipclab.claims.audit import audited, with_own
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED
 from ipclab.claims.comparison import Bounds, Rule
 from ipclab.claims.extremes import (
@@ -297,7 +297,7 @@ def lab() -> ReportLab:
 def judged(lab: ReportLab, tmp_path: Path):
     def judge(text: str) -> pd.DataFrame:
         (tmp_path / "mine.toml").write_text(text)
-        return claims(with_own(lab, str(tmp_path / "mine.toml")), "own")
+        return audited(with_own(lab, str(tmp_path / "mine.toml")), "own")
 
     return judge
 

@@ -22,7 +22,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
 from ipclab.report.appendix.about import about_run, sessions
-from ipclab.report.appendix.calibration import calibrated, calibration_table
+from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.signing import (
     MIME,
     Marks,
@@ -208,7 +208,7 @@ def test_the_smallest_difference_is_what_is_often_found_in_each_placement(
     if one is not None:
         parts["same"] = Counted(5, 1, planted, one)
     monkeypatch.setattr("ipclab.report.appendix.calibration.counted_in_run", lambda _: parts)
-    judge = calibrated(lab_with(tmp_path))
+    judge = calibration(lab_with(tmp_path))
     assert (judge.smallest.value, judge.missed.value) == (smallest, missed)
     assert bool(judge.few) == few
     if not few:

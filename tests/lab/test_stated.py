@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from ipclab.claims.audit import claims, corrections
+from ipclab.claims.audit import audited, corrections
 from ipclab.claims.computed import of_text
 from ipclab.claims.numbers import Numbers, only
 from ipclab.claims.published import TEXTS
@@ -72,7 +72,7 @@ def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(
 
 @pytest.mark.slow
 def test_no_verdict_has_an_empty_interval_or_saves_less_than_nothing(lab: Lab) -> None:
-    found = claims(lab)
+    found = audited(lab)
     told = pd.concat([found.own_told, found.here_told, found.fair_told])
     assert not [text for text in told if EMPTY.search(text)]
     # "-279 %" for what takes 3.79 times as much

@@ -36,7 +36,7 @@ class Calibrated(NamedTuple):
     few: Quantity
 
 
-def calibrated(lab: Data) -> Calibrated:
+def calibration(lab: Data) -> Calibrated:
     """Return what the run knows of the judge, for prose: other runs would change its pages."""
     placements = counted_in_run(lab.run)
     every = total_counted(placements.values())
