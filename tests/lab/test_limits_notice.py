@@ -57,6 +57,19 @@ def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> N
     assert limits.notice(lab_of(run, paths, "en")) is None
 
 
+@pytest.mark.parametrize(("limit", "named"), [(1_000, ["99.0%"]), (993, [])])
+def test_a_quotient_is_named_as_it_is_printed_whatever_its_interval(
+    tmp_path: Path, paths: Paths, limit: int, named: list[str]
+) -> None:
+    """Round trips of 990 ns whose interval reaches from 0.5 to 2 times that."""
+    run = made(tmp_path, pipe=[limit - 1, limit, limit + 1], unix=[40], asked=[500, 990, 1_960])
+    lab = lab_of(run, paths, "en")
+    table = limits.notice(lab)
+    assert [cell for row in (table.rows if table else ()) for cell in row if "%" in cell] == named
+    (row,) = lab.points("round_trip", metric="p50").itertuples()
+    assert (row.why == "limit") == bool(named)
+
+
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
     head, line = suspects.checked(beaten)
     assert head.startswith(f"{beaten.id}: 1 results take less time than their limit")

@@ -12,6 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from ipclab.bounds import points
 from ipclab.claims import audit
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
@@ -54,6 +55,7 @@ def forget_judged() -> None:
     ratios._medians.cache_clear()
     states._of_study.cache_clear()
     enriched._points.cache_clear()
+    points._points.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
