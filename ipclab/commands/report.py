@@ -75,7 +75,7 @@ def report(
 def _decided(run: RunFolder, lang: str) -> str:
     """Return how many of the texts' statements the run decides."""
     from ipclab.claims.audit import audited
-    from ipclab.report.appendix.faithful import statements_decided
+    from ipclab.claims.faithful import statements_decided
     from ipclab.report.lab import lab_of
 
     lab = lab_of(run, checkout(), lang)

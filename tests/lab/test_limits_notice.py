@@ -11,6 +11,7 @@ import pytest
 from ipclab.bounds import suspects
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
+from ipclab.report.appendix.notice import notice
 from ipclab.report.lab import lab_of
 from ipclab.report.pages.front import FRONT
 from ipclab.store.run import RunFolder
@@ -88,3 +89,18 @@ def test_every_report_gives_the_notice_on_its_first_page(paths: Paths) -> None:
         if any("".join(cell["source"]).startswith("## ") for cell in cells):
             notices = [cell for cell in cells if "notice(lab" in "".join(cell["source"])]
             assert [FRONT in cell["metadata"]["tags"] for cell in notices] == [True], file.name
+
+
+def test_the_first_page_says_how_far_the_text_was_run(
+    beaten: RunFolder, paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for lang, start in (
+        ("en", "The experiments of the text"),
+        ("ko", "원문의 실험"),
+        ("zh", "原文的实验"),
+    ):
+        notice(lab_of(beaten, paths, lang), study="round_trip")
+        line, *_ = capsys.readouterr().out.splitlines()
+        assert line.startswith(start)
+        notice(lab_of(beaten, paths, lang), study="stream")
+        assert capsys.readouterr().out == ""  # which has no text

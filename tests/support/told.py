@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import points
-from ipclab.claims import audit
+from ipclab.claims import audit, faithful
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
 from ipclab.paths import checkout
@@ -56,6 +56,7 @@ def forget_judged() -> None:
     states._of_study.cache_clear()
     enriched._points.cache_clear()
     points._points.cache_clear()
+    faithful._of_run.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
