@@ -58,8 +58,8 @@ def audited(lab: "ReportLab", study: str = "") -> pd.DataFrame:
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
     fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of
-    the published method, whether a method on this run has `decided` it, and the rule's bounds `low`
-    and `high`.
+    the published method, whether it is `unmeasured` in this run, whether a method has `decided` it,
+    and the rule's bounds `low` and `high`.
 
     >>> audited(lab, "payload").query("here == 'fails'")
     """
@@ -113,6 +113,7 @@ def _claim(lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts) -> di
         "adds": lab.say(claim.adds),
         "concedes": lab.say(claim.concedes),
         "arm": claim.arm,
+        "unmeasured": bool(verdicts.here.missing),
         "decided": verdicts.here.word in DECIDED or verdicts.fair.word in DECIDED,
     }
 

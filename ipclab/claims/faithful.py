@@ -361,8 +361,11 @@ def as_published(lab: Data, study: str) -> bool:
 
 
 def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
-    """Return how many of the statements in `claims` (see there) that can be tested here are decided."""
-    testable = claims[claims.here != NOT_TESTABLE]
+    """Return how many of the statements in `claims` (as `audited`) the published method decides.
+
+    They are those that the machine can test, be they measured in this run or not.
+    """
+    testable = claims[(claims.here != NOT_TESTABLE) | claims.unmeasured]
     count = int(testable.here.isin([HOLDS, FAILS]).sum())
     return lab.say(DECIDED, n=len(testable), m=count)
 

@@ -204,6 +204,8 @@ def test_a_study_without_a_text_has_no_parameters() -> None:
 
 
 def test_statements_are_counted_that_this_machine_can_test() -> None:
-    table = pd.DataFrame({"here": ["holds", "fails", "undecided", "not testable here"]})
+    untestable = "not testable here"
+    words = ["holds", "fails", "undecided", untestable, untestable]
+    table = pd.DataFrame({"here": words, "unmeasured": [False] * 4 + [True]})
     said = statements_decided(lab(), table)
-    assert said == "Of 3 statements that this machine can test, 2 are decided."
+    assert said == "Of 4 statements that this machine can test, 2 are decided."

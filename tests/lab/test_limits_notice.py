@@ -95,9 +95,9 @@ def test_the_first_page_says_how_far_the_text_was_run(
     beaten: RunFolder, paths: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for lang, start in (
-        ("en", "The experiments of the text"),
-        ("ko", "원문의 실험"),
-        ("zh", "原文的实验"),
+        ("en", "Against the experiments of the text"),
+        ("ko", "원문 실험과의 비교"),
+        ("zh", "与原文实验的对照"),
     ):
         notice(lab_of(beaten, paths, lang), study="round_trip")
         line, *_ = capsys.readouterr().out.splitlines()

@@ -8,7 +8,7 @@ from ipclab.store.run import RunFolder
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import N_
 
-AS_TEXT = N_("The experiments of the text, as run here: {but}.")
+AS_TEXT = N_("Against the experiments of the text: {but}.")
 MOST_TOLD = 4  # parameters that differ
 
 
