@@ -460,6 +460,13 @@ def test_the_text_pins_nothing_and_neither_does_what_judges_it() -> None:
     found = on_run(claim.bounds, claim.here, Numbers("round_trip", {"round_trip": frame}))
     assert found.deciding is not None
     assert (found.word, found.deciding.value) == (HOLDS, 3.0)
+    every = frame[frame.placement == "free"].assign(arm="whole")
+    every = every.assign(value=every.value.where(every.backend != "zmq-ipc", every.value * 2))
+    once = every.size_bytes > 10_000  # of which there is one launch, and so no interval
+    low, high = every.value.mask(once, -inf), every.value.mask(once, inf)
+    whole = pd.concat([frame, every.assign(low=low, high=high)], ignore_index=True)
+    found = on_run(claim.bounds, claim.here, Numbers("round_trip", {"round_trip": whole}))
+    assert [each.value for each in found.found] == [6.0, 6.0, 3.0, 3.0]
     pinned = frame[(frame.placement == "cross") | (frame.size_bytes == 100)]
     found = on_run(claim.bounds, claim.here, Numbers("round_trip", {"round_trip": pinned}))
     assert [each.value for each in found.found] == [3.0, 0.5, 0.5, 0.5]
