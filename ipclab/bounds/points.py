@@ -57,4 +57,4 @@ def cut(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> pd.
             ends.loc[place, ["high", "flags"]] = fastest, f"{row['flags']};{CUT}"
         elif row["metric"] in TIMES and row["low"] < floor.ns <= row["value"]:
             ends.loc[place, ["low", "flags"]] = floor.ns, f"{row['flags']};{CUT}"
-    return points.assign(**{name: ends[name] for name in ends})
+    return points.assign(low=ends.low, high=ends.high, flags=ends["flags"])

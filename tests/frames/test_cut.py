@@ -10,12 +10,13 @@ from ipclab.bounds.points import BANDWIDTH, CUT, TIMES, points_of
 from ipclab.frames import derived
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
+from ipclab.store.run import RunFolder
 from tests.frames.test_limits_again import made
 
 
-def beyond(points: pd.DataFrame, limits: pd.DataFrame, run: object) -> pd.DataFrame:
+def beyond(points: pd.DataFrame, limits: pd.DataFrame, run: RunFolder) -> pd.DataFrame:
     """Return the rows that lie above their limit, and whose interval does not."""
-    known = with_limits(points, limits, run.questions)  # type: ignore[attr-defined]
+    known = with_limits(points, limits, run.questions)
     fastest = known.size_bytes * 1e9 / known.limit
     low = known.metric.isin(TIMES) & (known.value >= known.limit) & (known.low < known.limit)
     high = (known.metric == BANDWIDTH) & (known.value <= fastest) & (known.high > fastest)
@@ -49,9 +50,8 @@ def test_what_begins_below_its_limit_is_cut_and_what_beats_it_is_not(tmp_path: P
             points_of(run, "round_trip"),
             derived.read_frame(run, "round_trip", "points"),
         )
-        (row,) = points[points.metric == "p50"].itertuples()
-        (own,) = before[before.metric == "p50"].itertuples()
+        row, own = (frame[frame.metric == "p50"].iloc[0] for frame in (points, before))
         assert row.low == (low or own.low)
-        assert (own.low < 53 <= own.value) == flagged == (CUT in row.flags.split(";"))
-        (rate,) = points[points.metric == BANDWIDTH].itertuples()
+        assert (own.low < 53 <= own.value) == flagged == (CUT in row["flags"].split(";"))
+        rate = points[points.metric == BANDWIDTH].iloc[0]
         assert (rate.high == pytest.approx(100 * 1e9 / 53)) == flagged
