@@ -3,6 +3,7 @@
 from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
+from ipclab.claims.faithful import faithful, identical_but
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab, measure, open
@@ -16,15 +17,14 @@ from ipclab.report.appendix.about import about_machine, about_run, proved, sessi
 from ipclab.report.appendix.advice import GUESS_NOTES, guesses
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.choices import alike
-from ipclab.report.appendix.faithful import faithful, identical_but
 from ipclab.report.appendix.limits import (
     about_limits,
     beaten,
     cpu_pairs,
     impossible,
     limited,
-    notice,
 )
+from ipclab.report.appendix.notice import notice
 from ipclab.report.appendix.signing import (
     about_configuration,
     is_preliminary,

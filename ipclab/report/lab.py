@@ -91,8 +91,7 @@ class ReportLab(Lab):
 
     def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the frame that `Data.points` gives, with the columns of `enriched`."""
-        if not (study := study or self.study):
-            return super().points(study, **levels)
+        study = self._named(study)
         return self._narrow(study, points_of(self.run, study), levels)
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:

@@ -12,8 +12,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.bounds import enriched, states
-from ipclab.claims import audit
+from ipclab.bounds import enriched, points, states
+from ipclab.claims import audit, faithful
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
 from ipclab.paths import checkout
@@ -53,6 +53,8 @@ def forget_judged() -> None:
     ratios._medians.cache_clear()
     states._of_study.cache_clear()
     enriched._points.cache_clear()
+    points._points.cache_clear()
+    faithful._of_run.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
