@@ -19,12 +19,12 @@ from ipclab.claims.requirement import Requirement
 from ipclab.claims.verdicts import DECIDED, Verdict, Verdicts, judge_all
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
-from ipclab.prose.language import placeholders
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import filling, labels
 from ipclab.words.catalogue import LANGUAGES, N_
+from ipclab.words.filling import placeholders
 from ipclab.words.ours import control_file
 from ipclab.words.words import DASH
 
@@ -154,7 +154,7 @@ def claims_table(
         shown = shown[shown.id.isin(of)]
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     words = [
-        lab.say(N_("{words} ({section})"), words=meaning, section=section or DASH)
+        lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
         for meaning, section in zip(shown.meaning, shown.section, strict=True)
     ]
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
@@ -177,14 +177,7 @@ def claims_table(
             )
         ),
     ]
-    added = shown[shown.fairly & (shown.adds != "")]
-    for adds, ids in added.groupby("adds", sort=False).id:
-        how = N_("The fair method of {claims}: {adds}.")
-        notes.append(lab.say(how, claims=lab.words.joined(ids), adds=adds))
-    conceded = shown[shown.concedes != ""]
-    for concedes, ids in conceded.groupby("concedes", sort=False).id:
-        how = N_("The text itself says of {claims}: {concedes}.")
-        notes.append(lab.say(how, claims=lab.words.joined(ids), concedes=concedes))
+    notes += _methods(lab, shown) if study else []  # the audit has a table of them
     if study == OWN:
         caption = lab.say(N_("Your own claims, judged"))
     elif not study:
@@ -206,6 +199,19 @@ def _run_of_text(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
     return [
         by_study[study].get(arm, none) for study, arm in zip(shown.study, shown.arm, strict=True)
     ]
+
+
+def _methods(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
+    """Return what the fair methods add, and what the text itself says of that, as notes."""
+    notes = []
+    for column, how in (
+        ("adds", N_("The fair method of {claims}: {adds}.")),
+        ("concedes", N_("The text itself says of {claims}: {concedes}.")),
+    ):
+        told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
+        for said, ids in told.groupby(column, sort=False).id:
+            notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
+    return notes
 
 
 def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ipclab.bounds.points import points_of
+from ipclab.claims.amounts import RuleError
 from ipclab.claims.claim import Claim
 from ipclab.claims.comparison import Bounds, Rule
 from ipclab.claims.numbers import Numbers, only
@@ -19,7 +20,6 @@ from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
-from ipclab.prose.language import RuleError
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder, read_run
 

@@ -158,7 +158,7 @@ class Data:
         Of two medians of this run its value and its interval are those of the contest that holds
         both, or of the heats that both took part in.
 
-        >>> gain = lab.ratio(reopened, kept)  # and {gain:x,interval} in prose
+        >>> gain = lab.ratio(reopened, kept)
         """
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other

@@ -96,7 +96,7 @@ class Kinds(Data):
             ):
                 for row in end.to_dict("records"):
                     values[f"{way}_{name}"] = [{key: row[key] for key in on}, plain(row["cell"])]
-        decided = _together(counts, len(rows))
+        decided = together(counts, len(rows))
         if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
             return self.effect(before, after, on, measure)  # told of who has more
         rests = [source for cell in rows.cell for source in cell.sources]
@@ -355,7 +355,7 @@ def _shaken(quick: Any, slow: float) -> str:
     return STATE if slower is not None and float(slower) > float(slow) else ""
 
 
-def _together(counts: dict[str, int], count: int) -> str:
+def together(counts: dict[str, int], count: int) -> str:
     """Return the verdict on many pairs."""
     ways = [way for way in (MORE, LESS) if counts[way]]
     if len(ways) == FEWEST:

@@ -30,13 +30,13 @@ from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.frames.address import Address
 from ipclab.paths import Paths, checkout
-from ipclab.prose.language import placeholders
 from ipclab.report.lab import lab_of
 from ipclab.report.pages.words import digits
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.studies.file_io.sets import file_sets
+from ipclab.words.filling import placeholders
 from tests.support.commands import ROOT
 
 PATHS = Paths(ROOT)
