@@ -12,7 +12,8 @@ import pandas as pd
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.studies.payload import LOOKS_NS, SLEEPS_NS
 
-V10, POLLED = "v1.0", "v1.0 polled"
+V10, POLLED, WOKEN = "v1.0", "v1.0 polled", "woken"
+MECHANISM = "shm-mmap"  # of v1.0; of a sweep without it the first one stands for it
 TCP = (
     "recv-4096 raw bound",
     "recv-4096 raw new",
@@ -72,7 +73,10 @@ def ways_of(cells: pd.DataFrame, placement: str) -> pd.DataFrame:
     for way, cell in {V10: one, POLLED: one + waited()}.items():
         if cell:
             parts.append(write.assign(way=way, row=way, slow=float("nan"), why="", cell=[cell]))
-    parts.append(handed[handed.arm == "handover"].assign(way=lambda rows: rows.backend))
+    shared = handed[handed.arm == "handover"]
+    names = {*shared.backend}
+    usual = MECHANISM if MECHANISM in names else min(names, default="")
+    parts.append(shared[shared.backend == usual].assign(way=WOKEN))
     rows = pd.concat(parts, ignore_index=True).reindex(columns=LEVELS).assign(op="transfer")
     values = [(float(cell.value), *cell.ends) for cell in rows.cell]
     return rows.join(pd.DataFrame(values, rows.index, ["value", "low", "high"], dtype=float))
