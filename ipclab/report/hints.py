@@ -1,5 +1,6 @@
 """What is told to who works in a notebook, and no report shows: which run is open."""
 
+import sys
 from collections.abc import Sequence
 
 from ipclab.lab.runs import best, full, newest_full
@@ -40,7 +41,7 @@ def show_hint(text: str, run: RunFolder) -> None:
     What the head of a page says of the run is beside it.
     """
     if current() is None:
-        print(text)
+        print(text, file=sys.stderr)
         return
     from IPython.display import display
 

@@ -18,7 +18,7 @@ from ipclab.store import samples
 from ipclab.store.run import RunFolder
 from ipclab.words.markdown import markdown
 from ipclab.words.output import SCHEMA
-from tests.support.told import MAGIC, cells, decoded, forget_judged, reference
+from tests.support.told import cells, decoded, forget_judged, reference
 
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 HOLE = re.compile(r"\bnan\b|\bNone\b(?! (?:of|is))|not measured|[{}]|\binf\b|\| – ")
