@@ -10,9 +10,8 @@ import pytest
 
 from ipclab.claims import audit
 from ipclab.frames import derived
-from ipclab.lab import shell
+from ipclab.lab import canvas, shell
 from ipclab.lab.notes import Notes
-from ipclab.report import pictures
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.run import RunFolder
@@ -52,7 +51,7 @@ def made_by(
     patch.setattr(samples, "decode", decoded)
     patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(Notes, "_show", show)
-    patch.setattr(pictures, "pictures", lambda *_: {"svg": b"<svg/>"})
+    patch.setattr(canvas, "pictures", lambda *_: {"svg": b"<svg/>"})
     for where, method in ((ReportLab, "table"), (audit, "claims_table")):
         patch.setattr(where, method, lambda *_, **__: None)
     try:

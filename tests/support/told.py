@@ -12,6 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from ipclab.bounds import enriched, states
 from ipclab.claims import audit
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
@@ -20,8 +21,6 @@ from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
 from ipclab.prose.sentences import told_sentences
 from ipclab.prose.teller import Teller
-from ipclab.report import enriched
-from ipclab.report.appendix import states
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.bundle import opened

@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Sequence
 
+from ipclab.lab import head
 from ipclab.lab.runs import best, full, newest_full
 from ipclab.lab.shell import current
 from ipclab.paths import Paths
-from ipclab.report import head
 from ipclab.store.run import RunFolder
 
 HINT = "ipclab-hint"  # marks what is said to who works in the notebook
