@@ -249,7 +249,10 @@ class Kinds(Data):
         return missing(kind, measure)
 
     def _of_row(self, rows: pd.DataFrame) -> Quantity:
-        return quantity(next(rows.itertuples()), Ratios(self.run))
+        """Return the value of one row: its `cell`, where it has one, as what was computed."""
+        row = next(rows.itertuples())
+        cell = getattr(row, "cell", None)
+        return cell if isinstance(cell, Quantity) else quantity(row, Ratios(self.run))
 
     def _parted(self, parts: Sequence[pd.DataFrame], without: Sequence[str] = ()) -> sides.Parted:
         study = str(parts[0].study.iloc[0])

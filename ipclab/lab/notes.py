@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -89,8 +90,9 @@ class Notes(Kinds):
             return missing("text")
         ordered = sorted(cells.items(), key=lambda each: float(each[1].value))
         (least_name, least), (most_name, most) = ordered[0], ordered[-1]
-        names = {"least_name": least_name, "most_name": most_name, "n": len(cells)}
-        names |= {"share": least, "least": least, "most": most, **values}
+        names = {"n": len(cells), "share": least, "least": least, "most": most, **values}
+        if isinstance(parts, Mapping):
+            names |= {"least_name": least_name, "most_name": most_name}
         if above is not None:
             names["bound"] = Quantity(above, "share")
             sides = {SIDES[judge.side(cell, above)] for cell in cells.values()}
@@ -161,4 +163,4 @@ def _as_data(value: Any) -> Any:
     known = plain_value(value)
     if isinstance(known, str) or not known:
         return known or None
-    return plain(known) if isinstance(known.value, int | float) else str(known.value)
+    return plain(known) if isinstance(known.value, Real) else str(known.value)

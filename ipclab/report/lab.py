@@ -1,7 +1,7 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.factors import words_asked
+from ipclab.lab.finding import Finding
 from ipclab.lab.hints import run_hint, show_hint
 from ipclab.lab.lab import Lab
 from ipclab.lab.parameters import Parameter
@@ -27,6 +28,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
 from ipclab.words.filling import Variables, placeholders
 from ipclab.words.numbers import plain_value
+from ipclab.words.sentences import sentence
 from ipclab.words.words import DASH
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
@@ -143,14 +145,22 @@ class ReportLab(Lab):
         return narrowed(texts.published(self.paths, study), levels)
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
+        """Keep the notebook's variables, other values and findings' texts for other notebooks.
+
+        Nothing is shown.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
         kept = {name: self._lookup(name) for name in names}
         for name, value in values.items():
-            kept[name] = plain_value(value)
+            told = isinstance(value, Finding)
+            kept[name] = self._told(asdict(value)) if told else plain_value(value)
         return quotes.Kept(kept, self.words)
+
+    def _told(self, finding: Mapping[str, Any]) -> str:
+        """Return the sentence of a finding, which others have in their words."""
+        said = sentence(finding, self.words)
+        return self.words.note(said, lambda other: sentence(finding, other))
 
     def quoted(self, notebook: str) -> quotes.Quoted:
         """Return what another notebook made of this run: figures, tables, and kept values.

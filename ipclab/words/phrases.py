@@ -76,7 +76,9 @@ def side(levels: Levels, words: Words) -> Side:
     if words.lang == "ko":
         noun = " ".join(part[1] for part in parts) + inside
         side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
-        return Side(noun, side_of + inside, than + inside)
+        if inside:  # a kind with its mechanism takes the particles of a mechanism
+            side_of, than = (form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
+        return Side(noun, side_of, than)
     said = ("、" if words.lang == "zh" else " ").join(part[1] for part in parts) + inside
     return Side(said, said, said)
 

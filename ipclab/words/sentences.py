@@ -41,6 +41,10 @@ def sentence(finding: Finding, words: Words) -> str:
     }
     measure = phrases.MEASURES[finding["measure"]][words.lang]
     put["of"] = measure.get("of", "").format(**put)
+    if (
+        finding["kind"] == "effect" and "subject" in measure
+    ):  # what is compared is not the topic itself
+        put |= {"t은": put["of"], "t이": measure["subject"].format(**put)}
     for name in ("longer", "longer_is", "shorter", "shorter_is", "what"):
         put[name] = measure.get(name, "")
     put |= FILLS[finding["kind"]](finding, words, measure, put)

@@ -91,6 +91,15 @@ with lab.figure("f", title, **layout) as ax:
     assert {"whole scenario", "one message", "the text", "What takes longer?"} <= given.keys()
 
 
+def test_names_that_are_added_to_a_dictionary_are_translated(
+    sources: words.Sources, tmp_path: Path
+) -> None:
+    code = 'names = {"a": "One"}\nnames |= {"b": "Two"}\nlab.table(rows, "Title", names=names)'
+    write_notebook(tmp_path / "new.ipynb", code)
+    found = words.msgids(replace(sources, packages=(), notebooks=tmp_path))
+    assert list(found) == ["Title", "One", "Two"]
+
+
 def test_no_word_of_a_report_is_a_path_a_key_or_a_number_of_ours() -> None:
     reproduced = "Clone the repository"  # where a reader is told the place of the published loops
     named = re.compile(r"\b(docs|packages|notebooks)/|\{seed\}|\bseed \d|\b[a-z_]+\.[a-z-]+\.\d")

@@ -95,8 +95,12 @@ class Given:
     def words(self, source: str) -> Iterator[str]:
         """Yield the texts that one cell gives, after those before it."""
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Assign):
-                self.variables |= dict(_assigned(node.targets[0], node.value))
+            match node:
+                case ast.Assign(targets=[target, *_], value=value):
+                    self.variables |= dict(_assigned(target, value))
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.BitOr() as both, value=value):
+                    before = self.variables.get(name, ast.Dict([], []))
+                    self.variables[name] = ast.BinOp(before, both, value)
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call):
                 for expression in self._given(node):
