@@ -38,7 +38,7 @@ FILE = "text.toml"
 SAME, TIMES, LACKING, OTHER, UNSTATED = "same", "times", "lacking", "other", "unstated"
 ALMOST = 1e-9  # by which two numbers may differ that are the same
 SAID = {
-    SAME: N_("same"),
+    SAME: N_("as the text"),
     TIMES: N_("× {k}"),
     LACKING: N_("not run here: {levels} ({why})"),
     OTHER: N_("other"),
