@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
+from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
+from ipclab.lab.hints import HINT
+from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.paths import table_beside
 from ipclab.prose import prose
 from ipclab.report.appendix.signing import Marks
-from ipclab.report.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
-from ipclab.report.hints import HINT
-from ipclab.report.notebooks.parameters import KEEP_IN_LAB
 from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
