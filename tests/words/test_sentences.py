@@ -190,3 +190,13 @@ def test_what_is_open_is_counted_by_reason() -> None:
 def test_another_schema_is_refused() -> None:
     with pytest.raises(LabError, match="schema 2"):
         markdown({"schema": 2, "kind": "finding", "data": {}}, "en")
+
+
+def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particles_of_a_mechanism() -> (
+    None
+):
+    told = finding("effect", "more", "age") | {"topic": {"op": "staleness"}}
+    assert "읽은 데이터의 경과 시간이" in sentence(told, WORDS["ko"])
+    kinds = [{"sends": sends, "backend": name} for sends, name in ((True, "tcp"), (False, "lmdb"))]
+    told = finding("compare", "more") | {"sides": kinds}
+    assert "공유 상태(lmdb) 방식보다 메시지 전송(tcp) 방식이" in sentence(told, WORDS["ko"])
