@@ -28,7 +28,7 @@ from ipclab.studies.profile import profile
 from ipclab.words import output
 from ipclab_more.fault_frames import most, mostly, seen
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab_more.studies.faults.plan import LOSSES, NOTICED, WATCHED, FaultPlan
+from ipclab_more.studies.faults.plan import FIRST, LOSSES, NOTICED, WATCHED, FaultPlan
 from ipclab_more.studies.faults.seen import (
     END,
     ERROR,
@@ -54,7 +54,7 @@ STUDIED = ("unix", "posix-mq", "posix-shm", "lmdb")
 class Told:
     """A worker whose peers say what a test plants."""
 
-    recording = True
+    recording, role = True, FIRST
 
     def __init__(self, done: int) -> None:
         self.outcome, self.done = Outcome(), done
@@ -111,6 +111,16 @@ def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
         "torn": 0,
     }
     assert {NOTICED, WATCHED} == one.worker.outcome.samples.keys()
+
+
+def test_who_receives_nothing_counts_as_many_messages_as_who_receives_some() -> None:
+    _, nothing = survivor([], [], done=3)
+    nothing.finish()
+    _, one = survivor([CONTENT.message(0)], [], done=1)
+    one.receive(1)
+    one.finish()
+    facts = [each.worker.outcome.facts for each in (nothing, one)]
+    assert facts == [{"numbered": 0, "compared": 0}, {"numbered": 1, "compared": 1}]
 
 
 def test_one_that_notices_is_not_watched() -> None:
