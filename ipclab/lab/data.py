@@ -18,6 +18,7 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import usual_levels
 from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.words import Words
@@ -121,8 +122,9 @@ class Data:
         if len(rows):
             unused = [name for name in factors if name in rows and rows[name].isna().all()]
             return rows.drop(columns=unused)
-        # Without rows too, a cell of a notebook finds a column for each factor.
-        lacking = [name for name in (*factors, *levels) if name not in rows]
+        # Without rows too, a cell of a notebook finds a column for each factor; an older run knows none.
+        known = factors or usual_levels(study)
+        lacking = [name for name in (*known, *levels) if name not in rows]
         return rows.assign(**{name: pd.Series(dtype=object) for name in lacking})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:

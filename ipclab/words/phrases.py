@@ -82,9 +82,10 @@ def side(levels: Levels, words: Words) -> Side:
 
 
 def name(levels: Levels, words: Words) -> str:
-    """Return what one of several is called: its mechanism, else what tells it apart."""
-    if "backend" in levels:
-        return named("backend", levels["backend"], words)
+    """Return what one of several is called: its mechanism or way, else what tells it apart."""
+    for factor in ("way", "backend"):
+        if factor in levels:
+            return named(factor, levels[factor], words)
     return side(levels, words).noun
 
 
@@ -125,7 +126,9 @@ def topic(levels: Levels, words: Words) -> Topic:
         return Topic(said, said, said)
     if lang == "zh":
         close = [
-            parts.pop(each) for each in ("size_bytes", "backend", "placement") if each in parts
+            parts.pop(each)
+            for each in ("size_bytes", "object", "backend", "placement")
+            if each in parts
         ]
         lead = "、".join(parts.values())
         said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]

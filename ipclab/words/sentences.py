@@ -245,7 +245,11 @@ def _much(over: Amount, words: Words, measure: Any) -> str:
 
 def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
     said = _much(over, words, measure)
-    return _word(words, "whose").format(ratio=said, name=phrases.name(levels, words))
+    name = phrases.name(levels, words)
+    others = {factor: level for factor, level in levels.items() if factor != "backend"}
+    if "backend" in levels and others:
+        name += _word(words, ", ") + phrases.side(others, words).noun
+    return _word(words, "whose").format(ratio=said, name=name)
 
 
 def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
