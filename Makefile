@@ -111,7 +111,7 @@ reference: setup ## make the newest finished run, or RUN, the committed one; its
 	@$(IPCLAB) bundle $(if $(RUN),$(call quoted,$(RUN)),newest) data/reference.ipclab --replace --samples 12
 	@$(RUN_PYTHON) scripts/pictures.py
 
-pictures: setup ## render the committed run for the pictures of the READMEs
+pictures: setup ## renew the outputs of the notebooks and the pictures of the READMEs from the committed run
 	@$(RUN_PYTHON) scripts/pictures.py
 
 words: setup ## bring the translation catalogues up to date

@@ -1,5 +1,6 @@
 """What a notebook is meant to call, in one place: `import ipclab` finds these names here."""
 
+from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
 from ipclab.claims.required import requirements, requirements_table
@@ -30,7 +31,6 @@ from ipclab.report.appendix.signing import (
     page_marks,
     title_block,
 )
-from ipclab.report.appendix.states import held
 from ipclab.report.appendix.steadiness import ranked, told, unsteady, with_states
 from ipclab.report.appendix.trust import trusted
 from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, TYPES, budget

@@ -84,7 +84,7 @@ def _decided(run: RunFolder, lang: str) -> str:
 
 def _more(measured: str) -> list[str]:
     """Return what the profile `standard` would add to a briefer one, and how long it takes."""
-    from ipclab.report.head import LEAST, profile_is_preliminary
+    from ipclab.lab.head import LEAST, profile_is_preliminary
     from ipclab.session.request import Request
     from ipclab.session.room import minutes_of
     from ipclab.studies.profile import profile

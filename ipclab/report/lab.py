@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ipclab.bounds.enriched import points_of
 from ipclab.claims import published as texts
 from ipclab.claims.file import File
 from ipclab.errors import LabError
@@ -15,15 +16,14 @@ from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.factors import words_asked
+from ipclab.lab.hints import run_hint, show_hint
 from ipclab.lab.lab import Lab
+from ipclab.lab.parameters import Parameter
 from ipclab.paths import Paths
 from ipclab.prose import magic, sentences
 from ipclab.prose.language import placeholders
 from ipclab.prose.teller import Teller
-from ipclab.report.enriched import points_of
-from ipclab.report.hints import run_hint, show_hint
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import Parameter, refuse_unknown
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
 from ipclab.words.filling import Variables
@@ -59,7 +59,6 @@ class ReportLab(Lab):
         `claims` is a TOML file of your own claims; raises `UsageError` for ones that cannot be
         judged, too, and for a parameter that papermill gave the notebook and it does not have.
         """
-        refuse_unknown()
         lab = super().open(run, lang, study)
         show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         if claims:

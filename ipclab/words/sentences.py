@@ -39,6 +39,7 @@ def sentence(finding: Finding, words: Words) -> str:
     }
     measure = phrases.MEASURES[finding["measure"]][words.lang]
     put["of"] = measure.get("of", "").format(**put)
+    put["of이"] = measure.get("of_subject", "").format(**put)
     for name in ("longer", "longer_is", "shorter", "shorter_is", "what"):
         put[name] = measure.get(name, "")
     put |= FILLS[finding["kind"]](finding, words, measure, put)

@@ -5,12 +5,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.bounds import states
 from ipclab.frames.contests import CONTEST
 from ipclab.paths import checkout
 from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
 from ipclab.prose.teller import LEVEL, Teller
-from ipclab.report.appendix import choices, states
+from ipclab.report.appendix import choices
 from ipclab.report.appendix.advice import _in_words, advised
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.stats import judge

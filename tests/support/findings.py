@@ -10,7 +10,7 @@ import pytest
 
 from ipclab.claims import audit
 from ipclab.frames import derived
-from ipclab.lab import shell
+from ipclab.lab import canvas, shell
 from ipclab.lab.notes import Notes
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
@@ -25,11 +25,14 @@ LANGS = ("en", "ko", "zh")
 
 
 def made_by(
-    name: str, frames: Frames, change: Callable[[pd.DataFrame], pd.DataFrame] = lambda f: f
+    name: str,
+    frames: Frames,
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda f: f,
+    drawn: bool = False,
 ) -> list[dict[str, Any]]:
     """Return what the notebook `name` shows as data, of a run whose frames are `frames`.
 
-    `change` cuts each frame of points: a sweep of fewer levels.
+    `change` cuts each frame of points: a sweep of fewer levels. Figures are `drawn`, or left out.
     """
     shown: list[dict[str, Any]] = []
     patch = pytest.MonkeyPatch()
@@ -48,10 +51,11 @@ def made_by(
     patch.setattr(samples, "decode", decoded)
     patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(Notes, "_show", show)
+    patch.setattr(canvas, "pictures", lambda *_: {"svg": b"<svg/>"})
     for where, method in ((ReportLab, "table"), (audit, "claims_table")):
         patch.setattr(where, method, lambda *_, **__: None)
     try:
-        for _, code in cells(name):
+        for _, code in cells(name, drawn):
             exec(code, values)
             if "run" in values and "lab" not in values:
                 values["run"] = str(reference().path)

@@ -12,6 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from ipclab.bounds import enriched, states
 from ipclab.claims import audit
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
@@ -20,8 +21,6 @@ from ipclab.prose import prose
 from ipclab.prose.questions import ProseQuestion
 from ipclab.prose.sentences import told_sentences
 from ipclab.prose.teller import Teller
-from ipclab.report import enriched
-from ipclab.report.appendix import states
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.bundle import opened
@@ -76,9 +75,9 @@ decoded = cache(samples.decode)
 
 
 @cache
-def cells(name: str) -> list[tuple[bool, Any]]:
+def cells(name: str, drawn: bool = False) -> list[tuple[bool, Any]]:
     """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
-    code).
+    code); without what they draw, unless it is `drawn`.
     """
     found = []
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
@@ -87,7 +86,9 @@ def cells(name: str) -> list[tuple[bool, Any]]:
         if cell.source.startswith(MAGIC):
             found.append((True, cell.source.partition("\n")[2]))
         else:
-            tree = ast.fix_missing_locations(NoFigures().visit(ast.parse(cell.source)))
+            tree = ast.parse(cell.source)
+            if not drawn:
+                tree = ast.fix_missing_locations(NoFigures().visit(tree))
             found.append((False, compile(tree, name, "exec")))
     return found
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.bounds import states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
 from ipclab.prose.questions import MOST_WITHIN
-from ipclab.report.appendix import states
 from ipclab.report.appendix.about import sessions
 from ipclab.session.questions import comparison_of
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER

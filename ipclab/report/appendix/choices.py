@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds import states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
 from ipclab.prose.questions import MOST_WITHIN, factor_within
-from ipclab.report.appendix import states
 from ipclab.report.appendix.advice import BY_LEVEL, named_entrant
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from babel.messages.extract import extract
 
+from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.prose import prose
-from ipclab.report.notebooks.parameters import KEEP_IN_LAB
 from ipclab.studies.multiplexer import NODES
 from ipclab.words import filling, labels
 

@@ -38,7 +38,7 @@ def _shown(data: dict[str, Any], lang: str) -> dict[str, Any]:
             caption = escape(ours.said(data, lang))
             shown["text/html"] = f'<strong id="{escape(data["name"])}">{caption}</strong>'
         case ours.FIGURE:
-            from ipclab.report.pictures import png
+            from ipclab.marks.pictures import png
 
             figure = Figure.of(data, lang)
             shown |= {PNG: b64encode(png(figure.svg)).decode(), "text/plain": figure.caption}

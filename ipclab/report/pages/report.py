@@ -11,10 +11,10 @@ from urllib.parse import quote
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
+from ipclab.lab import head
+from ipclab.lab.parameters import TAG, check_language, declared, fault
 from ipclab.paths import Paths
-from ipclab.report import head
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import TAG, check_language, declared, fault
 from ipclab.report.pages import index, words
 from ipclab.report.pages.document import WORDS
 from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs, spoken_in

@@ -15,9 +15,9 @@ from pathlib import Path
 from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
+from ipclab.lab.parameters import fault, read_notebook
 from ipclab.paths import checkout, table_beside
 from ipclab.prose.language import placeholders
-from ipclab.report.notebooks.parameters import fault, read_notebook
 from ipclab.report.pages.extraction import (
     LINK_TARGET,
     markdown,

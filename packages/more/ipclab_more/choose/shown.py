@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds.states import UNSTEADY, apart
 from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.paths import table_beside
 from ipclab.prose.prose import join_lines
 from ipclab.report.appendix.choices import following
-from ipclab.report.appendix.states import UNSTEADY, apart
 from ipclab.report.lab import ReportLab
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART

@@ -14,9 +14,9 @@ from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.report.notebooks.execute import Kernel, execute
-from ipclab.report.notebooks.parameters import read_notebook
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from ipclab.bounds import states
 from ipclab.bounds.limits import with_limits
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.rows import ID
 from ipclab.frames.stamps import stamp
-from ipclab.report.appendix import states
 from ipclab.store.run import RunFolder, read_run
 
 METRICS = ("p99", "mean", "cpu_ns")
