@@ -19,7 +19,6 @@ LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify 
 STEPS = 1.0, 2.0, 5.0  # ticks within a decade
 NAME_WIDTH, NAME_HEIGHT = 38.0, 14.0  # points that the name of a tick takes
 FEWEST_TICKS = 3
-DECADE, MOST_WITHIN = 10.0, 4  # ticks of a logarithmic axis shorter than a decade
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
 # of an interval: each column reaches as far as the others
 SPANNED = "value", "low", "high"

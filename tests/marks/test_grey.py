@@ -162,18 +162,6 @@ def test_an_axis_ends_near_the_values_and_shows_the_limit(lab: Lab) -> None:
         assert 500 < other.get_ylim()[1] <= 5000
 
 
-def test_ticks_within_a_decade_are_few_and_all_others_stay(lab: Lab) -> None:
-    frame = rows(["tcp"]).assign(value=[290.0, 710.0])
-    with canvas.blank(lab, (2, 2)) as figure:
-        ax, other = figure.subplots(1, 2)
-        lines(frame, x="size_bytes", hue="backend", ax=ax, log="y")
-        lines(frame.assign(value=[1.0, 90.0]), x="size_bytes", hue="backend", ax=other, log="y")
-        canvas.complete(figure)
-        within = [tick for tick in ax.get_yticks() if 290 <= tick <= 710]
-        assert 2 <= len(within) <= 4
-        assert {1, 2, 5, 10, 20, 50} <= {*other.get_yticks()}
-
-
 def test_a_bar_a_dot_and_a_line_beyond_their_data_are_found(lab: Lab) -> None:
     frame = rows(["tcp", "unix"])
     with canvas.blank(lab, (4, 3)) as figure:
