@@ -19,6 +19,7 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import usual_levels
 from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.words import Words
@@ -123,7 +124,8 @@ class Data:
             rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
             rows = narrowed(frame, levels).reset_index(drop=True)
-        lacking = [name for name in (*factors, *levels) if name not in rows]
+        known = factors or usual_levels(study)  # an older run knows none
+        lacking = [name for name in (*known, *levels) if name not in rows]
         return rows.assign(**{name: pd.Series(None, rows.index, dtype=object) for name in lacking})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:

@@ -87,7 +87,8 @@ class Kinds(Data):
         counts = {
             each: int((rows.verdict == each).sum()) for each in (MORE, LESS, ALIKE, FEW, STATE)
         }
-        values: dict[str, Any] = {"all": len(rows), "by": on[0], "same": self.run.questions.same}
+        by = "backend" if tuple(on) == BACKEND else ""
+        values: dict[str, Any] = {"all": len(rows), "by": by, "same": self.run.questions.same}
         values |= counts
         for way, part in ((w, rows[rows.verdict == w]) for w in (MORE, LESS)):
             ends = (part.iloc[:1], part.iloc[-1:])
@@ -114,7 +115,7 @@ class Kinds(Data):
         rows = rows[rows.value.notna()]
         if len(rows) < FEWEST:
             return self._single(rows, measure)
-        if rows.backend.duplicated().any():
+        if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
             raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
         contest = self._contest(rows)
         if contest is None:

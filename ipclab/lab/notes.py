@@ -145,8 +145,8 @@ class Notes(Kinds):
 
 
 def written(text: str, values: Mapping[str, Any]) -> Finding:
-    """Return a text with its values as a finding; `missing` where one of them is."""
-    made = {name: _as_data(value) for name, value in values.items()}
+    """Return a text with those values that it names as a finding; `missing` where one of them is."""
+    made = {name: _as_data(value) for name, value in values.items() if f"{{{name}" in text}
     if any(value is None for value in made.values()):
         return missing("text")
     return Finding("text", "told", values={"text": text, "values": made})

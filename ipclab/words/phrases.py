@@ -101,9 +101,10 @@ def _noun_and_side(forms: Sequence[str]) -> tuple[str, str]:
 
 
 def name(levels: Levels, words: Words) -> str:
-    """Return what one of several is called: its mechanism, else what tells it apart."""
-    if "backend" in levels:
-        return named("backend", levels["backend"], words)
+    """Return what one of several is called: its mechanism or way, else what tells it apart."""
+    for factor in ("way", "backend"):
+        if factor in levels:
+            return named(factor, levels[factor], words)
     return side(levels, words).noun
 
 
@@ -140,7 +141,9 @@ def topic(levels: Levels, words: Words) -> Topic:
         return Topic(said, said, said)
     if lang == "zh":
         close = [
-            parts.pop(each) for each in ("size_bytes", "backend", "placement") if each in parts
+            parts.pop(each)
+            for each in ("size_bytes", "object", "backend", "placement")
+            if each in parts
         ]
         lead = "、".join(parts.values())
         said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]

@@ -41,10 +41,6 @@ def sentence(finding: Finding, words: Words) -> str:
     }
     measure = phrases.MEASURES[finding["measure"]][words.lang]
     put["of"] = measure.get("of", "").format(**put)
-    if (
-        finding["kind"] == "effect" and "subject" in measure
-    ):  # what is compared is not the topic itself
-        put |= {"t은": put["of"], "t이": measure["subject"].format(**put)}
     for name in ("longer", "longer_is", "shorter", "shorter_is", "what"):
         put[name] = measure.get(name, "")
     put |= FILLS[finding["kind"]](finding, words, measure, put)
@@ -251,6 +247,9 @@ def _much(over: Amount, words: Words, measure: Any) -> str:
 
 def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
     whose = phrases.topic(levels, words).plain if "op" in levels else phrases.name(levels, words)
+    others = {factor: level for factor, level in levels.items() if factor != "backend"}
+    if "op" not in levels and "backend" in levels and others:
+        whose += _word(words, ", ") + phrases.side(others, words).noun
     return _word(words, "whose").format(ratio=_much(over, words, measure), name=whose)
 
 

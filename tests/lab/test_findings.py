@@ -13,6 +13,8 @@ from ipclab.lab.finding import Finding
 from ipclab.paths import checkout
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.report.notebooks import quotes
+from ipclab.stats.quantity import missing
+from ipclab.store.bundle import opened
 from ipclab.studies.payload import LOOKS_NS, SLEEPS_NS
 from ipclab.studies.payload.ways import POLLED, V10, ways_of
 from tests.support.changed import Run
@@ -22,8 +24,14 @@ from tests.support.told import forget_judged, reference
 BOOKS = {
     "01_payload": "payload",
     "02_shared_dict": "shared_dict",
+    "03_multiplexer": "multiplexer",
+    "05_file_io": "file_io",
     "04_round_trip": "round_trip",
     "06_stream": "stream",
+    "07_faults": "faults",
+    "08_objects": "objects",
+    "09_tasks": "tasks",
+    "10_spin": "spin",
 }
 # What is changed: values of a level, levels that change places.
 CHANGED = [
@@ -38,6 +46,9 @@ CHANGED = [
         ("round_trip", "wait", "spin"),
         ("stream", "backend", "shm-ring"),
         ("stream", "placement", "cross"),
+        ("objects", "way", "shared-memory"),
+        ("tasks", "backend", "thread"),
+        ("spin", "spin_ns", 30_000),
     )
     for times in (10, 0.1)
 ]
@@ -46,10 +57,9 @@ CHANGED += [
     Run("round_trip", places={"backend": {"unix": "shm-futex", "shm-futex": "unix"}}),
     Run("stream", places={"backend": {"unix": "shm-ring", "shm-ring": "unix"}}),
     Run("payload", places={"mapping": {"kept": "truncated", "truncated": "kept"}}),
-    Run("payload"),
-    Run("shared_dict"),
-    Run("round_trip"),
-    Run("stream"),
+    Run("objects", places={"way": {"pickle5": "arrow", "arrow": "pickle5"}}),
+    Run("tasks", places={"backend": {"thread": "pool-fork", "pool-fork": "thread"}}),
+    *(Run(study) for study in BOOKS.values()),
 ]
 
 
@@ -132,6 +142,42 @@ def test_what_sides_share_is_the_topic_and_what_differs_names_them() -> None:
         "op": "round-trip",
     }.items() <= found.topic.items()
     assert "backend" not in found.topic and "arm" not in found.topic
+
+
+def test_what_several_sides_share_does_not_name_them() -> None:
+    lab = trips()[0]
+    rows = lab.points("objects", op="summed", metric="p50", arm="main", object="array")
+    rows = rows[rows.size_bytes == rows.size_bytes.max()].sort_values("value", kind="stable")
+    assert rows.backend.duplicated().any()  # several ways go by one carrier
+    found = lab.fastest(rows)
+    assert [{*side} for side in found.sides] == [{"way"}] * len(found.sides)
+    assert found.sides[0]["way"] == rows.way.iloc[0] and "backend" not in found.topic
+    apart = lab.compare(rows[rows.way == "queue"], rows[:1])  # which differ in their carrier, too
+    assert apart.sides == [{"way": "queue"}, {"way": rows.way.iloc[0]}]
+
+
+def test_cases_of_two_levels_are_no_mechanisms() -> None:
+    lab = trips()[0]
+    rows = lab.points("spin", op="round-trip", metric="p50", arm="main", placement="cross")
+    spun, slept = (rows[rows.spin_ns == window] for window in (50_000_000, 0))
+    found = lab.effect(spun, slept, on=["backend", "gap_ns"])
+    said = str(found._repr_mimebundle_()["text/plain"])
+    assert f"in each of {found.values['all']} cases" in said and "mechanisms" not in said
+    assert f"({found.most('less')}, after an idle gap of " in said
+
+
+def test_a_text_needs_only_the_values_that_it_names() -> None:
+    lab = trips()[0]
+    some, none = "{k} of {n} lost up to {most:int}.", "None of {n} lost any."
+    assert lab.count(0, 3, some, none, most=missing()).verdict == "told"
+    assert lab.count(1, 3, some, none, most=missing()).verdict == "missing"
+
+
+def test_a_study_that_a_run_never_heard_of_has_its_columns() -> None:
+    older = opened(checkout(), checkout().root / "data/compared.ipclab")
+    assert "spin" not in [question.name for question in older.questions.studies]
+    rows = lab_of(older, checkout(), "en").points("spin", op="round-trip")
+    assert rows.empty and {"arm", "backend", "gap_ns", "spin_ns", "placement"} <= {*rows}
 
 
 def test_exchanged_sides_exchange_the_verdict() -> None:
