@@ -137,7 +137,7 @@ def test_the_line_names_every_difference_and_says_so_of_none(
     line, table = told(monkeypatch, same, part, sizes)
     assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2)"
     hows = [*table.Faithful]
-    assert hows[:2] == ["same", "× 0.0116"]
+    assert hows[:2] == ["the same", "× 0.0116"]
     assert hows[2].startswith("not run here: 500") and "quick" in hows[2]
 
 
