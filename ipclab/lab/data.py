@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ipclab.bounds.points import points_of
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import VALUES
@@ -53,7 +54,8 @@ class Data:
         factor of the study, in any sweep; levels that this run has not give no row. Raises
         `UsageError` for an unknown study, column or level.
         """
-        return self._frame(study, "points", levels)
+        study = self._named(study)
+        return self._narrow(study, points_of(self.run, study), levels)
 
     def launches(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return one row for each launch, op and metric of `study`, in the order taken.
@@ -99,11 +101,16 @@ class Data:
         return pd.concat([samples, levels_of_each], axis="columns")
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a study's frame (points, launches, contests) with `levels`."""
+        """Return the rows of a study's frame (launches, contests) with `levels`."""
+        study = self._named(study)
+        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
+
+    def _named(self, study: str) -> str:
+        """Return the study that is meant; raises `UsageError` where none is."""
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
+        return study
 
     def _narrow(self, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows of a frame of `study` with `levels`."""
@@ -151,7 +158,7 @@ class Data:
         Of two medians of this run its value and its interval are those of the contest that holds
         both, or of the heats that both took part in.
 
-        >>> gain = lab.ratio(reopened, kept)  # and {gain:x,interval} in prose
+        >>> gain = lab.ratio(reopened, kept)
         """
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other

@@ -41,8 +41,7 @@ class Lab(Notes):
     >>> lab.table(wide, "One write")
     >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
     >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / kept
-
-    In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
+    >>> lab.text("A mapping that is kept gains {gain:x,interval}.", gain=gain)
     """
 
     @classmethod

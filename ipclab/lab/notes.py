@@ -32,15 +32,15 @@ class Notes(Kinds):
         """Show findings as one paragraph; a frame of one row is its value.
 
         What was not measured is not shown. A `lead` stands on the first page, if all of it is
-        decided; `see` names the figure or table that it is of. Directly below a figure, in its cell,
-        a finding is the figure's caption.
+        decided and no number of it lacks its interval; `see` names the figure or table that it is
+        of. Directly below a figure, in its cell, a finding is the figure's caption.
 
         >>> lab.finding(lab.effect(across, at_one), lead=True, see="ranking")
         """
         every = [self._single(one) if isinstance(one, pd.DataFrame) else one for one in found]
         self._noted.extend(every)
         told = [one for one in every if one.verdict != "missing"]
-        lead = lead and bool(told) and all(one.decided for one in told)
+        lead = lead and bool(told) and all(one.heads for one in told)
         data = {"findings": [asdict(one) for one in told], "lead": lead, "see": see}
         if told:
             self._show("finding", data)
@@ -58,7 +58,7 @@ class Notes(Kinds):
         if made.verdict == "missing":
             self._show_absent()
         else:
-            self._show("text", {**made.values, "lead": lead})
+            self._show("text", {**made.values, "lead": lead and made.heads})
 
     def count(self, k: int, n: int | None, some: str, none: str = "", **values: Any) -> Finding:
         """Return that `k` of `n` are so: `some` (a msgid with {k} and {n}), `none` where k is 0.

@@ -156,6 +156,40 @@ def test_a_fastest_in_one_state_alone_is_none(monkeypatch: pytest.MonkeyPatch) -
     assert lab.fastest(beats).verdict == "limit"
 
 
+def test_what_may_be_the_fastest_and_beats_its_limit_heads_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Be it the first, or one that is not told apart from it."""
+    lab, rows = trips()
+    here = rows[(rows.placement == "cross") & (rows.size_bytes == 100)]
+    here = here.assign(why="")[here.backend.isin(["unix", "pipe", "tcp"])]
+    place = dict(zip(here.backend, here.point, strict=True))
+    first, tied = (
+        ("unix", "pipe") if lab.fastest(here).sides[0] == {"backend": "unix"} else ("pipe", "unix")
+    )
+    rivals = [(tied, "undecided", 1.01), ("tcp", "slower", 1.5)]
+    contest = pd.DataFrame(
+        [
+            {"point": place[first], "other_point": place[name], "value": 1e9, "verdict": verdict}
+            | {"ratio": ratio, "low": 0.9, "high": 1.6}
+            for name, verdict, ratio in rivals
+        ]
+    )
+    monkeypatch.setattr(type(lab), "_contest", lambda *_: contest)
+    shown: list[Any] = []
+    monkeypatch.setattr(
+        type(lab), "_show", lambda _, kind, data: shown.append((kind, data.get("lead")))
+    )
+    assert lab.fastest(here).verdict == "tied"
+    for name in (first, tied):
+        found = lab.fastest(here.assign(why=here.why.where(here.backend != name, "limit")))
+        assert (found.verdict, found.sides[0]) == ("limit", {"backend": name})
+        assert found.values["best"][0] == here[here.backend == name].value.item()
+        lab.finding(found, lead=True)
+        lab.advice([found], "What to take", "advice")
+    assert shown == [("finding", False)] * 2
+
+
 def test_what_is_not_there_is_missing_and_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     lab, rows = trips()
     none = rows.iloc[:0]
@@ -184,6 +218,40 @@ def test_a_lead_that_is_open_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     lab.finding(Finding("compare", "less", values=values, **told), lead=True)
     lab.finding(Finding("compare", "open", values=values, **told), lead=True)
     assert shown == [True, False]
+
+
+def test_fewer_than_three_launches_and_extremes_decide_nothing_and_head_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two launches of round trips that take a hundred times as long as one another."""
+    lab = trips()[0]
+    shown: list[Any] = []
+    monkeypatch.setattr(type(lab), "_show", lambda _, kind, data: shown.append(data["lead"]))
+
+    def row(backend: str, value: float, metric: str = "p50", launches: int = 2) -> pd.DataFrame:
+        rows = one(backend=backend, size_bytes=100, placement="cross")
+        ends = (value, value) if metric == "max" else (float("-inf"), float("inf"))
+        made = rows.assign(value=value, low=ends[0], high=ends[1], launches=launches, metric=metric)
+        by_heat = [()] if metric == "max" else [(value,) * launches]
+        heats = pd.Series([tuple(range(1, len(by_heat[0]) + 1))], rows.index, dtype=object)
+        return made.assign(
+            heats=heats,
+            by_heat=pd.Series(by_heat, rows.index, dtype=object),
+            row=f"round_trip/{backend}/round-trip/{metric}",
+        )
+
+    quick, slow = row("unix", 1e3), row("tcp", 1e5)
+    monkeypatch.setattr(type(lab), "_contest", lambda *_: None)
+    both = pd.concat([quick, slow])
+    assert lab.compare(slow, quick).verdict == "few"
+    assert lab.fastest(both).verdict == "few"
+    assert lab.effect(slow.assign(backend="unix", placement="same"), quick).verdict == "few"
+    worst, best = row("tcp", 1e5, "max", 20), row("unix", 1e3, "max", 20)
+    assert lab.compare(worst, best).verdict == "few"
+    lab.finding(lab.fastest(quick), lead=True)
+    lab.finding(lab.spread(both), lead=True)
+    lab.text("{gain:x}", gain=quantity(next(quick.itertuples())), lead=True)
+    assert shown == [False] * 3
 
 
 def test_what_was_computed_is_judged_by_its_own_value() -> None:

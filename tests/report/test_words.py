@@ -33,7 +33,7 @@ def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sour
 def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
     sources: words.Sources, tmp_path: Path
 ) -> None:
-    write_notebook(tmp_path / "new.ipynb", "%%prose\nIt took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
+    write_notebook(tmp_path / "new.ipynb", prose="It took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
     other = replace(sources, notebooks=tmp_path)
     problems = words.gate(other)
     assert "new.ipynb: a digit is typed into prose, '84' in 'It took 84 bytes.'" in problems
