@@ -15,7 +15,12 @@ from tests.support.changed import Run
 from tests.support.findings import findings, holes, made_by, wrong
 from tests.support.told import forget_judged, reference
 
-BOOKS = {"04_round_trip": "round_trip", "06_stream": "stream"}
+BOOKS = {
+    "03_multiplexer": "multiplexer",
+    "04_round_trip": "round_trip",
+    "05_file_io": "file_io",
+    "06_stream": "stream",
+}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -25,6 +30,10 @@ CHANGED = [
         ("round_trip", "wait", "spin"),
         ("stream", "backend", "shm-ring"),
         ("stream", "placement", "cross"),
+        ("multiplexer", "backend", "hybrid"),
+        ("multiplexer", "medium", "unix"),
+        ("file_io", "backend", "mmap"),
+        ("file_io", "cache", "cold"),
     )
     for times in (10, 0.1)
 ]
@@ -32,6 +41,9 @@ CHANGED += [
     Run("round_trip", places={"placement": {"same": "cross", "cross": "same"}}),
     Run("round_trip", places={"backend": {"unix": "shm-futex", "shm-futex": "unix"}}),
     Run("stream", places={"backend": {"unix": "shm-ring", "shm-ring": "unix"}}),
+    Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
+    Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
+    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
     Run("round_trip"),
     Run("stream"),
 ]
@@ -50,7 +62,7 @@ def test_findings_follow_the_values(run: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BOOKS)
-@pytest.mark.parametrize("factor", ["backend", "size_bytes", "placement"])
+@pytest.mark.parametrize("factor", ["backend", "size_bytes", "placement", "set", "threads", "chunk"])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: int) -> None:
     def cut(frame: pd.DataFrame) -> pd.DataFrame:
