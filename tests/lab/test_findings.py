@@ -21,6 +21,12 @@ BOOKS = {
     "05_file_io": "file_io",
     "06_stream": "stream",
 }
+SWEPT = {
+    "03_multiplexer": ["backend", "size_bytes"],
+    "04_round_trip": ["backend", "size_bytes", "placement"],
+    "05_file_io": ["backend", "set"],
+    "06_stream": ["backend", "size_bytes", "placement"],
+}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -61,8 +67,9 @@ def test_findings_follow_the_values(run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BOOKS)
-@pytest.mark.parametrize("factor", ["backend", "size_bytes", "placement", "set", "threads", "chunk"])
+@pytest.mark.parametrize(
+    ("name", "factor"), [(name, factor) for name, factors in SWEPT.items() for factor in factors]
+)
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: int) -> None:
     def cut(frame: pd.DataFrame) -> pd.DataFrame:
