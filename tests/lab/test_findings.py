@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ipclab
+from ipclab.claims.audit import audited, with_own
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import Finding
@@ -342,3 +343,13 @@ def test_a_finding_is_kept_as_its_sentence_in_each_language() -> None:
     found = Finding("text", "told", values={"text": "What to do", "values": {}})
     (kept,) = lab.keep(says=found)._repr_mimebundle_()[quotes.MIME].values()
     assert kept["text"] == {"en": "What to do", "ko": "권고", "zh": "建议"}
+
+
+def test_what_a_document_promises_is_said_in_each_language_of_one_execution() -> None:
+    promises = str(checkout().published / "documents.toml")
+    at_once, korean = (
+        with_own(lab_of(reference(), checkout(), lang), promises) for lang in ("en,ko", "ko")
+    )
+    said, again = (audited(lab, "own").meaning.iloc[0] for lab in (at_once, korean))
+    assert said != again
+    assert [other.words.again(said) for other in at_once.others] == [again]
