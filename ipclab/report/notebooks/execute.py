@@ -157,9 +157,12 @@ class Kernel:
     ) -> Any:
         from papermill import execute_notebook
 
+        from ipclab.report.notebooks.allowed import ENGINE
         from ipclab.report.notebooks.nb import nbformat
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+        for cell in source.cells:
+            cell.metadata["tags"] = cell.metadata.get("tags") or []
         source.cells.insert(0, nbformat.v4.new_code_cell(FORGET))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
         # every error becomes one line of ours
@@ -168,6 +171,7 @@ class Kernel:
             source,
             None,
             values,
+            engine_name=ENGINE,
             kernel_name="python3",
             language="python",
             km=self._managed(),

@@ -16,12 +16,12 @@ from urllib.parse import quote
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import declared
+from ipclab.report.notebooks.parameters import Parameter, declared
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
-from ipclab.words.catalogue import SOURCE
+from ipclab.words.catalogue import LANGUAGES, SOURCE
 
 POOL_THREADS = 2  # that a pool of processes has in this one
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
@@ -216,8 +216,8 @@ def _execute(job: Job) -> list[str] | LabError:
     from ipclab.report.notebooks.execute import execute
 
     try:
-        spoken = {"lang": ",".join(spoken_in(job.about))}
-        given = spoken if "lang" in declared(job.notebook) else {}
+        lang = declared(job.notebook).get("lang")
+        given = {"lang": ",".join(spoken_in(job.about))} if lang and _speaks(lang) else {}
         asides = execute(
             job.notebook,
             {**job.parameters, **given},
@@ -248,7 +248,9 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
         if set(target.formats) == {"ipynb"}:
             write_whole(files[0], nbformat.writes(localised(notebook, lang)).encode())  # type: ignore[no-untyped-call]
             return _Page(files, None, [])
-        document = read_document(notebook, folder, name=job.notebook.stem)
+        document = read_document(
+            notebook, folder, name=job.notebook.stem, beside=job.notebook.parent
+        )
         found = entry(document, f"{quote(job.notebook.stem)}.html")
         for fmt, file in sorted(zip(target.formats, files, strict=True)):
             if fmt == "ipynb":
@@ -268,6 +270,11 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
 def spoken_in(langs: Iterable[str]) -> list[str]:
     """Return the languages in which a notebook is executed: English first, which is the source."""
     return list(dict.fromkeys([SOURCE, *langs]))
+
+
+def _speaks(lang: Parameter) -> bool:
+    """Tell whether a notebook's `lang` names languages of readers, and nothing of its own."""
+    return str(lang.default or SOURCE).split(",")[0] in LANGUAGES
 
 
 def _failed(job: Job, error: Exception) -> LabError:
