@@ -74,6 +74,7 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
             png,
             round(canvas.get_figwidth() * PIXELS_AN_INCH),
             reader.words.lang,
+            absent=nothing,
         )
     first, *others = figures.values()
     return replace(first, others={other.lang: other for other in others})

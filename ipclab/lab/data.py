@@ -47,13 +47,11 @@ class Data:
     def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
 
-        There is one column for each factor.
-
         `levels` narrow it: `lab.points("round_trip", arm="main", metric="p50", backend=["tcp",
         "unix"])`. Columns: study, point, the factors, op, metric, unit, value, low, high (a 95 %
-        interval), launches, samples, flags; times are ns, sizes bytes. Factors that no row has are
-        left out; levels that this run has not give no row. Raises `UsageError` for an unknown
-        study, column or level.
+        interval), launches, samples, flags; times are ns, sizes bytes. There is a column for each
+        factor of the study, in any sweep; levels that this run has not give no row. Raises
+        `UsageError` for an unknown study, column or level.
         """
         return self._frame(study, "points", levels)
 
@@ -118,12 +116,8 @@ class Data:
             rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
             rows = narrowed(frame, levels).reset_index(drop=True)
-        if len(rows):
-            unused = [name for name in factors if name in rows and rows[name].isna().all()]
-            return rows.drop(columns=unused)
-        # Without rows too, a cell of a notebook finds a column for each factor.
         lacking = [name for name in (*factors, *levels) if name not in rows]
-        return rows.assign(**{name: pd.Series(dtype=object) for name in lacking})
+        return rows.assign(**{name: pd.Series(None, rows.index, dtype=object) for name in lacking})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
         """Return one measured value with its interval: of a frame, a study, or an address.

@@ -19,7 +19,7 @@ class Figure:
 
     `drawn` names the studies and the number of rows that the helpers of `ipclab.marks.marks` drew.
     `png` (base64, `width` pixels as shown) is what Jupyter shows. `others` are the same figure for
-    readers of other languages.
+    readers of other languages. One that is `absent` had nothing to draw.
     """
 
     svg: str = field(repr=False)
@@ -31,23 +31,26 @@ class Figure:
     width: int = 0
     lang: str = SOURCE
     others: Mapping[str, Self] = field(default_factory=dict, repr=False)
+    absent: bool = False
 
     @classmethod
     def of(cls, data: Mapping[str, Any], lang: str) -> Self:
         """Return the figure that an output as data holds, for readers of `lang` and of others."""
         said = output.said(data, lang)
+        same = {key: data[key] for key in ("name", "drawn", "absent")}
         others = {
-            other: cls(**parts, name=data["name"], drawn=data["drawn"], lang=other)
+            other: cls(**parts, **same, lang=other)
             for other, parts in data[output.SAID].items()
             if other != lang
         }
-        return cls(**said, name=data["name"], drawn=data["drawn"], lang=lang, others=others)
+        return cls(**said, **same, lang=lang, others=others)
 
     def data(self) -> dict[str, Any]:
         """Return the output as data."""
         each = {self.lang: self, **self.others}
         said = {lang: {key: getattr(one, key) for key in SAID} for lang, one in each.items()}
-        return output.data(output.FIGURE, said, name=self.name, drawn=dict(self.drawn))
+        same = {"name": self.name, "drawn": dict(self.drawn), "absent": self.absent}
+        return output.data(output.FIGURE, said, **same)
 
     def shown(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return data and metadata of what Jupyter shows: the title, and below it the drawing."""

@@ -12,7 +12,9 @@ from ipclab.lab.finding import MORE, OPEN, SIDES, Finding, bundle, missing, plai
 from ipclab.lab.kinds import Kinds
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
+from ipclab.words import output
 from ipclab.words.numbers import plain_value
+from ipclab.words.words import ABSENT
 
 WRITTEN, LEAD = "ipclab-prose", "ipclab-lead"  # metadata: the Markdown that a report reads; a lead
 _REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
@@ -41,6 +43,8 @@ class Notes(Kinds):
         data = {"findings": [asdict(one) for one in told], "lead": lead, "see": see}
         if told:
             self._show("finding", data)
+        else:
+            self._show_absent()
 
     def text(self, text: str, *, lead: bool = False, **values: Any) -> None:
         """Show Markdown (a msgid) with `{values}`: quantities, numbers, words, levels, lists.
@@ -50,7 +54,9 @@ class Notes(Kinds):
         >>> lab.text("The lead shrinks to {gain:x,interval}.", gain=gain)
         """
         made = written(text, values)
-        if made.verdict != "missing":
+        if made.verdict == "missing":
+            self._show_absent()
+        else:
             self._show("text", {**made.values, "lead": lead})
 
     def count(self, k: int, n: int | None, some: str, none: str = "", **values: Any) -> Finding:
@@ -103,12 +109,23 @@ class Notes(Kinds):
         self._noted.extend(found)
         if told:
             self._show("advice", {"findings": told, "title": title, "name": name})
+        else:
+            self._show_absent()
 
     def open_questions(self) -> None:
         """Show how many of the findings so far are open, by reason, and what would decide them."""
         every = list({repr(one): one for one in self._noted}.values())
         if every:
             self._show("open", {"findings": [asdict(one) for one in every]})
+
+    def _show_absent(self) -> None:
+        """Say in the notebook that nothing was measured of it; a report leaves it out."""
+        if shell.current() is not None:
+            from IPython.display import display
+
+            said = {of.words.lang: of.say(ABSENT) for of in (self, *self.others)}
+            made = {output.MIME: output.data(output.ABSENT, said), "text/plain": self.say(ABSENT)}
+            display(made, raw=True)  # type: ignore[no-untyped-call]
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         """Show data in the notebook that calls; elsewhere print what it says."""

@@ -15,7 +15,7 @@ from ipclab.errors import LabError
 from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 
-OPTIONAL = {"name", "drawn", "values", "frame"}  # in JSON left out where they are empty
+OPTIONAL = {"name", "drawn", "values", "frame", "absent"}  # in JSON left out where they are empty
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
@@ -36,7 +36,8 @@ class Table:
 
     `drawn` names the studies that it was made from, with the number of rows, where the frame tells;
     `values` holds value, low, high and unit of each cell that is a quantity, else nothing. `others`
-    are the same table for readers of other languages than `lang`.
+    are the same table for readers of other languages than `lang`. Of one that is `absent` nothing
+    was measured.
     """
 
     caption: str
@@ -49,6 +50,7 @@ class Table:
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
     lang: str = SOURCE
     others: "Mapping[str, Table]" = field(default_factory=dict, repr=False)
+    absent: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

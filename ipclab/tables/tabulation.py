@@ -86,7 +86,7 @@ def _tabulated(
 ) -> Table:
     """Return a frame as a table in one language, without what a table is called."""
     if frame.empty:
-        return Table("", [], [], [lab.say(empty or ABSENT)])
+        return Table("", [], [], [lab.say(empty or ABSENT)], absent=not empty)
     every = _columns(lab, frame, spec, names)
     shown = [column for column in every if column.stays]
     gone = [column.head.label for column in every if not column.stays]

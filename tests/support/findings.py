@@ -12,12 +12,13 @@ from ipclab.claims import audit
 from ipclab.frames import derived
 from ipclab.lab import shell
 from ipclab.lab.notes import Notes
+from ipclab.report import pictures
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.run import RunFolder
 from ipclab.words.markdown import markdown
 from ipclab.words.output import SCHEMA
-from tests.support.told import cells, decoded, forget_judged, reference
+from tests.support.told import MAGIC, cells, decoded, forget_judged, reference
 
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 HOLE = re.compile(r"\bnan\b|\bNone\b(?! (?:of|is))|not measured|[{}]|\binf\b|\| – ")
@@ -25,11 +26,14 @@ LANGS = ("en", "ko", "zh")
 
 
 def made_by(
-    name: str, frames: Frames, change: Callable[[pd.DataFrame], pd.DataFrame] = lambda f: f
+    name: str,
+    frames: Frames,
+    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda f: f,
+    drawn: bool = False,
 ) -> list[dict[str, Any]]:
     """Return what the notebook `name` shows as data, of a run whose frames are `frames`.
 
-    `change` cuts each frame of points: a sweep of fewer levels.
+    `change` cuts each frame of points: a sweep of fewer levels. Figures are `drawn`, or left out.
     """
     shown: list[dict[str, Any]] = []
     patch = pytest.MonkeyPatch()
@@ -48,10 +52,11 @@ def made_by(
     patch.setattr(samples, "decode", decoded)
     patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(Notes, "_show", show)
+    patch.setattr(pictures, "pictures", lambda *_: {"svg": b"<svg/>"})
     for where, method in ((ReportLab, "table"), (audit, "claims_table")):
         patch.setattr(where, method, lambda *_, **__: None)
     try:
-        for _, code in cells(name):
+        for _, code in cells(name, drawn):
             exec(code, values)
             if "run" in values and "lab" not in values:
                 values["run"] = str(reference().path)

@@ -76,9 +76,9 @@ decoded = cache(samples.decode)
 
 
 @cache
-def cells(name: str) -> list[tuple[bool, Any]]:
+def cells(name: str, drawn: bool = False) -> list[tuple[bool, Any]]:
     """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
-    code).
+    code); without what they draw, unless it is `drawn`.
     """
     found = []
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
@@ -87,7 +87,9 @@ def cells(name: str) -> list[tuple[bool, Any]]:
         if cell.source.startswith(MAGIC):
             found.append((True, cell.source.partition("\n")[2]))
         else:
-            tree = ast.fix_missing_locations(NoFigures().visit(ast.parse(cell.source)))
+            tree = ast.parse(cell.source)
+            if not drawn:
+                tree = ast.fix_missing_locations(NoFigures().visit(tree))
             found.append((False, compile(tree, name, "exec")))
     return found
 

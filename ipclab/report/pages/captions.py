@@ -31,7 +31,7 @@ def caption_findings(
             said[above.name] = text_of(trees.get(id(shown), [])).strip()
             taken.add(id(shown))
     for _, tags, shown in found:
-        if front.stands(tags):
+        if front.stands(tags, shown):
             for item in _items(trees.get(id(shown), [])):
                 for name in _named(item):
                     said.setdefault(name, _first_sentence(item))

@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from ipclab.report.appendix.signing import Marks
 from ipclab.report.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab.report.hints import HINT
 from ipclab.report.notebooks.parameters import KEEP_IN_LAB
-from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc
+from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 from ipclab.tables.table import Table
@@ -173,13 +174,25 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     found = front.one_list(found)
     prose_of = _trees([shown for _, _, shown in found], document)
     found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
-    count = 0
-    for origin, tags, shown in found:
-        for block in _blocks(shown, origin, document, prose_of, folder):
-            document.add(block, origin)
-        if front.stands(tags):
-            count = len(document.blocks)
+    stand = [front.stands(tags, shown) for _, tags, shown in found]
+    ahead = len(stand) - stand[::-1].index(True) if any(stand) else 0
+    placed: list[list[sections.Placed]] = []
+    for origin, _, shown in found:
+        written = isinstance(shown, outputs.Unread) and not shown.found
+        made = _blocks(shown, origin, document, prose_of, folder)
+        placed.append([sections.Placed(block, origin, written) for block in made])
+    _add(document, chain.from_iterable(placed[:ahead]))
+    count = len(document.blocks)
+    _add(document, sections.measured([*chain.from_iterable(placed[ahead:])]))
     return count
+
+
+def _add(document: Document, placed: Iterable[sections.Placed]) -> None:
+    """Add blocks, figures and tables with their numbers, but what is absent."""
+    for block, origin, _ in placed:
+        if not isinstance(block, outputs.Absent):
+            is_numbered = isinstance(block, Table | Figure)
+            document.add(labelled(block, document) if is_numbered else block, origin)
 
 
 def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.Shown]:
@@ -239,24 +252,19 @@ def _blocks(
     document: Document,
     trees: Mapping[int, pandoc.Tree],
     folder: Path,
-) -> Iterator[Block]:
-    """Yield what is shown as blocks with their labels."""
+) -> Iterator[Block | outputs.Absent]:
+    """Yield what is shown as blocks."""
     match shown:
         case Marks():
             document.marks = shown
-        case Table():
-            yield labelled(shown, document)
-        case Figure():
-            yield labelled(shown, document)
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))
         case Unread():
             pictures = narrative.Pictures(shown.attached, folder)
             for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
-                if not isinstance(block, Table):
+                advice = isinstance(block, Table) and block.name.endswith(ADVICE)
+                if not (advice and document.head.mark):
                     yield block
-                elif not (document.head.mark and block.name.endswith(ADVICE)):
-                    yield labelled(block, document)
             for lost in pictures.lost:
                 yield Prose(narrative.remark(document.lose(lost, cell)))
         case Markup():

@@ -4,17 +4,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ipclab.report.pages.outputs import Shown, Unread
+from ipclab.report.pages.outputs import LEAD, Shown, Unread
 from ipclab.report.pages.pandoc import Tree
 
-FRONT, FINDING = "front", "finding"
+FRONT, FINDING = "front", "finding"  # tags of cells
 Origin = TypeVar("Origin")
 Found = Sequence[tuple[Origin, list[str], Shown]]
 
 
-def stands(tags: Collection[str]) -> bool:
-    """Tell whether a cell of these tags is on the first page."""
-    return FRONT in tags or FINDING in tags
+def stands(tags: Collection[str], shown: Shown) -> bool:
+    """Tell whether what a cell of these tags shows is on the first page."""
+    return FRONT in tags or leads(tags, shown)
+
+
+def leads(tags: Collection[str], shown: Shown) -> bool:
+    """Tell whether that is one of the findings that a report begins with."""
+    return isinstance(shown, Unread) and (shown.found == LEAD or FINDING in tags)
 
 
 def one_list(found: Found[Origin]) -> list[tuple[Origin, list[str], Shown]]:
@@ -22,7 +27,7 @@ def one_list(found: Found[Origin]) -> list[tuple[Origin, list[str], Shown]]:
 
     A finding stands in the notebook below its figure; a report counts them through.
     """
-    told = [each for each in found if FINDING in each[1] and isinstance(each[2], Unread)]
+    told = [each for each in found if leads(each[1], each[2])]
     if not told:
         return [*found]
     origin, tags, first = told[0]
@@ -43,7 +48,7 @@ def report_order(
         _, tags, shown = each
         if each is found[0] and is_origin(trees.get(id(shown), [])):
             return 0
-        return 1 if FINDING in tags else 2 if FRONT in tags else 3
+        return 1 if leads(tags, shown) else 2 if FRONT in tags else 3
 
     return sorted(found, key=place)
 

@@ -28,6 +28,7 @@ SVG, JSON = "image/svg+xml", "application/json"
 RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
 STDERR = "stderr"
+LEAD = "lead"  # a finding that a report begins with
 _PROGRESS = re.compile(r"\d+/\d+|\bIntProgress\(|\bFloatProgress\(")  # of a bar, no content
 ALT = "No description has been provided for this image"  # as nbconvert says it
 PT_A_PIXEL = 0.75
@@ -84,7 +85,12 @@ class Lost:
     detail: str = ""
 
 
-Shown = Prose | Unread | Markup | Picture | Printed | Lost | Table | Figure | signing.Marks
+@dataclass(frozen=True)
+class Absent:
+    """A figure, a table or a finding of which nothing was measured."""
+
+
+Shown = Absent | Prose | Unread | Markup | Picture | Printed | Lost | Table | Figure | signing.Marks
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
@@ -114,14 +120,18 @@ def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) 
 
 def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     if data.get("kind") in WRITERS and "data" in data:  # a finding, a text, advice, what is open
-        found = "lead" if data["data"].get("lead") else data["kind"]
+        found = LEAD if data["data"].get("lead") else data["kind"]
         yield Unread(MARKDOWN, markdown(data, lang), {}, found)
         return
     match ours.kind_of(data):
         case ours.FIGURE:
-            yield Figure.of(data, lang)
+            figure = Figure.of(data, lang)
+            yield Absent() if figure.absent else figure
         case ours.TABLE:
-            yield Table.of(data, lang)
+            table = Table.of(data, lang)
+            yield Absent() if table.absent else table
+        case ours.ABSENT:
+            yield Absent()
         case ours.TEXT | ours.FINDING:
             yield Unread(MARKDOWN, written(data, lang), {})
         case ours.TITLE:
