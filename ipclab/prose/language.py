@@ -14,7 +14,7 @@ from operator import add, mul, sub, truediv
 from typing import Any, Generic, TypeVar
 
 from ipclab.frames.address import PATTERN
-from ipclab.prose.units import KINDS, UNITS
+from ipclab.prose.units import COMMON, KINDS, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.words.filling import PLACEHOLDER
 
@@ -119,9 +119,7 @@ def amount_and_half(text: str) -> tuple[Quantity, float]:
     """Return an amount, and half a unit of its last digit."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
-        raise RuleError(
-            f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}"
-        )
+        raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are such as {COMMON}")
     factor, dimension = UNITS[match["unit"] or "1"]
     unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]

@@ -114,7 +114,5 @@ def test_a_sweep_of_few_levels_has_its_page(study: str, factor: str, kept: Seque
 
 @pytest.mark.matrix
 @pytest.mark.parametrize(("study", "factor", "kept"), EVERY)
-def test_any_mechanism_or_two_have_their_page(
-    study: str, factor: str, kept: Sequence[Any]
-) -> None:
+def test_any_mechanism_or_two_have_their_page(study: str, factor: str, kept: Sequence[Any]) -> None:
     assert lacking(study, factor, kept) == []
