@@ -2,9 +2,11 @@
 
 import io
 import logging
+import os
+import signal
 import time
 from collections.abc import Mapping, Set
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -132,6 +134,14 @@ class Kernel:
             close_session(checkout().ledger, self.session)
         self.manager = self.session = None
 
+    def kill(self) -> None:
+        """End as `end` does, in the middle of whatever is done."""
+        if self.manager is not None and self.manager.has_kernel:
+            with suppress(OSError):
+                os.killpg(self.manager.provisioner.pgid, signal.SIGKILL)
+        if self.session is not None:
+            close_session(checkout().ledger, self.session)
+
     def run(
         self,
         notebook: Path,
@@ -166,7 +176,8 @@ class Kernel:
         source.cells.insert(0, nbformat.v4.new_code_cell(FORGET))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
         # every error becomes one line of ours
-        logging.getLogger("papermill").setLevel(logging.CRITICAL)
+        for name in ("papermill", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         return execute_notebook(
             source,
             None,
