@@ -136,9 +136,12 @@ class Kernel:
 
     def kill(self) -> None:
         """End as `end` does, in the middle of whatever is done."""
-        if self.manager is not None and self.manager.has_kernel:
+        group = (
+            self.manager is not None and self.manager.has_kernel and self.manager.provisioner.pgid
+        )
+        if group:
             with suppress(OSError):
-                os.killpg(self.manager.provisioner.pgid, signal.SIGKILL)
+                os.killpg(group, signal.SIGKILL)
         if self.session is not None:
             close_session(checkout().ledger, self.session)
 

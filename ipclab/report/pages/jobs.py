@@ -259,8 +259,10 @@ def _begin(parent: int, figures: Path) -> None:
 
 def _leave(number: int, _: object) -> None:
     """End this process and its kernel, whatever they do."""
-    _kernel.kill()
-    os._exit(128 + number)
+    try:
+        _kernel.kill()
+    finally:
+        os._exit(128 + number)
 
 
 def _execute(job: Job) -> list[str] | LabError:
