@@ -135,13 +135,15 @@ class Kernel:
         self.manager = self.session = None
 
     def kill(self) -> None:
-        """End as `end` does, in the middle of whatever is done."""
-        group = (
-            self.manager is not None and self.manager.has_kernel and self.manager.provisioner.pgid
-        )
-        if group:
-            with suppress(OSError):
-                os.killpg(group, signal.SIGKILL)
+        """End as `end` does, in the middle of whatever is done, and with all that it has started.
+
+        A kernel that has just begun is not known yet, and would make its folder anew.
+        """
+        for task in Path("/proc/self/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                with suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
         if self.session is not None:
             close_session(checkout().ledger, self.session)
 
