@@ -33,9 +33,7 @@ def amount_and_half(text: str) -> tuple[Quantity, float]:
     """Return an amount, and half a unit of its last digit."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
-        raise RuleError(
-            f"{text.strip()!r} is no number with a unit", f"units are {', '.join(WRITTEN)}"
-        )
+        raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are such as {COMMON}")
     factor, dimension = UNITS[match["unit"] or "1"]
     unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]

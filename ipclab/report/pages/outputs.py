@@ -100,7 +100,7 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     """
     kind = output["output_type"]
     if kind == "stream":
-        if output["name"] != STDERR:
+        if output.get("name") != STDERR:
             yield Printed(printable(output["text"]))
     elif kind == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]

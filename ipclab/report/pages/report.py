@@ -243,6 +243,10 @@ def _jobs(
             }
         known = declared(notebook)
         given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
-        parameters = {name: value for name, value in given.items() if name in known}
+        parameters = {
+            name: value
+            for name, value in given.items()
+            if name in known and known[name].takes(value)  # its own `run = 3` is no run's
+        }
         executed = quotes.executed(paths, run, spoken_in(langs), notebook.stem)
         yield Job(notebook, executed, parameters, about)
