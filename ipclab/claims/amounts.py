@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from math import isfinite
 
-from ipclab.claims.units import KINDS, UNITS
+from ipclab.claims.units import COMMON, KINDS, UNITS
 from ipclab.stats.quantity import Quantity
 
 NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
