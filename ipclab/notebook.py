@@ -37,9 +37,9 @@ from ipclab.report.appendix.uncertainty import (
     COVERED,
     LEAST_SHARE,
     SESSION_TERM,
-    TYPES,
     apart,
     budget,
+    evaluated,
 )
 from ipclab.report.listing import listed
 from ipclab.report.pairs import pairs
@@ -50,7 +50,6 @@ __all__ = [
     "GUESS_NOTES",
     "LEAST_SHARE",
     "SESSION_TERM",
-    "TYPES",
     "Lab",
     "LabError",
     "Quantity",
@@ -75,6 +74,7 @@ __all__ = [
     "dots",
     "drawable",
     "environment",
+    "evaluated",
     "facets",
     "faithful",
     "flagged",

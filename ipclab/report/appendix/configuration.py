@@ -17,13 +17,8 @@ SOFTWARE = {
     "lock_digest": (N_("lock file (SHA-256, its beginning)"), True),
     "python": ("Python", True),
     "numpy": ("NumPy", True),
-    "pyarrow": ("PyArrow", True),
     "posix_ipc": ("posix_ipc", False),
-    "pyzmq": ("pyzmq", False),
-    "lmdb": ("lmdb", False),
     "native_digest": (N_("native package (SHA-256, its beginning)"), False),
-    "cargo": (N_("compiler of the native package"), False),
-    "kernel_release": (N_("kernel"), False),
     "libc": (N_("C library"), False),
 }
 CHANGED = N_("{commit}, with changes that no commit holds")

@@ -1,5 +1,7 @@
 """On what machine and when a run was made, in one table of facts."""
 
+from itertools import zip_longest
+
 import pandas as pd
 
 from ipclab.lab.data import Data
@@ -8,10 +10,10 @@ from ipclab.report.appendix.signing import minute
 from ipclab.report.facts import shown_facts
 from ipclab.words.catalogue import N_
 
+CLOCK = "frequency_max", "frequency_seen"  # the first that the machine tells
 OF_MACHINE = (
     "cpu_model",
-    "frequency_max",
-    "frequency_seen",
+    "clock",
     "cores",
     "threads_per_core",
     "cache_l2",
@@ -25,15 +27,21 @@ OF_MACHINE = (
     "clocksource",
     "clock_resolution",
 )
+COLUMNS = ["fact", "value", "further", "of_it"]
 
 
 def environment(lab: Data) -> pd.DataFrame:
-    """Return the facts of the machine, and of the run, that a signed document names (value, by fact)."""
+    """Return the facts of machine and run that a signed document names, in two pairs of columns.
+
+    Columns: fact, value, further, of_it.
+    """
     about, stored = lab.run.about, lab.run.about["machine"]
     known = {
         fact.name: (lab.say(fact.label), told_fact(lab, value, fact.unit, reason))
         for fact, value, reason in shown_facts(stored["facts"], stored["reasons"])
     }
+    clocks = [known[name] for name in CLOCK if stored["facts"].get(name)] or [known[CLOCK[0]]]
+    known["clock"] = clocks[0]
     sessions = about["sessions"]
     loads = [reading.get("load_1") for reading in _ends(sessions)]
     run = {
@@ -51,7 +59,9 @@ def environment(lab: Data) -> pd.DataFrame:
     }
     rows = [known[name] for name in OF_MACHINE if name in known]
     rows += [(lab.say(item), said) for item, said in run.items()]
-    return pd.DataFrame(rows, columns=["fact", "value"]).set_index("fact")
+    half = (len(rows) + 1) // 2
+    pairs = zip_longest(rows[:half], rows[half:], fillvalue=("", ""))
+    return pd.DataFrame([(*one, *other) for one, other in pairs], columns=COLUMNS)
 
 
 def _ends(sessions: list[dict[str, dict[str, float | None]]]) -> list[dict[str, float | None]]:

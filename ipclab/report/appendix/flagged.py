@@ -21,8 +21,8 @@ CRITERIA = {
     "disturbed": N_("launches that were disturbed"),
 }
 DISTURBED = N_(
-    "in one launch the host takes more than {steal:pct} of its time, memory or the disk is waited for in more than"
-    " {memory:pct} or {disk:pct} of it, a worker waits for its CPU in more than {queue:pct}, or CPUs are slowed down"
+    "steal above {steal:pct,int} of a launch, waits for memory above {memory:pct,int}, for the disk above"
+    " {disk:pct,int}, for a CPU above {queue:pct,int}, or CPUs slowed down"
 )
 # A flag by what it says, by which criterion, and its disposition.
 FLAGS = {
@@ -38,7 +38,7 @@ FLAGS = {
     ),
     "drift": (
         N_("points whose launches drift (drift)"),
-        N_("Kendall's test against time, p below {drift:pct}"),
+        N_("Kendall's test against time, p below {drift:pct,int}"),
         N_("accepted: launches lie apart in time, so that drift is in their scatter"),
     ),
     "modes": (

@@ -77,7 +77,11 @@ def title_block(lab: "ReportLab") -> Table:
         [(said, getattr(control, name)) for said, name in each.items()] for each in IDENTIFYING
     ]
     begun, ended = (minute(about.get(name)) for name in ("begun", "finished"))
-    measured = [(N_("Measured from"), begun), (N_("to"), ended), (N_("Sessions"), _sessions(lab))]
+    measured = [
+        (N_("Measured from"), begun),
+        (N_("Measured until"), ended),
+        (N_("Sessions"), _sessions(lab)),
+    ]
     signers = [
         [(who, getattr(control, who.lower())), (N_("Signature"), ""), (N_("Date"), "")]
         for who in SIGNING

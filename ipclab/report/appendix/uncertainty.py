@@ -33,24 +33,15 @@ COVERED = Quantity(LEVEL, "share")  # by the expanded uncertainty: resampling (d
 SESSION_TERM = Quantity(SESSION, "share")  # half of an interval that sessions add
 
 
-class Evaluated(NamedTuple):
-    """How a source is evaluated: from repeated observation (A) or from what else is known (B).
-
-    A dash as divisor: it is that of the launches, or sessions, which each value has its own of.
-    """
-
-    type: str
-    distribution: str
-    divisor: float | str
-
-
-TYPES = {
-    "launches": Evaluated("A", N_("Student's t"), DASH),
-    "session": Evaluated("B", N_("normal"), NORMAL),
-    "clock": Evaluated("B", N_("rectangle"), sqrt(3)),
-    "quantisation": Evaluated("B", N_("rectangle"), sqrt(12)),
-    "forked": Evaluated("A", N_("normal"), 1.0),
-    "host": Evaluated("B", N_("rectangle"), sqrt(3)),
+# How each source is evaluated: from repeated observation (A) or from what else is known (B), its
+# distribution, and the divisor of a standard uncertainty.
+EVALUATED = {
+    "launches": (N_("A, Student's t"), None),
+    "session": (N_("B, normal, {divisor}"), NORMAL),
+    "clock": (N_("B, rectangle, {divisor}"), sqrt(3)),
+    "quantisation": (N_("B, rectangle, {divisor}"), sqrt(12)),
+    "forked": (N_("A, normal"), None),
+    "host": (N_("B, rectangle, {divisor}"), sqrt(3)),
 }
 COMBINED = "launches", "session"  # what launches do not show but these is bounded by the others
 LEAST = 0.0001  # what is smaller, but not 0, is given as that
@@ -118,6 +109,12 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     combined = {"combined": Quantity(found and found.combined.error, "share")}
     shares_by_source = {name: Quantity(share, "share") for name, share in shares.items()}
     return shares_by_source | combined | ended(found) | {"value": value}
+
+
+def evaluated(lab: Data, source: str) -> str:
+    """Return type, distribution and divisor of a source of uncertainty; a dash for what is none."""
+    said, divisor = EVALUATED.get(source, (DASH, None))
+    return lab.say(said, divisor=Quantity(divisor))
 
 
 def ended(found: Expanded | None) -> dict[str, Quantity]:
