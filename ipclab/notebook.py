@@ -18,7 +18,7 @@ from ipclab.report.appendix.choices import alike
 from ipclab.report.appendix.configuration import about_configuration, judged_by_another
 from ipclab.report.appendix.environment import environment
 from ipclab.report.appendix.faithful import faithful, identical_but
-from ipclab.report.appendix.flagged import flagged, quiet
+from ipclab.report.appendix.flagged import all_held, flagged, quiet
 from ipclab.report.appendix.limits import (
     about_limits,
     beaten,
@@ -58,6 +58,7 @@ __all__ = [
     "about_limits",
     "about_run",
     "alike",
+    "all_held",
     "apart",
     "audited",
     "bars",

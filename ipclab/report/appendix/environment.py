@@ -22,7 +22,6 @@ OF_MACHINE = (
     "page_size",
     "os_name",
     "kernel_release",
-    "architecture",
     "virtualisation",
     "clocksource",
     "clock_resolution",

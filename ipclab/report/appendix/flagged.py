@@ -12,13 +12,17 @@ from ipclab.report.appendix.limits import beaten
 from ipclab.report.appendix.trust import DISTURBED_MOST, each_launch
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
-from ipclab.words.words import DASH
 
 LOAD_MOST = 1.0  # processes that run or wait, a CPU, before the first launch
 CRITERIA = {
     "load_1": N_("load at the start, for each CPU"),
     "steal": N_("CPU time that the host took, of that in use"),
     "disturbed": N_("launches that were disturbed"),
+}
+BOUNDS = {
+    "load_1": (LOAD_MOST, "1"),
+    "steal": (STEAL_SHARE, "share"),
+    "disturbed": (DISTURBED_MOST, "share"),
 }
 DISTURBED = N_(
     "steal above {steal:pct,int} of a launch, waits for memory above {memory:pct,int}, for the disk above"
@@ -47,7 +51,7 @@ FLAGS = {
         N_("accepted: a value is over all modes; what wins in one state alone is no conclusion"),
     ),
     "beaten": (
-        N_("results faster than their limit"),
+        N_("results that beat their limit"),
         N_("their least launch takes less than the native program"),
         N_("excluded from what is said of limits; their times stand"),
     ),
@@ -55,35 +59,43 @@ FLAGS = {
 
 
 def quiet(lab: Data, study: str) -> pd.DataFrame:
-    """Return the criteria of the environment: what was found (`found`), the `bound`, and whether it `kept` it."""
-    about = lab.run.about
-    first = about["sessions"][0]["conditions"] if about["sessions"] else {}
-    load, busy = first.get("load_1"), spent(about, "busy_ns")
-    found = {
-        "load_1": Quantity(None if load is None else load / (first.get("cpus") or 1), "1"),
-        "steal": Quantity(spent(about, "steal_ns") / busy if busy else None, "share"),
-        "disturbed": Quantity(_disturbed(lab, study), "share"),
-    }
-    bounds = {
-        "load_1": Quantity(LOAD_MOST, "1"),
-        "steal": Quantity(STEAL_SHARE, "share"),
-        "disturbed": Quantity(DISTURBED_MOST, "share"),
-    }
+    """Return the criteria of the environment: the `bound`, what was `found`, whether it was `kept`."""
     rows = {
-        lab.say(said): {
-            "bound": lab.say(N_("≤ {bound}"), bound=bounds[name]),
-            "found": found[name],
-            "kept": _kept(lab, found[name], bounds[name]),
+        lab.say(CRITERIA[name]): {
+            "bound": lab.say(N_("≤ {bound}"), bound=bound),
+            "found": found,
+            "kept": lab.say(N_("held") if is_held(found, bound) else N_("not held")),
         }
-        for name, said in CRITERIA.items()
+        for name, (bound, found) in _criteria(lab, study).items()
     }
     return pd.DataFrame.from_dict(rows, orient="index", columns=["bound", "found", "kept"])
 
 
-def _kept(lab: Data, found: Quantity, bound: Quantity) -> str:
-    if not found:
-        return DASH
-    return lab.say(N_("held") if found.value <= bound.value else N_("not held"))
+def all_held(lab: Data, study: str) -> bool:
+    """Tell whether every criterion of the environment that is known held."""
+    return all(is_held(found, bound) for bound, found in _criteria(lab, study).values())
+
+
+def is_held(found: Quantity, bound: Quantity) -> bool:
+    """Tell whether what was found is within its bound."""
+    return bool(found.value <= bound.value)
+
+
+def _criteria(lab: Data, study: str) -> dict[str, tuple[Quantity, Quantity]]:
+    """Return bound and finding of each criterion that the run tells of."""
+    about = lab.run.about
+    first = about["sessions"][0]["conditions"] if about["sessions"] else {}
+    load, busy = first.get("load_1"), spent(about, "busy_ns")
+    found = {
+        "load_1": None if load is None else load / (first.get("cpus") or 1),
+        "steal": spent(about, "steal_ns") / busy if busy else None,
+        "disturbed": _disturbed(lab, study),
+    }
+    return {
+        name: (Quantity(most, unit), Quantity(found[name], unit))
+        for name, (most, unit) in BOUNDS.items()
+        if found[name] is not None
+    }
 
 
 def flagged(lab: Data, study: str) -> pd.DataFrame:

@@ -63,10 +63,11 @@ def counted(value: Quantity) -> tuple[Quantity, Quantity]:
 
 
 def _flags(lab: Data, value: Quantity) -> str:
-    """Return the flags of what a value follows from, but why each point ended."""
+    """Return the flags of what a value follows from, of each kind the last, but why points ended."""
     every = (flag for row in rows_of(lab, value) for flag in str(row.flags).split(";"))
-    known = sorted({flag for flag in every if ":" in flag or flag == "oversubscribed"})
-    return ", ".join(known) or DASH
+    named = {flag for flag in every if ":" in flag or flag == "oversubscribed"}
+    by_kind = {flag.partition(":")[0]: flag for flag in sorted(named)}
+    return ", ".join(by_kind.values()) or DASH
 
 
 def recalculable(

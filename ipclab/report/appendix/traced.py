@@ -1,6 +1,7 @@
 """From what is signed and judged to the files of samples that it follows from."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
-DIGEST = 16  # letters of a SHA-256 that are printed
+DIGEST = 12  # letters of a SHA-256 that are printed
 UNTESTED = N_("Not testable here: {claims} ({reason}).")
 COLUMNS = ["file", "digest", "quantities", "claims"]
 
@@ -55,7 +56,7 @@ def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFram
     digests = lab.run.about["files"]
     rows = [
         (
-            file.rpartition("/")[2],
+            PurePath(file).stem,
             digests.get(file, DASH)[:DIGEST],
             lab.words.joined([*quantities.get(file, ())]),
             lab.words.joined([*claims.get(file, ())]),

@@ -24,7 +24,8 @@ from ipclab.stats.intervals import (
     Standard,
     uncertainty,
 )
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.product import Factor, Product, groups
+from ipclab.stats.quantity import Quantity, made_of
 from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
@@ -43,6 +44,7 @@ EVALUATED = {
     "forked": (N_("A, normal"), None),
     "host": (N_("B, rectangle, {divisor}"), sqrt(3)),
 }
+ROW = 3  # strokes in the name of a row, study/point/op/metric
 COMBINED = "launches", "session"  # what launches do not show but these is bounded by the others
 LEAST = 0.0001  # what is smaller, but not 0, is given as that
 LEAST_SHARE = Quantity(LEAST, "share")
@@ -55,6 +57,7 @@ class Expanded(NamedTuple):
     session: float
     level: float
     logs: bool = True
+    stretch: float = 0.0  # of intervals that were combined: the factor that they were combined to
 
     @property
     def combined(self) -> Standard:
@@ -64,7 +67,7 @@ class Expanded(NamedTuple):
     @property
     def factor(self) -> float:
         """Return the coverage factor."""
-        return float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
+        return self.stretch or float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
 
     @property
     def half(self) -> float:
@@ -162,7 +165,36 @@ def expanded(lab: Data, value: Quantity) -> Expanded | None:
     if len(values) > 1 and value.product.logs and values.min() > 0:
         return Expanded(uncertainty(np.log(values)), session, NOMINAL)
     half = log(value.ends[1] / value.ends[0]) / 2
-    return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
+    parts = [expanded(lab, part) for part in _apart(value)]
+    known = [part for part in parts if part and part.logs]
+    if len(known) < len(parts) or not parts:
+        return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
+    session = hypot(*(part.session for part in known))
+    shown = _together([part.launches for part in known])
+    return Expanded(shown, session, NOMINAL, stretch=half / hypot(shown.error, session))
+
+
+def _apart(value: Quantity) -> list[Quantity]:
+    """Return the parts of a product that share no launches."""
+    every = groups(value.product.factors)
+    if len(every) == 1:
+        return []
+    return [
+        made_of(Product(1.0, frozenset(group)), value.unit, *map(_row, group)) for group in every
+    ]
+
+
+def _row(factor: Factor) -> Quantity:
+    """Return what names the row of a part."""
+    name = factor[0].name
+    return Quantity(None, sources=(name,) if name.count("/") == ROW else ())
+
+
+def _together(parts: list[Standard]) -> Standard:
+    """Return independent uncertainties in quadrature (GUM, G.4.1: Welch-Satterthwaite)."""
+    error = hypot(*(part.error for part in parts))
+    shares = sum(part.error**4 / part.freedom for part in parts)
+    return Standard(error, min(error**4 / shares, ENDLESS) if shares else ENDLESS)
 
 
 def rows_of(lab: Data, value: Quantity) -> list[Any]:
