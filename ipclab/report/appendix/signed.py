@@ -63,11 +63,18 @@ def counted(value: Quantity) -> tuple[Quantity, Quantity]:
 
 
 def _flags(lab: Data, value: Quantity) -> str:
-    """Return the flags of what a value follows from, of each kind the last, but why points ended."""
+    """Return the flags of what a value follows from, of each kind the worst, but why points ended."""
     every = (flag for row in rows_of(lab, value) for flag in str(row.flags).split(";"))
     named = {flag for flag in every if ":" in flag or flag == "oversubscribed"}
-    by_kind = {flag.partition(":")[0]: flag for flag in sorted(named)}
+    by_kind = {flag.partition(":")[0]: flag for flag in sorted(named, key=_how_much)}
     return ", ".join(by_kind.values()) or DASH
+
+
+def _how_much(flag: str) -> tuple[str, float]:
+    """Return the kind of a flag and its amount: `disturbed:3/15`, `modes:2`, `drift:-12%`."""
+    kind, _, amount = flag.partition(":")
+    share, _, whole = amount.partition("/")
+    return kind, abs(float(share.rstrip("%") or 0)) / float(whole or 1)
 
 
 def recalculable(
