@@ -1,7 +1,10 @@
 """What a notebook is meant to call, in one place: `import ipclab` finds these names here."""
 
+from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
+from ipclab.claims.faithful import faithful, identical_but
+from ipclab.claims.mistakes import derived_numbers, mistakes
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab, measure, open
@@ -17,7 +20,6 @@ from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.choices import alike
 from ipclab.report.appendix.configuration import about_configuration, judged_by_another
 from ipclab.report.appendix.environment import environment
-from ipclab.report.appendix.faithful import faithful, identical_but
 from ipclab.report.appendix.flagged import all_held, flagged, quiet
 from ipclab.report.appendix.limits import (
     about_limits,
@@ -25,11 +27,10 @@ from ipclab.report.appendix.limits import (
     cpu_pairs,
     impossible,
     limited,
-    notice,
 )
+from ipclab.report.appendix.notice import notice
 from ipclab.report.appendix.signed import counted, recalculable, signed
 from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block
-from ipclab.report.appendix.states import held
 from ipclab.report.appendix.steadiness import ranked, told, unsteady, with_states
 from ipclab.report.appendix.traced import judged, traced
 from ipclab.report.appendix.trust import trusted
@@ -41,6 +42,7 @@ from ipclab.report.appendix.uncertainty import (
     budget,
     evaluated,
 )
+from ipclab.report.compare.machines import machines
 from ipclab.report.listing import listed
 from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, missing, of, total
@@ -72,6 +74,7 @@ __all__ = [
     "corrections",
     "counted",
     "cpu_pairs",
+    "derived_numbers",
     "dots",
     "drawable",
     "environment",
@@ -92,8 +95,10 @@ __all__ = [
     "limited",
     "lines",
     "listed",
+    "machines",
     "measure",
     "missing",
+    "mistakes",
     "note_ends",
     "notice",
     "of",

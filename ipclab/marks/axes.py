@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isfinite
+from math import isfinite, log10
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,9 @@ from ipclab.words.numbers import trimmed
 
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
-MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+STEPS = 1.0, 2.0, 5.0  # ticks within a decade
+NAME_WIDTH, NAME_HEIGHT = 38.0, 14.0  # points that the name of a tick takes
+FEWEST_TICKS = 3
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
 # of an interval: each column reaches as far as the others
 SPANNED = "value", "low", "high"
@@ -112,21 +114,35 @@ def _bound(ax: Any, which: str, low: float, high: float) -> None:
 
 
 class _Steps(LogLocator):
-    """Ticks at the decades of a logarithmic axis, and between them where it shows few decades."""
+    """Ticks at the decades of a logarithmic axis, and between them where their names have room."""
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        span = vmax / vmin if vmin > 0 else 1.0
-        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0])
+        decades = log10(vmax / vmin) if vmin > 0 else 0.0
+        room = _room(self.axis)
+        steps = STEPS if len(STEPS) * decades + 1 <= room else STEPS[:1]
+        self.set_params(subs=steps, numticks=room)
         return super().tick_values(vmin, vmax)
+
+
+def _room(axis: Any) -> int:
+    """Return how many names of ticks stand beside each other along an axis."""
+    extent = axis.axes.get_window_extent()
+    across = axis.axis_name == "x"
+    length = (extent.width if across else extent.height) * 72 / axis.axes.figure.dpi
+    return max(FEWEST_TICKS, int(length / (NAME_WIDTH if across else NAME_HEIGHT)))
 
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any]) -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
     axis = getattr(ax, f"{which}axis")
     unit = labels.UNITS.get(column, "count")
+    ordered = sorted(set(map(float, values)))
+    least = NEAR
+    if ordered and ordered[0] > 0:
+        least = max(NEAR, (ordered[-1] / ordered[0]) ** (1 / _room(axis)))
     apart: list[float] = []
-    for value in sorted(set(map(float, values))):
-        if not apart or value > apart[-1] * NEAR:
+    for value in ordered:
+        if not apart or value > apart[-1] * least:
             apart.append(value)
 
     def written(value: float, _: Any) -> str:

@@ -359,7 +359,7 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     folder = tmp_path / "notebooks" / "own"
     folder.mkdir(parents=True)
     mine = folder / "mine.ipynb"
-    nbformat.write(v4.new_notebook(cells=[v4.new_code_cell("%%prose\nOur own 7 words.")]), mine)
+    nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("Our own 7 words.")]), mine)
     paths = Paths(ROOT, tmp_path)
     assert notebooks(paths)["mine"] == mine
     assert mine not in Sources(own=folder).files()

@@ -13,11 +13,10 @@ from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, shell
 from ipclab.lab.figure import FIGURES
 from ipclab.lab.lab import Lab
-from ipclab.marks import style
+from ipclab.marks import pictures, style
 from ipclab.marks.bars import bars, leading, limit
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
-from ipclab.report import pictures
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened

@@ -87,7 +87,6 @@ def calibration_table(lab: Data) -> Table:
         spec="pct",
         notes=notes,
         name=STUDY,
-        empty=before,
     )
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from ipclab.claims.audit import with_own
 from ipclab.claims.file import Control, Revision
+from ipclab.lab import head
 from ipclab.lab.data import Data
-from ipclab.report import head
 from ipclab.report.appendix.uncertainty import apart
 from ipclab.session.whole import last_session
 from ipclab.tables.table import Table
