@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds.points import CUT
 from ipclab.frames.metrics import DRIFT_P
 from ipclab.lab.data import Data
 from ipclab.machine.conditions import PRESSURE_SHARE, QUEUE_SHARE, STEAL_SHARE
@@ -49,6 +50,11 @@ FLAGS = {
         N_("points with several modes (modes:k)"),
         N_("valleys between the modes of all samples"),
         N_("accepted: a value is over all modes; what wins in one state alone is no conclusion"),
+    ),
+    "cut": (
+        N_("intervals that begin at the limit (cut)"),
+        N_("launches do not rule out less than the native program takes"),
+        N_("accepted: nothing is below the limit"),
     ),
     "beaten": (
         N_("results that beat their limit"),
@@ -125,6 +131,7 @@ def _counts(lab: Data, study: str) -> dict[str, Any]:
         "short": _short(lab, study),
         "drift": medians.point[flags.str.contains("drift:")].nunique(),
         "modes": medians.point[flags.str.contains("modes:")].nunique(),
+        "cut": int(flags.str.split(";").map(lambda each: CUT in each).sum()),
         "beaten": len(beaten(lab, study)),
     }
 

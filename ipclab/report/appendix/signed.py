@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds.points import CUT
 from ipclab.lab.data import Data
 from ipclab.report.appendix.uncertainty import ended, expanded, rows_of
 from ipclab.report.sheet import csv
@@ -64,8 +65,10 @@ def counted(value: Quantity) -> tuple[Quantity, Quantity]:
 
 def _flags(lab: Data, value: Quantity) -> str:
     """Return the flags of what a value follows from, of each kind the worst, but why points ended."""
-    every = (flag for row in rows_of(lab, value) for flag in str(row.flags).split(";"))
-    named = {flag for flag in every if ":" in flag or flag == "oversubscribed"}
+    rows = rows_of(lab, value)
+    every = {flag for row in rows for flag in str(row.flags).split(";")}
+    alone = ("oversubscribed", CUT) if len(rows) == 1 else ("oversubscribed",)
+    named = {flag for flag in every if ":" in flag or flag in alone}
     by_kind = {flag.partition(":")[0]: flag for flag in sorted(named, key=_how_much)}
     return ", ".join(by_kind.values()) or DASH
 
