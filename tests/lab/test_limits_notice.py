@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import suspects
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
 from ipclab.report.appendix.notice import notice
-from ipclab.report.lab import lab_of
 from ipclab.report.pages.front import FRONT
 from ipclab.store.run import RunFolder
 from tests.frames.test_limits_again import made
