@@ -15,6 +15,7 @@ from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab.lab.hints import HINT
 from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.paths import table_beside
+from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
 from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
@@ -59,6 +60,7 @@ class Document:
     translate: Callable[[str], str]
     attachments: dict[str, Path] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
     notebook: str = ""
     blocks: list[Block] = field(default_factory=list)
     cells: list[Cell | None] = field(default_factory=list)
@@ -257,6 +259,8 @@ def _blocks(
     match shown:
         case Marks():
             document.marks = shown
+        case Attached():
+            document.attached[shown.name] = shown.text
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))
         case Unread():

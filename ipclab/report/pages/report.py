@@ -236,7 +236,7 @@ def _jobs(
                 target = "" if page == notebook else f"{quote(page.stem)}.html"
                 beside.append((titles[page, lang], target))
             about[lang] = {
-                **head.about(run),
+                **head.about(run, study=_study_of(notebook)),
                 "links": [others, beside],
                 "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
                 "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",

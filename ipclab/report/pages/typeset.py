@@ -119,7 +119,7 @@ class Sheet:
             "fronted": document.front > 0,
             "marks": document.marks and {"named": number, **asdict(document.marks)},
         }
-        attached = {}
+        attached = {**document.attached}
         for name, path in document.attachments.items():
             try:
                 attached[name] = path.read_text("utf-8")
