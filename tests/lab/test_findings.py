@@ -34,6 +34,12 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
+SWEPT = {
+    "03_multiplexer": ["backend", "size_bytes"],
+    "04_round_trip": ["backend", "size_bytes", "placement"],
+    "05_file_io": ["backend", "set"],
+    "06_stream": ["backend", "size_bytes", "placement"],
+}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -50,6 +56,10 @@ CHANGED = [
         ("objects", "way", "shared-memory"),
         ("tasks", "backend", "thread"),
         ("spin", "spin_ns", 30_000),
+        ("multiplexer", "backend", "hybrid"),
+        ("multiplexer", "medium", "unix"),
+        ("file_io", "backend", "mmap"),
+        ("file_io", "cache", "cold"),
     )
     for times in (10, 0.1)
 ]
@@ -60,6 +70,9 @@ CHANGED += [
     Run("payload", places={"mapping": {"kept": "truncated", "truncated": "kept"}}),
     Run("objects", places={"way": {"pickle5": "arrow", "arrow": "pickle5"}}),
     Run("tasks", places={"backend": {"thread": "pool-fork", "pool-fork": "thread"}}),
+    Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
+    Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
+    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
     *(Run(study) for study in BOOKS.values()),
 ]
 
@@ -76,8 +89,9 @@ def test_findings_follow_the_values(run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BOOKS)
-@pytest.mark.parametrize("factor", ["backend", "size_bytes", "placement"])
+@pytest.mark.parametrize(
+    ("name", "factor"), [(name, factor) for name, factors in SWEPT.items() for factor in factors]
+)
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: int) -> None:
     def cut(frame: pd.DataFrame) -> pd.DataFrame:
