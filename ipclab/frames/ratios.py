@@ -84,7 +84,8 @@ class Ratios:
             (other,) = points - {contest.fastest}
             mechanisms = contest.over_fastest[other].mechanisms
         same = self.run.questions.same
-        return compare(sides[under.point], sides[over.point], mechanisms, same, contest.scatter)
+        pair = sides[under.point], sides[over.point]
+        return compare(*pair, mechanisms, same, contest.scatter, contest.alpha)
 
     def _in_heats(self, over: Row, under: Row) -> Comparison | None:
         """Return what the heats show that both points took part in; None where there is none."""

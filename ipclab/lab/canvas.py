@@ -1,6 +1,5 @@
 """A figure in the making: axes for a cell, saved and shown once the cell has drawn."""
 
-import io
 import os
 import warnings
 from base64 import b64encode
@@ -18,7 +17,7 @@ from ipclab.lab.data import Data
 from ipclab.lab.figure import FIGURES, Figure
 from ipclab.lab.relabelled import Relabelled
 from ipclab.marks import drawn, style
-from ipclab.plugins import offered
+from ipclab.marks.pictures import pictures
 from ipclab.store.files import write_whole
 from ipclab.words.words import ABSENT, DASH
 
@@ -60,7 +59,7 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
         with mpl.rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("error", message="Glyph .* missing")
             canvas.set_layout_engine(layout or "none")
-            contents = offered("pictures", _plain)(canvas, sketch)
+            contents = pictures(canvas, sketch)
         alt_text = reader.say(ABSENT if nothing else alt)
         caption = reader.say(title)
         _save(lab, f"{name}.{reader.words.lang}", contents)
@@ -105,12 +104,6 @@ def complete(canvas: Any) -> None:
     _translate(canvas, sketch)
     for draw in sketch.later or ():
         draw()
-
-
-def _plain(canvas: Any, _sketch: drawn.Drawn) -> dict[str, bytes]:
-    drawing = io.BytesIO()
-    canvas.savefig(drawing, format="svg")
-    return {"svg": drawing.getvalue()}
 
 
 def _translate(canvas: Any, sketch: drawn.Drawn) -> None:

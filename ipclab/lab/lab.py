@@ -12,6 +12,7 @@ from ipclab.errors import UsageError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.notes import Notes
+from ipclab.lab.parameters import refuse_unknown
 from ipclab.lab.runs import choose
 from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
@@ -41,8 +42,7 @@ class Lab(Notes):
     >>> lab.table(wide, "One write")
     >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
     >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / kept
-
-    In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
+    >>> lab.text("A mapping that is kept gains {gain:x,interval}.", gain=gain)
     """
 
     @classmethod
@@ -53,6 +53,7 @@ class Lab(Notes):
         the reference. Raises `UsageError` for a folder that is no run, and a language that is not
         there.
         """
+        refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)
         lab = replace(lab, _names=shell.namespace, study=study)
         shell.register()
@@ -102,6 +103,7 @@ class Lab(Notes):
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.session.session.measure_run` raises.
         """
+        refuse_unknown()
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = sweep(studies, profile, sizes, backends, asked, seed, run)
         return kind().open(str(swept.path))

@@ -1,6 +1,7 @@
 """The notebook that calls: its variables, what is told to who works in it, errors of one line."""
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,9 +45,9 @@ class Text:
 
 
 def show(text: Text) -> None:
-    """Show Markdown in the notebook that calls, else print it in the first language."""
+    """Show Markdown in the notebook that calls, else write it to stderr in the first language."""
     if current() is None:
-        print(next(iter(text.said.values())))
+        print(next(iter(text.said.values())), file=sys.stderr)
         return
     from IPython.display import display
 

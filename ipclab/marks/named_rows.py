@@ -53,8 +53,9 @@ def dots(
             names = [label_of(ax, factor, of) for factor, of in ((y, name), (hue, level)) if factor]
             sketch.series.append((ax, mine, mine.value, at, sketch.words.joined(names)))
         if hue:
-            grey = {"color": style.GREY, "markerfacecolor": hollow or style.GREY}
-            ax.plot([], [], marker, label=label_of(ax, hue, level), **grey)
+            colour = style.GREY if y == "backend" else style.look(level, place)[0]
+            look = {"color": colour, "markerfacecolor": hollow or colour}
+            ax.plot([], [], marker, label=label_of(ax, hue, level), **look)
     name_rows(ax, y, list(rows))
     ax.set_ylabel("")
     scale(ax, "x", frame, "value", log="x" in log)

@@ -116,7 +116,7 @@ class Rendering:
         manifest of its `runs`. All of it was checked before. Raises `LabError` when a notebook
         fails.
         """
-        from ipclab.report import head
+        from ipclab.lab import head
         from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs, spoken_in
         from ipclab.report.pages.report import DATA
         from ipclab.report.pages.staleness import write_manifest

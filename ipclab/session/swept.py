@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
-from ipclab.plugins import offered
 from ipclab.session.alone import alone
 from ipclab.session.progress import Progress
 from ipclab.session.request import PARAMETERS, Request
@@ -29,7 +28,6 @@ def sweep(
     Raises `UsageError` for what cannot be measured, in the words of a notebook, and when papermill
     gave the notebook that calls a parameter it does not have.
     """
-    offered("refuse_unknown", tuple)()
     for name in levels:
         if name in PARAMETERS:
             raise UsageError(f"{name} is no factor", "", f"give {PARAMETERS[name]}= instead")

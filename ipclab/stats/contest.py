@@ -24,13 +24,14 @@ class Contest(NamedTuple, Generic[Name]):
     """What is known of the `sides` of a contest: their means (the fastest first), the others.
 
     `over_fastest` is by name how each other side compares with the fastest, `scatter` what the
-    heats of all say of any two.
+    heats of all say of any two, `alpha` what all pairs together err with.
     """
 
     sides: Mapping[Name, Side]
     means: Mapping[Name, float]
     over_fastest: Mapping[Name, Comparison]
     scatter: Scatter
+    alpha: float = ALPHA
 
     @property
     def fastest(self) -> Name:
@@ -60,7 +61,7 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
 
     ranked = [fastest, *sorted(over, key=times)]
     known = correlation.waiting(sides, over)
-    return Contest(sides, {name: means[name] for name in ranked}, known, scatter)
+    return Contest(sides, {name: means[name] for name in ranked}, known, scatter, alpha)
 
 
 def common_scatter(sides: Iterable[Side]) -> Scatter:

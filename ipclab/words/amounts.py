@@ -91,7 +91,7 @@ def ratio(amount: Amount, words: Words) -> Told:
 
 
 def _interval(low: float | None, high: float | None, words: Words, unit: str) -> str:
-    if low is None or high is None:
+    if low is None or high is None or low == high:  # exact, as a number of bytes
         return ""
     from ipclab.words.catalogue import LANGUAGES
 

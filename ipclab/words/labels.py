@@ -8,6 +8,7 @@ import pandas as pd
 from ipclab.paths import table_beside
 
 KIB = 1 << 10
+SIZED = "size-"  # begins the name of a set of files that are all of one size
 WORDS = table_beside(__file__, "labels.toml")
 LEVEL_TABLES = table_beside(__file__, "levels.toml")
 NAMES = {name: name for name in WORDS["same"]["names"].split()} | WORDS["names"]
@@ -64,6 +65,12 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
         if named and ORDER.keys() & {*index.names} and index.is_monotonic_increasing:
             frame = frame.sort_index(axis=axis, key=ranks, kind="stable")
     return frame
+
+
+def size_of_each(factor: str, level: Any) -> int:
+    """Return how many bytes each file of a set has that are all of one size, 0 of another."""
+    size = str(level).removeprefix(SIZED) if factor == "set" else ""
+    return int(size) if size.isdigit() else 0
 
 
 def spec(factor: str, level: Any) -> str:

@@ -1,7 +1,7 @@
 """Levels, operations and topics as they stand in a sentence (`phrases.toml`)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ipclab.paths import table_beside
@@ -14,6 +14,7 @@ TABLE = table_beside(__file__, "phrases.toml")
 MEASURES = TABLE["measure"]
 LEVELS = TABLE["level"]
 _TIGHT = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%\]])(?=[\u4e00-\u9fff])")
+_SPLIT = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _ARTICLE = re.compile(r"^(a|an|one) ")
 Levels = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ def _forms(factor: str, level: Any, words: Words) -> list[str]:
 
 def side(levels: Levels, words: Words) -> Side:
     """Return what tells a side from the other: by one level, a mechanism in brackets behind it."""
-    names = [name for name in levels if name != "backend"] or list(levels)
+    names = _in_order([name for name in levels if name != "backend"] or levels, words.lang)
     parts = [_forms(name, levels[name], words) for name in names]
     inside = ""
     if "backend" in levels and "backend" not in names:
@@ -74,17 +75,36 @@ def side(levels: Levels, words: Words) -> Side:
         if words.lang == "ko":
             inside = f"({written})"
     if words.lang == "ko":
-        noun = " ".join(part[1] for part in parts) + inside
+        noun = "·".join(part[1] for part in parts) + inside
         side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
-        return Side(noun, side_of + inside, than + inside)
-    said = ("、" if words.lang == "zh" else " ").join(part[1] for part in parts) + inside
+        if inside:  # a kind with its mechanism takes the particles of a mechanism
+            side_of, than = (form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
+        return Side(noun, side_of, than)
+    if words.lang == "zh":
+        noun, said = (
+            "、".join(each) + inside for each in zip(*map(_noun_and_side, parts), strict=True)
+        )
+        return Side(noun, said, said)
+    said = " ".join(part[1] for part in parts) + inside
     return Side(said, said, said)
 
 
+def _in_order(names: Iterable[str], lang: str) -> list[str]:
+    """Return factors as a sentence names them; one that has no place stands before the last."""
+    order = TABLE["order"][lang]
+    return sorted(names, key=lambda each: order.index(each) if each in order else len(order) - 1)
+
+
+def _noun_and_side(forms: Sequence[str]) -> tuple[str, str]:
+    """Return how Chinese names a level alone, and as a side: with 时 behind it."""
+    return forms[1].removesuffix("时").rstrip(), forms[1]
+
+
 def name(levels: Levels, words: Words) -> str:
-    """Return what one of several is called: its mechanism, else what tells it apart."""
-    if "backend" in levels:
-        return named("backend", levels["backend"], words)
+    """Return what one of several is called: its mechanism or way, else what tells it apart."""
+    for factor in ("way", "backend"):
+        if factor in levels:
+            return named(factor, levels[factor], words)
     return side(levels, words).noun
 
 
@@ -111,11 +131,7 @@ def topic(levels: Levels, words: Words) -> Topic:
             for key, form in entry.items()
         }
     metric = TABLE["of"].get(levels.get("metric"), {})
-    order = TABLE["order"][lang]
-    names = sorted(
-        (each for each in levels if each != "op"),
-        key=lambda each: order.index(each) if each in order else len(order) - 1,
-    )
+    names = _in_order([each for each in levels if each != "op"], lang)
     parts = {each: form for each in names if (form := _forms(each, levels[each], words)[0])}
     if lang == "en":
         subject = entry["en"]
@@ -125,7 +141,9 @@ def topic(levels: Levels, words: Words) -> Topic:
         return Topic(said, said, said)
     if lang == "zh":
         close = [
-            parts.pop(each) for each in ("size_bytes", "backend", "placement") if each in parts
+            parts.pop(each)
+            for each in ("size_bytes", "object", "backend", "placement")
+            if each in parts
         ]
         lead = "、".join(parts.values())
         said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]
@@ -137,6 +155,6 @@ def topic(levels: Levels, words: Words) -> Topic:
 
 
 def spaced(text: str) -> str:
-    """Return Chinese with a space between Han and Latin letters or digits, none beside its marks."""
-    text = re.sub(r" {2,}", " ", _TIGHT.sub(" ", text))
+    """Return Chinese with a space between Han and Latin letters or digits, none elsewhere."""
+    text = _SPLIT.sub("", re.sub(r" {2,}", " ", _TIGHT.sub(" ", text)))
     return re.sub(r" ?([：，；。（）、]) ?", r"\1", text)

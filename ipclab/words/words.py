@@ -15,6 +15,7 @@ from ipclab.words.catalogue import N_, SOURCE, Catalogue
 from ipclab.words.numbers import Formatter, plain_value, trimmed
 
 DASH = "–"
+OF_SIZE = N_("files of {size}")
 ABSENT = N_("Not measured in this run.")
 
 
@@ -88,9 +89,7 @@ class Words(Catalogue):
             return self.joined(self.level(factor, item) for item in level) or DASH
         if pd.isna(level):
             return DASH
-        if factor in labels.UNITS:
-            size = Quantity(level, labels.UNITS[factor])
-            said = trimmed(self.numbers.format(size, labels.spec(factor, level)))
+        if said := self._sized(factor, level):
             return self.note(said, lambda other: other.level(factor, level))
         if factor == "study":
             return str(level)
@@ -99,6 +98,14 @@ class Words(Catalogue):
             return self.translate(names.get(level, level))
         value = plain_value(level)
         return value if isinstance(value, str) else self.numbers.format(value)
+
+    def _sized(self, factor: str, level: Any) -> str:
+        """Return a level that has a unit; files that are all of one size by that; else nothing."""
+        if factor in labels.UNITS:
+            size = Quantity(level, labels.UNITS[factor])
+            return trimmed(self.numbers.format(size, labels.spec(factor, level)))
+        each = labels.size_of_each(factor, level)
+        return self.translate(OF_SIZE).format(size=self.level("file_bytes", each)) if each else ""
 
     def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
         """Return words as a list with the language's comma, or with another separator (a msgid)."""

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ipclab.claims.amounts import RuleError, amount
 from ipclab.claims.comparison import Bounds, Rule
-from ipclab.prose.language import RuleError, amount
 
 
 @pytest.mark.parametrize(

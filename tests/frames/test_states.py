@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.bounds import states
 from ipclab.paths import checkout
-from ipclab.report.appendix import states
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import HEATS
 from ipclab.store.bundle import opened

@@ -15,11 +15,10 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
-from ipclab.lab import canvas
+from ipclab.lab import canvas, parameters
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.report.lab import lab_of
-from ipclab.report.notebooks import parameters
 from ipclab.report.pages import words
 from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened

@@ -17,8 +17,8 @@ from ipclab.frames import derived
 from ipclab.store.run import RunFolder
 from ipclab.studies.limits import TABLE
 from tests.support.commands import ROOT
-from tests.support.findings import MAGIC, holes, made_by
-from tests.support.told import measured, reference
+from tests.support.findings import holes, made_by
+from tests.support.told import MAGIC, measured, reference
 
 PAGES = {
     path.stem.partition("_")[2]: path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")

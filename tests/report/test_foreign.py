@@ -18,11 +18,11 @@ from nbformat import v4
 from pypdf import PdfReader
 
 from ipclab.errors import LabError
+from ipclab.marks.pictures import print_fonts
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.document import Document, read_document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.typeset import Sheet
-from ipclab.report.pictures import print_fonts
 from tests.support.foreign import GIF, KINDS, PIXEL, SVG, displayed, notebook, printed
 
 # What JupyterLab shows and plain nbconvert does not

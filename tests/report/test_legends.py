@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ipclab.report.pictures import _fit_legend
+from ipclab.marks.pictures import _fit_legend
 
 
 def test_a_legend_wider_than_its_figure_has_fewer_columns() -> None:

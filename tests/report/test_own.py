@@ -9,9 +9,9 @@ import typst
 from nbformat import v4
 
 from ipclab.errors import LabError
+from ipclab.lab.parameters import declared
 from ipclab.paths import Paths
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import declared
 from ipclab.report.pages.jobs import Job, Target, _waiting, refuse, run_jobs
 from ipclab.report.pages.report import _readable, notebooks_of
 from ipclab.session.progress import Progress

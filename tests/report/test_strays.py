@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.lab.parameters import fault
 from ipclab.paths import Paths
-from ipclab.report.notebooks.parameters import fault
 from ipclab.report.pages.report import check_strays, notebooks_of, render_run
 from ipclab.session.progress import Progress
 from tests.report.conftest import write_notebook

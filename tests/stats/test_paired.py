@@ -16,10 +16,12 @@ from ipclab.stats.sessions import HEATS
 from tests.support.commands import ROOT
 
 PAIRED = runpy.run_path(str(ROOT / "benchmarks/paired.py"))
-CONTESTS, ALARMS, MECHANISMS = 200, 0.05, 6
+CONTESTS, MECHANISMS = 200, 6
+RATE = 0.05
+ALARMS = RATE + 2 * math.sqrt(RATE * (1 - RATE) / CONTESTS)  # what so few contests can tell from it
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_moderated_t_errs_seldom_and_decides_with_the_fewest_heats() -> None:
     shapes = ("normal", "heavy", "contaminated", "uneven")
     asked = [PAIRED[shape] for shape in shapes]

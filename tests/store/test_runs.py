@@ -13,13 +13,13 @@ import pytest
 
 from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
+from ipclab.lab.hints import runs_called
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose
 from ipclab.machine import here
 from ipclab.machine.facts import collect
 from ipclab.paths import Paths
 from ipclab.report import origins
-from ipclab.report.hints import runs_called
 from ipclab.report.lab import ReportLab
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request

@@ -11,8 +11,8 @@ import pandas as pd
 
 from ipclab.claims.audit import with_own
 from ipclab.claims.file import Control, Revision
+from ipclab.lab import head
 from ipclab.lab.data import Data
-from ipclab.report import head
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
+from ipclab.bounds import states
 from ipclab.frames.rows import quantity
 from ipclab.lab.data import Data
-from ipclab.report.appendix import states
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
@@ -26,7 +26,7 @@ SAID = N_(
 def with_states(lab: Data, study: str, points: pd.DataFrame) -> pd.DataFrame:
     """Return median rows of `lab.points(study)` with their states: `fast`, `slow` (ns), `why`.
 
-    See `ipclab.report.appendix.states`.
+    See `ipclab.bounds.states`.
     """
     known = states.of_study(lab.run, study).set_index(["point", "op"])
     places = zip(points.point, points.op, strict=True)

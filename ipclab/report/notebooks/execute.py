@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ipclab.errors import LabError
+from ipclab.lab import parameters as parameter_cells
+from ipclab.lab.hints import HINT
 from ipclab.paths import checkout
-from ipclab.report.hints import HINT
-from ipclab.report.notebooks import parameters as parameter_cells
 from ipclab.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole
 

@@ -11,11 +11,11 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.report.notebooks.formdata import Data as ProductData
 from ipclab.report.notebooks.formdata import as_data, of_data
-from ipclab.report.notebooks.parameters import read_notebook
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256

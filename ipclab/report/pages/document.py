@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
+from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
+from ipclab.lab.hints import HINT
+from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.paths import table_beside
-from ipclab.prose import prose
 from ipclab.report.appendix.signing import Marks
-from ipclab.report.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
-from ipclab.report.hints import HINT
-from ipclab.report.notebooks.parameters import KEEP_IN_LAB
 from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 from ipclab.tables.table import Table
+from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
@@ -207,7 +207,7 @@ def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
     source = cell["source"]
     if cell["cell_type"] == "markdown":
-        in_language = prose.translated(source, document.translate)
+        in_language = blocks.translated(source, document.translate)
         yield Unread(outputs.MARKDOWN, in_language, cell.get("attachments") or {})
     elif cell["cell_type"] == "raw" and source:
         about = cell["metadata"]

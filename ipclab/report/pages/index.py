@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.lab.figure import Figure
-from ipclab.report.head import Head
+from ipclab.lab.head import Head
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.document import WORDS, Block, Document
 from ipclab.report.pages.exporters import ReportHTMLExporter

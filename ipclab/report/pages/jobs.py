@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ipclab.errors import LabError
+from ipclab.lab.parameters import Parameter, declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import Parameter, declared
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress

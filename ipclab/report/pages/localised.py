@@ -7,9 +7,9 @@ from typing import Any
 
 from ipclab.lab.figure import PNG, Figure
 from ipclab.lab.shell import jupyters
-from ipclab.prose.prose import translated
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
+from ipclab.words.blocks import translated
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.written import written
 
@@ -38,7 +38,7 @@ def _shown(data: dict[str, Any], lang: str) -> dict[str, Any]:
             caption = escape(ours.said(data, lang))
             shown["text/html"] = f'<strong id="{escape(data["name"])}">{caption}</strong>'
         case ours.FIGURE:
-            from ipclab.report.pictures import png
+            from ipclab.marks.pictures import png
 
             figure = Figure.of(data, lang)
             shown |= {PNG: b64encode(png(figure.svg)).decode(), "text/plain": figure.caption}

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ipclab.bounds.points import points_of
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
+from ipclab.lab import head
+from ipclab.lab.parameters import TAG, check_language, declared, fault
 from ipclab.paths import Paths
-from ipclab.report import head
 from ipclab.report.notebooks import quotes
-from ipclab.report.notebooks.parameters import TAG, check_language, declared, fault
 from ipclab.report.pages import index, words
 from ipclab.report.pages.document import WORDS
 from ipclab.report.pages.jobs import Job, Target, refuse, run_jobs, spoken_in
@@ -186,7 +187,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = derived.read_frame(run, file.stem, "points")
+        points = points_of(run, file.stem)
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())

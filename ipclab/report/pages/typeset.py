@@ -12,12 +12,12 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
+from ipclab.marks.pictures import print_fonts
 from ipclab.report.pages import outputs, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
 from ipclab.report.pages.markup import Typesetting, quoted
 from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
-from ipclab.report.pictures import print_fonts
 from ipclab.tables.table import Table
 
 MAIN = "main.typ"

@@ -12,7 +12,7 @@ from math import inf
 
 import pandas as pd
 
-from ipclab.report.appendix.states import UNSTEADY
+from ipclab.bounds.states import UNSTEADY
 from ipclab.stats.compare import FASTER, SLOWER, Comparison
 from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.enough import launches_more

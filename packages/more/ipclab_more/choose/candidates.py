@@ -8,10 +8,10 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
+from ipclab.bounds.states import UNSTEADY
 from ipclab.frames import tails
 from ipclab.frames.contests import side_of
 from ipclab.frames.metrics import ROUND
-from ipclab.report.appendix.states import UNSTEADY
 from ipclab.stats import judge
 from ipclab.stats.compare import SAME, Comparison, Side
 from ipclab.stats.enough import factor

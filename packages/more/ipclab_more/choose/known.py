@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds import states
 from ipclab.bounds.limits import with_limits
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.rows import narrowed, quantity
-from ipclab.report.appendix import states
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.questions import Questions

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ipclab.bounds.states import UNSTEADY
 from ipclab.frames.contests import VALUES
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
@@ -25,7 +26,6 @@ from ipclab.report.appendix.advice import (
     advised,
     named_entrant,
 )
-from ipclab.report.appendix.states import UNSTEADY
 from ipclab.report.lab import lab_of
 from ipclab.stats.compare import SLOWER, Side, compare
 

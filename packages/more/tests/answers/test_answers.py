@@ -15,8 +15,8 @@ import pytest
 
 from ipclab import plugins
 from ipclab.commands.cli import GROUP
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
-from ipclab.report.notebooks.parameters import read_notebook
 from ipclab.report.pages.report import notebooks_of
 from tests.support.commands import ROOT, environment, without_answers
 

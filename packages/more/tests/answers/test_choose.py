@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.bounds.states import UNSTEADY
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.paths import checkout
-from ipclab.report.appendix.states import UNSTEADY
 from ipclab.report.lab import lab_of
 from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
 from ipclab.store.bundle import opened

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from pytest import approx
 
+from ipclab.bounds import states
 from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST, contests
 from ipclab.paths import checkout
-from ipclab.report.appendix import advice, choices, states
+from ipclab.report.appendix import advice, choices
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.lab import shell
-from ipclab.report.notebooks import parameters
+from ipclab.lab import parameters, shell
 from tests.report.conftest import write_notebook
 from tests.support.commands import ROOT
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from nbformat import v4
 
+from ipclab.lab import head, hints
+from ipclab.lab.head import Head
 from ipclab.paths import Paths
-from ipclab.report import head, hints
-from ipclab.report.head import Head
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.store.bundle import opened

@@ -1,11 +1,12 @@
 """What is told to who works in a notebook, and no report shows: which run is open."""
 
+import sys
 from collections.abc import Sequence
 
+from ipclab.lab import head
 from ipclab.lab.runs import best, full, newest_full
 from ipclab.lab.shell import current
 from ipclab.paths import Paths
-from ipclab.report import head
 from ipclab.store.run import RunFolder
 
 HINT = "ipclab-hint"  # marks what is said to who works in the notebook
@@ -40,7 +41,7 @@ def show_hint(text: str, run: RunFolder) -> None:
     What the head of a page says of the run is beside it.
     """
     if current() is None:
-        print(text)
+        print(text, file=sys.stderr)
         return
     from IPython.display import display
 
