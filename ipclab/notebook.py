@@ -14,10 +14,13 @@ from ipclab.marks.bars import bars, facets, leading, limit, over, spinning, valu
 from ipclab.marks.curves import lines
 from ipclab.marks.marks import drawable, groups
 from ipclab.marks.named_rows import dots
-from ipclab.report.appendix.about import about_machine, about_run, proved, sessions
+from ipclab.report.appendix.about import about_run, proved, sessions
 from ipclab.report.appendix.advice import GUESS_NOTES, guesses
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.choices import alike
+from ipclab.report.appendix.configuration import about_configuration, judged_by_another
+from ipclab.report.appendix.environment import environment
+from ipclab.report.appendix.flagged import all_held, flagged, quiet
 from ipclab.report.appendix.limits import (
     about_limits,
     beaten,
@@ -26,34 +29,39 @@ from ipclab.report.appendix.limits import (
     limited,
 )
 from ipclab.report.appendix.notice import notice
-from ipclab.report.appendix.signing import (
-    about_configuration,
-    is_preliminary,
-    page_marks,
-    title_block,
-)
+from ipclab.report.appendix.signed import counted, recalculable, signed
+from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block
 from ipclab.report.appendix.steadiness import ranked, told, unsteady, with_states
+from ipclab.report.appendix.traced import judged, traced
 from ipclab.report.appendix.trust import trusted
-from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, TYPES, budget
+from ipclab.report.appendix.uncertainty import (
+    COVERED,
+    LEAST_SHARE,
+    SESSION_TERM,
+    apart,
+    budget,
+    evaluated,
+)
 from ipclab.report.compare.machines import machines
 from ipclab.report.listing import listed
 from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, missing, of, total
 
 __all__ = [
-    "COVERAGE",
+    "COVERED",
     "GUESS_NOTES",
-    "LEAST",
-    "TYPES",
+    "LEAST_SHARE",
+    "SESSION_TERM",
     "Lab",
     "LabError",
     "Quantity",
     "UsageError",
     "about_configuration",
     "about_limits",
-    "about_machine",
     "about_run",
     "alike",
+    "all_held",
+    "apart",
     "audited",
     "bars",
     "beaten",
@@ -62,19 +70,26 @@ __all__ = [
     "calibration_table",
     "claims_table",
     "compute",
+    "control_of",
     "corrections",
+    "counted",
     "cpu_pairs",
     "derived_numbers",
     "dots",
     "drawable",
+    "environment",
+    "evaluated",
     "facets",
     "faithful",
+    "flagged",
     "groups",
     "guesses",
     "held",
     "identical_but",
     "impossible",
     "is_preliminary",
+    "judged",
+    "judged_by_another",
     "leading",
     "limit",
     "limited",
@@ -92,16 +107,20 @@ __all__ = [
     "page_marks",
     "pairs",
     "proved",
+    "quiet",
     "ranked",
+    "recalculable",
     "requirements",
     "requirements_table",
     "scale",
     "sessions",
+    "signed",
     "spinning",
     "style",
     "title_block",
     "told",
     "total",
+    "traced",
     "trusted",
     "unsteady",
     "values_beside",

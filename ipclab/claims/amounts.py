@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from math import isfinite
 
-from ipclab.claims.units import KINDS, UNITS
+from ipclab.claims.units import COMMON, KINDS, UNITS
 from ipclab.stats.quantity import Quantity
 
 NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -33,9 +33,7 @@ def amount_and_half(text: str) -> tuple[Quantity, float]:
     """Return an amount, and half a unit of its last digit."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
-        raise RuleError(
-            f"{text.strip()!r} is no number with a unit", f"units are {', '.join(WRITTEN)}"
-        )
+        raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are such as {COMMON}")
     factor, dimension = UNITS[match["unit"] or "1"]
     unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]

@@ -256,17 +256,25 @@ def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
     )
 
 
-def in_language(lab: "ReportLab", stated: Claim | OwnClaim | Requirement) -> str:
-    """Return the words of a claim or requirement in the reader's language where it has them."""
+def in_language(
+    lab: "ReportLab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
+) -> str:
+    """Return the words of a claim or requirement with its figures, in the reader's language where it
+    has them; what was said in this language is said so in the others.
+    """
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
-    return by_language.get(lab.words.lang, text)
+    said = filled(lab, by_language.get(lab.words.lang, text), figures)
+    for other in lab.others:
+        again = filled(other, by_language.get(other.words.lang, text), figures)
+        other.words.noted[said] = partial(str, again)
+    return said
 
 
 def _meaning(lab: "ReportLab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     if study == OWN:
-        return filled(lab, in_language(lab, claim), claim.figures)
+        return in_language(lab, claim, claim.figures)
     meaning = lab.say(claim.meaning, **claim.figures)
     if lab.words.lang == claim.language != "en":
         return f"“{claim.quote}”\u2002{meaning}"

@@ -95,14 +95,27 @@ class Revision(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Control(msgspec.Struct, forbid_unknown_fields=True):
-    """What stands on the first page of a signed document: empty fields are lines to write on."""
+    """What stands in a signed document and no run knows: empty fields are lines to write on.
+
+    `plan` is the document that held plan and criteria before the run, with its date, `assessor` who disposes of
+    flagged results, `tool_class` and `tool_tests` are the tool's class and its tests of the commit.
+    """
 
     number: str = ""
     revision: str = ""
     date: str = ""
+    laboratory: str = ""
+    place: str = ""
+    customer: str = ""
+    item: str = ""
+    item_version: str = ""
+    plan: str = ""
     author: str = ""
     reviewer: str = ""
     approver: str = ""
+    assessor: str = ""
+    tool_class: str = ""
+    tool_tests: str = ""
     history: list[Revision] = []
 
     @property

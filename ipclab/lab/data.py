@@ -174,11 +174,18 @@ class Data:
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook."""
-        said = self._said(text, more)
+        said = self._once(text, more)
         if said != text:
+            self.words.filled.add(said)
             for other in self.others:  # now: a notebook's variables change
-                other.words.noted[said] = partial(str, other._said(text, more))
+                other.words.noted[said] = partial(str, other._once(text, more))
+                other.words.filled.add(said)
         return said
+
+    def _once(self, text: str, more: Variables) -> str:
+        """Return text, filled unless it is: what stands in it then, as a fact, is no placeholder."""
+        is_filled = text in self.words.filled
+        return self.words.translate(text) if is_filled else self._said(text, more)
 
     def _said(self, text: str, more: Variables) -> str:
         return self._filled(self.words.translate(text), more, markdown=False)

@@ -23,6 +23,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
+from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
 REPORTING = "keep", "over", "published", "quoted"  # what a lab has where ipclab-report is installed
@@ -155,7 +156,10 @@ class Lab(Notes):
         if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
             facts = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
-            said = {of.words.lang: f"**{of.say(ORIGIN, **facts)}**" for of in (self, *self.others)}
+            said = {
+                of.words.lang: f"**{escaped(of.say(ORIGIN, **facts))}**"
+                for of in (self, *self.others)
+            }
             shell.show(shell.Text(said))
 
     def __getattr__(self, name: str) -> Any:

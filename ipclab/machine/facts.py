@@ -21,6 +21,7 @@ KINDS: dict[str, Callable[[str], Value]] = {
     "installed": memory_sold,
     "number": lambda text: int(text, 0),
     "kHz": lambda text: int(text) * 1000,
+    "MHz": lambda text: round(float(text) * 1e6),
     "numbers": lambda text: [int(word) for word in text.split()],
     "words": lambda text: [*text.split()],
 }

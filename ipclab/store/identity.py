@@ -114,7 +114,7 @@ def digest_of(facts: Mapping[str, Any]) -> str:
 
 # Amounts among the facts that only vary: numbers, or lists of them, with their unit
 AMOUNTS = (
-    "frequency_min", "frequency_max", "swap_total", "fault_around", "dirty_ratio",
+    "frequency_min", "frequency_max", "frequency_seen", "swap_total", "fault_around", "dirty_ratio",
     "timer_frequency", "clock_resolution", "halt_polling_guest", "halt_polling_host", "shm_size",
     "shm_free", "scratch_free", "socket_receive_default", "socket_receive_max",
     "socket_send_default", "socket_send_max", "tcp_receive", "tcp_send", "loopback_mtu",

@@ -192,9 +192,7 @@ def test_each_number_of_a_finding_stands_in_a_table_or_in_the_data(made: Path, l
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -> None:
-    known = reading.values_by_label(
-        made / lang / "00_appendix.ipynb", "summary", "values", "traceability"
-    )
+    known = reading.values_by_label(made / lang / "00_appendix.ipynb", "summary", "signed")
     twice = {label: values for label, values in known.items() if len(values) > 1}
     assert twice, known
     assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ipclab
+from ipclab.claims.audit import audited, with_own
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import Finding
@@ -33,6 +34,12 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
+SWEPT = {
+    "03_multiplexer": ["backend", "size_bytes"],
+    "04_round_trip": ["backend", "size_bytes", "placement"],
+    "05_file_io": ["backend", "set"],
+    "06_stream": ["backend", "size_bytes", "placement"],
+}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -49,6 +56,10 @@ CHANGED = [
         ("objects", "way", "shared-memory"),
         ("tasks", "backend", "thread"),
         ("spin", "spin_ns", 30_000),
+        ("multiplexer", "backend", "hybrid"),
+        ("multiplexer", "medium", "unix"),
+        ("file_io", "backend", "mmap"),
+        ("file_io", "cache", "cold"),
     )
     for times in (10, 0.1)
 ]
@@ -59,6 +70,9 @@ CHANGED += [
     Run("payload", places={"mapping": {"kept": "truncated", "truncated": "kept"}}),
     Run("objects", places={"way": {"pickle5": "arrow", "arrow": "pickle5"}}),
     Run("tasks", places={"backend": {"thread": "pool-fork", "pool-fork": "thread"}}),
+    Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
+    Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
+    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
     *(Run(study) for study in BOOKS.values()),
 ]
 
@@ -75,8 +89,9 @@ def test_findings_follow_the_values(run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BOOKS)
-@pytest.mark.parametrize("factor", ["backend", "size_bytes", "placement"])
+@pytest.mark.parametrize(
+    ("name", "factor"), [(name, factor) for name, factors in SWEPT.items() for factor in factors]
+)
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: int) -> None:
     def cut(frame: pd.DataFrame) -> pd.DataFrame:
@@ -328,3 +343,13 @@ def test_a_finding_is_kept_as_its_sentence_in_each_language() -> None:
     found = Finding("text", "told", values={"text": "What to do", "values": {}})
     (kept,) = lab.keep(says=found)._repr_mimebundle_()[quotes.MIME].values()
     assert kept["text"] == {"en": "What to do", "ko": "권고", "zh": "建议"}
+
+
+def test_what_a_document_promises_is_said_in_each_language_of_one_execution() -> None:
+    promises = str(checkout().published / "documents.toml")
+    at_once, korean = (
+        with_own(lab_of(reference(), checkout(), lang), promises) for lang in ("en,ko", "ko")
+    )
+    said, again = (audited(lab, "own").meaning.iloc[0] for lab in (at_once, korean))
+    assert said != again
+    assert [other.words.again(said) for other in at_once.others] == [again]

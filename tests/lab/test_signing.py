@@ -2,33 +2,39 @@
 values.
 """
 
-import json
 import math
 import re
 from dataclasses import replace
+from io import StringIO
 from math import hypot
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 from nbformat import v4
 
+from ipclab import __version__
 from ipclab.calibrated.twins import Counted
 from ipclab.claims.audit import with_own
 from ipclab.claims.required import requirements
 from ipclab.paths import Paths, checkout
 from ipclab.report.appendix.about import about_run, sessions
 from ipclab.report.appendix.calibration import calibration, calibration_table
+from ipclab.report.appendix.configuration import about_configuration, judged_by_another
+from ipclab.report.appendix.flagged import all_held, flagged, quiet
+from ipclab.report.appendix.signed import recalculable, signed
 from ipclab.report.appendix.signing import (
     MIME,
     Marks,
-    about_configuration,
     is_preliminary,
     page_marks,
     title_block,
 )
-from ipclab.report.appendix.uncertainty import TYPES, apart, budget, expanded
+from ipclab.report.appendix.traced import judged, traced
+from ipclab.report.appendix.uncertainty import EVALUATED, apart, budget, expanded
 from ipclab.report.lab import ReportLab as Lab
 from ipclab.report.lab import lab_of
 from ipclab.report.pages import document
@@ -37,6 +43,7 @@ from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
 from ipclab.stats.intervals import uncertainty as uncertainty_of
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
+from ipclab.studies.payload import AS_V09
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 from tests.support.told import reference
@@ -45,6 +52,10 @@ FILLED = """\
 [document]
 number = "D-7"
 revision = "B"
+laboratory = "KTL"
+item = "LDM-EKI"
+item_version = "v1.0"
+plan = "P-3"
 author = "Kim"
 
 [[document.history]]
@@ -52,7 +63,6 @@ revision = "A"
 date = "2026-11-01"
 change = "first issue"
 """
-APPENDIX = ROOT / "notebooks" / "00_appendix.ipynb"
 
 
 def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: str = "en") -> Lab:
@@ -72,16 +82,19 @@ def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:
     assert sum(int(count.replace(",", "")) for count in counts) == items["Points measured"] > 1000
 
 
-def test_a_title_block_has_cells_to_sign_in_and_a_history(tmp_path: Path) -> None:
+def test_a_title_block_has_lines_to_write_on(tmp_path: Path) -> None:
     empty = [list(row) for row in title_block(lab_with(tmp_path)).rows]
-    assert [row[::2] for row in empty[1:4]] == [
-        [who, "Signature", "Date"] for who in ("Author", "Reviewer", "Approver")
+    assert [row[::2] for row in empty[4:8]] == [
+        [who, "Signature", "Date"] for who in ("Author", "Reviewer", "Assessor", "Approver")
     ]
-    assert not any(cell.strip("–") for row in empty for cell in row[1::2])
+    measured = ["2026-11-28 15:22 UTC", "2026-11-28 17:01 UTC", "3 (1\u00a0s apart at least)"]
+    assert empty[3][1::2] == measured
+    assert not any("".join(row[1::2]) for row in [*empty[:3], *empty[4:]])
     assert empty[-1][::2] == ["History: revision", "Date", "What changed"]
     filled = [list(row) for row in title_block(lab_with(tmp_path, FILLED)).rows]
-    assert filled[0][1::2][:2] == ["D-7", "B"]
-    assert filled[1][1] == "Kim"
+    assert filled[0][1::2] == ["D-7", "B", ""]
+    assert filled[1][1::2] == ["KTL", "", ""] and filled[2][1::2] == ["LDM-EKI", "v1.0", "P-3"]
+    assert filled[4][1] == "Kim"
     assert filled[-1][1::2] == ["A", "2026-11-01", "first issue"]
 
 
@@ -137,9 +150,10 @@ def test_a_budget_ends_in_the_interval_that_is_printed(tmp_path: Path) -> None:
         assert value.ends == pytest.approx(
             (value.value / (1 + expanded), value.value * (1 + expanded))
         )
-        assert found["value"] == value.value and found["of"] == int(value.n.split()[0])
+        assert found["value"] == value.value
         assert found["clock"] and found["quantisation"]  # are told, and in what launches show
-    assert not any(budget(lab, Quantity(None, "ns"))[name] for name in TYPES if name != "host")
+    nothing = budget(lab, Quantity(None, "ns"))
+    assert not any(nothing[name] for name in EVALUATED if name != "host")
 
 
 def test_the_sum_of_a_value_has_what_launches_and_sessions_show(tmp_path: Path) -> None:
@@ -222,44 +236,102 @@ def test_the_table_has_a_row_for_each_placement_of_the_run(
     assert sorted(rows) == [["same CPU", "6", "16.7%"], ["two CPUs", "9", "0%"]]
 
 
-def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
+def test_signed_values_are_calculated_again_from_what_is_attached(tmp_path: Path) -> None:
+    """Value, U, k, and of ratios both sides, launch by launch."""
+    lab = lab_with(tmp_path)
+    points = lab.points("payload", arm="mapping", metric="p50", mapping="truncated")
+    points = points[points.size_bytes == points.size_bytes.max()]
+    write, read = (lab.value(points, op=op) for op in ("write", "read"))
+    tcp = lab.points("payload", arm="tcp", op="handover", metric="p50", placement="cross")
+    past = lab.value(tcp[tcp.size_bytes == tcp.size_bytes.max()], **AS_V09)
+    both, wait = write + read, Quantity(350e6, "ns", kind="computed")
+    values = {"write": write, "both": both, "over": past / both, "late": both + wait}
+    rests = {"late": both}
+    table = signed(lab, values, rests)
+    attached = pd.read_csv(StringIO(recalculable(lab, values, rests).text))
+    for name, value in values.items():
+        low, high = value.ends
+        assert table.expanded[name].value == pytest.approx(high / value.value - 1)
+        if name != "late":
+            assert value.value / low - 1 == pytest.approx(table.expanded[name].value)
+        rows = attached[attached.quantity == name]
+        assert list(rows.y) == pytest.approx([value.value] * len(rows))
+        sides = [
+            part.set_index("heat").measured ** power
+            for (_, power), part in rows.groupby(["row", "power"])
+        ]
+        again = math.prod(sides).dropna()
+        mean = again.mean() if name == "late" else math.exp(np.log(again).mean())
+        assert mean * rows.number.iloc[0] == pytest.approx(value.value, rel=1e-6)
+    assert table.factor["late"] == table.factor["both"]
+    assert table.launches["over"].value == min(15, 30)
+
+
+def test_the_worst_flag_of_a_kind_is_that_of_a_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = ["budget;disturbed:9/10;modes:2", "enough;disturbed:5/5;run-queue;modes:3"]
+    rows = [SimpleNamespace(flags=each) for each in flags]
+    monkeypatch.setattr("ipclab.report.appendix.signed.rows_of", lambda *_: rows)
+    time = measured(
+        Quantity(1.0, "ns", 0.9, 1.1, "5 x 50"), {k: 1.0 + k / 100 for k in range(5)}, "t"
+    )
+    row = signed(lab_with(tmp_path), {"time": time}).loc["time"]
+    assert row["flags"] == "disturbed:5/5, modes:3"
+    assert (row["launches"].value, row["samples"].value) == (5, 50)
+
+
+def test_criteria_of_the_environment_hold_or_not(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    told = quiet(lab, "payload")
+    assert list(told.kept) == ["held"] * 3 and all_held(lab, "payload")
+    first, *others = lab.run.about["sessions"]
+    crowded = {**first, "conditions": {**first["conditions"], "load_1": 2.5}}
+    lab.run.about["sessions"] = [crowded, *others]
+    told = quiet(lab, "payload")
+    assert list(told.kept) == ["not held", "held", "held"] and not all_held(lab, "payload")
+    assert told.found.iloc[0].value == 1.25  # on two CPUs
+    unknown = {**first, "conditions": {**first["conditions"], "load_1": None}}
+    lab.run.about["sessions"] = [unknown, *others]
+    assert len(quiet(lab, "payload")) == 2  # what a run does not tell is no criterion
+
+
+def test_what_was_flagged_has_a_disposition(tmp_path: Path) -> None:
+    told = flagged(lab_with(tmp_path), "payload").set_index("what")
+    assert told["count"]["points with several modes (modes:k)"] == 25
+    assert all(each.startswith(("accepted: ", "excluded: ")) for each in told.disposition)
+    (disturbed,) = (each for each in told.criterion if each.startswith("steal"))
+    assert disturbed.startswith("steal above 1% of a launch")
+
+
+def test_each_statement_is_traced_to_its_files(tmp_path: Path) -> None:
+    lab = lab_with(tmp_path)
+    tested, others = judged(lab, "payload")
+    files = traced(
+        lab, "payload", {"1": lab.value(lab.points("limits"), op="read", backend="clock")}
+    )
+    named = {id_ for each in files.claims for id_ in each.split(", ") if each}
+    assert set(tested.id) == named
+    untested = ", ".join(others)
+    assert not set(tested.id) & set(re.findall(r"0\.\d+b?", untested))
+    assert "0.12" in untested
+    assert files[files.quantities == "1"].digest.iloc[0] == "".join(
+        lab.run.about["files"][
+            f"points/limits/{files.file[files.quantities == '1'].iloc[0]}.parquet"
+        ][:12]
+    )
+
+
+def test_the_configuration_tells_the_version_that_judges(tmp_path: Path) -> None:
     lab, facts = lab_with(tmp_path), reference().about["machine"]["facts"]
     told = about_configuration(lab).set_index("item")
-    assert told.measured["NumPy"] == facts["numpy"]
-    assert told.measured["NumPy"] in told.locked["NumPy"].split(", ")
-    assert told.locked["commit"] == "–"
-    few = {
-        **lab.run.about["machine"],
-        "facts": {name: fact for name, fact in facts.items() if name != "numpy"},
-    }
-    older = replace(lab, run=replace(lab.run, about={**lab.run.about, "machine": few}))
-    assert (
-        about_configuration(older).set_index("item").measured["NumPy"] == "not recorded in this run"
-    )
-
-
-def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
-    """`0.713 -> 0.847 ms` once compared two methods and two payloads, above a recommendation to
-    replace.
-    """
-    source = "\n".join(
-        "".join(cell["source"]) for cell in json.loads(APPENDIX.read_text("utf-8"))["cells"]
-    )
-    rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
-    stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
-    assert "mean_write:" in stated["Write, published method (mean)"][1]
-    assert "mean_read:" in stated["Read, published method (mean)"][1]
-    assert all("reference" not in new for old, new in stated.values() if "said_" in old)
-    assert stated["Transfer, v1.0"][0] == "< {shared_time:ms,int}"  # as in the table of values
-    assert stated["Delivery (wait computed)"][0] == "not stated"
-    assert "absolute times cannot" not in source
-    assert "Measure there, then replace." in source
-    for kind in ("Exact", "Conservative", "Technical"):
-        assert re.search(rf"\*\*{kind}\.\*\* “On {{processor}}", source), kind
-    kept = source[source.index("### 4.3.") :]
-    assert "payload.gain_kept" not in kept
-    assert "? kept_open : 1" in kept
-    assert "kept_open = payload.delivery / payload.now, payload.truncated_over_kept" in source
+    assert told.measured["ipclab"] == facts["ipclab"] and told.judged["ipclab"] == __version__
+    assert judged_by_another(lab)
+    few = {name: fact for name, fact in facts.items() if name != "numpy"}
+    machine = {**lab.run.about["machine"], "facts": few}
+    older = replace(lab, run=replace(lab.run, about={**lab.run.about, "machine": machine}))
+    unknown = about_configuration(older).set_index("item")
+    assert unknown.measured["NumPy"] == "not recorded in this run"
 
 
 @pytest.mark.slow

@@ -31,21 +31,21 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[Source, Machine]:
 
 def test_the_table_is_well_formed() -> None:
     names = [fact.name for fact in FACTS]
-    assert len(names) == len(set(names)) == 110
+    assert len(names) == len(set(names)) == 111
     for fact in FACTS:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", fact.name)
         assert fact.label and not re.search(r"\d", fact.label)
         assert fact.unit in {"", "bytes", "ns", "Hz", "%"} and fact.affects in {"", *TOPICS}
     assert {fact.name for fact in FACTS if not fact.file} == set(READERS)
     assert {fact.kind for fact in FACTS if fact.file} == set(KINDS)
-    assert (sum(fact.identifies for fact in FACTS), sum(fact.shown for fact in FACTS)) == (25, 48)
+    assert (sum(fact.identifies for fact in FACTS), sum(fact.shown for fact in FACTS)) == (25, 49)
 
 
 def test_what_reports_show_of_a_machine() -> None:
     rows = shown_facts(
         {"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"}
     )
-    assert len(rows) == 48
+    assert len(rows) == 49
     found = {
         fact.label: (fact.group, value, reason, fact.identifies) for fact, value, reason in rows
     }

@@ -2,8 +2,6 @@
 tables it shows.
 """
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,6 @@ from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.pandoc import text_of, tree_nodes
 from ipclab.tables.table import Column, Table
-from tests.support.commands import ROOT
 from tests.support.rendered import typeset
 
 OPTIONAL = {"failures", "requirements"}  # shown only where there are any
@@ -128,23 +125,6 @@ def test_a_caption_begins_with_what_was_found() -> None:
         "It is 2.5 as fast. More. Figure\u00a01Another. Figure\u00a01, Figure\u00a02",
         "",
     ]
-
-
-def test_the_appendix_refers_to_all_that_it_shows() -> None:
-    cells = json.loads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8"))["cells"]
-    source = "\n".join("".join(cell["source"]) for cell in cells)
-    shown = set(re.findall(r'payload\.(?:figure|table)\(\s*"([\w-]+)"', source))
-    captioned = [
-        each
-        for each in re.findall(r"lab\.table\(.*?\)\n", source + "\n", re.DOTALL)
-        if ', "", ' not in each
-    ]
-    shown |= {name for each in captioned for name in re.findall(r'name="([\w-]+)"', each)} | {
-        "payload-claims"
-    }
-    referred = set(re.findall(r"\[[\w-]*\]\(#([\w-]+)\)", source)) | {"traceability"}
-    assert len(shown) >= 12
-    assert shown - OPTIONAL <= referred, shown - referred
 
 
 def test_a_signed_document_names_who_and_its_requirements(tmp_path: Path) -> None:

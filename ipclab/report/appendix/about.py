@@ -14,7 +14,6 @@ from ipclab.frames.run_stamps import stamps
 from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
-from ipclab.report.facts import shown_facts
 from ipclab.session.whole import last_session
 from ipclab.spawn.proof import PROVED
 from ipclab.stats.quantity import Quantity, missing, of
@@ -142,16 +141,6 @@ def spent(about: Mapping[str, Any], counter: str) -> float:
         last = session.get("conditions_end") or first
         rose += (last.get(counter) or 0) - (first.get(counter) or 0)
     return rose
-
-
-def about_machine(lab: Data) -> pd.DataFrame:
-    """Return the facts that reports show (fact, value); a star marks those that identify."""
-    stored = lab.run.about["machine"]
-    rows = []
-    for fact, value, reason in shown_facts(stored["facts"], stored["reasons"]):
-        label = lab.words.translate(fact.label) + " *" * fact.identifies
-        rows.append((label, told_fact(lab, value, fact.unit, reason)))
-    return pd.DataFrame(rows, columns=["fact", "value"])
 
 
 def _together(run: RunFolder, kind: str, columns: tuple[str, ...]) -> pd.DataFrame:

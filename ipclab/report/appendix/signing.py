@@ -1,9 +1,5 @@
-"""A document to sign: who signs it, its number on every page, and its configuration.
+"""A document to sign: what identifies it, who signs it, and its number on every page."""
 
-The configuration is what the run was measured with, beside what the lock file pins.
-"""
-
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,35 +9,28 @@ from ipclab.claims.audit import with_own
 from ipclab.claims.file import Control, Revision
 from ipclab.lab import head
 from ipclab.lab.data import Data
+from ipclab.report.appendix.uncertainty import apart
+from ipclab.session.whole import last_session
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_
-from ipclab.words.words import DASH
 
 if TYPE_CHECKING:
     from ipclab.report.lab import ReportLab
 
 MIME = "application/vnd.ipclab.page+json"
-SIGNING = N_("Author"), N_("Reviewer"), N_("Approver")
-# The facts of a run by what reports call them; packages have their versions in the lock file, too.
-SOFTWARE = {
-    "ipclab": "ipclab",
-    "git_commit": N_("commit"),
-    "lock_digest": N_("lock file (SHA-256, its beginning)"),
-    "python": "Python",
-    "numpy": "NumPy",
-    "pyarrow": "PyArrow",
-    "posix_ipc": "posix_ipc",
-    "pyzmq": "pyzmq",
-    "lmdb": "lmdb",
-    "native_digest": N_("native package (SHA-256, its beginning)"),
-    "cargo": N_("compiler of the native package"),
-    "kernel_release": N_("kernel"),
-    "libc": N_("C library"),
-}
-CHANGED = N_("{commit}, with changes that no commit holds")
-UNRECORDED = N_("not recorded in this run")
-_PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
+SIGNING = N_("Author"), N_("Reviewer"), N_("Assessor"), N_("Approver")
+# What `report.toml` says, by what the document calls it: a line each.
+IDENTIFYING = [
+    {N_("Document number"): "number", N_("Revision"): "revision", N_("Date"): "date"},
+    {N_("Laboratory"): "laboratory", N_("Place"): "place", N_("Customer"): "customer"},
+    {
+        N_("Test item"): "item",
+        N_("Version of the item"): "item_version",
+        N_("Plan and criteria, dated"): "plan",
+    },
+]
+SESSIONS = N_("{count:int} ({apart:int} apart at least)")
 
 
 @dataclass(frozen=True)
@@ -54,13 +43,13 @@ class Marks:
         return {MIME: {"number": self.number}, "text/plain": self.number}
 
 
-def is_preliminary(lab: Data, study: str = "") -> bool:
-    """Tell whether the run's profile is below `standard`, and with a `study` whether that is, too.
+def is_preliminary(lab: Data, *studies: str) -> bool:
+    """Tell whether the run's profile is below `standard`, and with `studies` whether one is, too.
 
     A briefer profile may measure one as deep as `standard` does.
     """
-    if study:
-        return head.study_is_preliminary(lab.run, study)
+    if studies:
+        return any(head.study_is_preliminary(lab.run, study) for study in studies)
     return head.profile_is_preliminary(lab.run.profile)
 
 
@@ -79,67 +68,46 @@ def page_marks(lab: "ReportLab") -> Marks:
 
 
 def title_block(lab: "ReportLab") -> Table:
-    """Return number, revision and date, the signers' names and cells, and the history.
+    """Return what identifies the document, when was measured, the signers' cells, and the history.
 
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
-    control = control_of(lab)
-    number = (N_("Document number"), control.number)
-    revision = (N_("Revision"), control.revision)
-    rows = [_fields(lab, number, revision, (N_("Date"), control.date))]
-    for who in SIGNING:
-        name = getattr(control, who.lower())
-        rows.append(
-            _fields(
-                lab,
-                (who, name),
-                (N_("Signature"), ""),
-                (N_("Date"), ""),
-            )
-        )
-    for entry in control.history or [Revision()]:
-        revision = (N_("History: revision"), entry.revision)
-        changed = (N_("What changed"), entry.change)
-        rows.append(
-            _fields(
-                lab,
-                revision,
-                (N_("Date"), entry.date),
-                changed,
-            )
-        )
-    return tabulated(
-        lab,
-        pd.DataFrame(rows, columns=[""] * 6),
-        "",
-        name="control",
-    )
+    control, about = control_of(lab), lab.run.about
+    lines = [
+        [(said, getattr(control, name)) for said, name in each.items()] for each in IDENTIFYING
+    ]
+    begun, ended = (minute(about.get(name)) for name in ("begun", "finished"))
+    measured = [
+        (N_("Measured from"), begun),
+        (N_("Measured until"), ended),
+        (N_("Sessions"), _sessions(lab)),
+    ]
+    signers = [
+        [(who, getattr(control, who.lower())), (N_("Signature"), ""), (N_("Date"), "")]
+        for who in SIGNING
+    ]
+    history = [
+        [
+            (N_("History: revision"), entry.revision),
+            (N_("Date"), entry.date),
+            (N_("What changed"), entry.change),
+        ]
+        for entry in control.history or [Revision()]
+    ]
+    rows = [_fields(lab, each) for each in (*lines, measured, *signers, *history)]
+    return tabulated(lab, pd.DataFrame(rows, columns=[""] * 6), "", name="control")
 
 
-def _fields(lab: Data, *fields: tuple[str, str]) -> list[str]:
+def minute(moment: str | None) -> str:
+    """Return a moment (ISO 8601, UTC) to the minute; "" for none."""
+    return f"{moment[:10]} {moment[11:16]} UTC" if moment else ""
+
+
+def _sessions(lab: Data) -> str:
+    count = last_session(lab.run)
+    gap = apart(lab)
+    return lab.say(SESSIONS, count=count, apart=gap) if gap else str(count)
+
+
+def _fields(lab: Data, fields: list[tuple[str, str]]) -> list[str]:
     return [text for head, value in fields for text in (lab.say(head), value)]
-
-
-def about_configuration(lab: Data) -> pd.DataFrame:
-    """Return what the run was measured with (item, measured), and its pins (locked)."""
-    facts = lab.run.facts
-    pins = _pins(lab)
-    rows = []
-    for fact, what in SOFTWARE.items():
-        said = str(facts.get(fact) or lab.say(UNRECORDED))
-        if fact == "git_commit" and facts.get(fact):
-            said = said[:12]
-            if facts.get("git_dirty"):
-                said = lab.say(CHANGED, commit=said)
-        locked = lab.words.joined(pins.get(fact.replace("_", "-"), [DASH]))
-        rows.append((lab.say(what), said, locked))
-    return pd.DataFrame(rows, columns=["item", "measured", "locked"])
-
-
-def _pins(lab: Data) -> dict[str, list[str]]:
-    """Return the versions that the lock file pins, several where Python's version decides."""
-    pins: dict[str, list[str]] = {}
-    if lab.paths.lock.is_file():
-        for package, version in _PIN.findall(lab.paths.lock.read_text("utf-8")):
-            pins.setdefault(package, []).append(version)
-    return pins

@@ -119,7 +119,7 @@ def trusted(
         share = shares[rule.fact]
         if share:
             fact = lab.words.translate(FACTS[rule.fact])
-            reasons.append(f"{fact} {lab.words.numbers.format(share)}")
+            reasons.append(lab.say(N_("{fact} {share}"), fact=fact, share=share))
         else:
             reasons.append(lab.words.translate(UNKNOWN[rule.fact]))
     return {

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ipclab.bounds.points import CUT
 from ipclab.calibrated.twins import EXCHANGES, STUDY
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.data import Data
@@ -19,50 +18,36 @@ from ipclab.stats.intervals import (
     LEVEL,
     NOMINAL,
     NORMAL,
+    SESSION,
     SESSION_ERROR,
     VARYING,
     Standard,
     uncertainty,
 )
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.product import Factor, Product, groups
+from ipclab.stats.quantity import Quantity, made_of
 from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
-COVERAGE = LEVEL  # of the expanded uncertainty, which resampling held (docs/evidence.md)
+COVERED = Quantity(LEVEL, "share")  # by the expanded uncertainty: resampling (docs/evidence.md)
+SESSION_TERM = Quantity(SESSION, "share")  # half of an interval that sessions add
 
 
-class Evaluated(NamedTuple):
-    """How a source is evaluated: from repeated observation (A) or from what else is known (B).
-
-    A dash as divisor: it is that of the launches, or sessions, which each value has its own of.
-    """
-
-    type: str
-    distribution: str
-    divisor: float | str
-
-
-TYPES = {
-    "launches": Evaluated("A", N_("Student's t"), DASH),
-    "session": Evaluated("B", N_("normal"), NORMAL),
-    "clock": Evaluated("B", N_("rectangle"), sqrt(3)),
-    "quantisation": Evaluated("B", N_("rectangle"), sqrt(12)),
-    "forked": Evaluated("A", N_("normal"), 1.0),
-    "host": Evaluated("B", N_("rectangle"), sqrt(3)),
+# How each source is evaluated: from repeated observation (A) or from what else is known (B), its
+# distribution, and the divisor of a standard uncertainty.
+EVALUATED = {
+    "launches": (N_("A, Student's t"), None),
+    "session": (N_("B, normal, {divisor}"), NORMAL),
+    "clock": (N_("B, rectangle, {divisor}"), sqrt(3)),
+    "quantisation": (N_("B, rectangle, {divisor}"), sqrt(12)),
+    "forked": (N_("A, normal"), None),
+    "host": (N_("B, rectangle, {divisor}"), sqrt(3)),
 }
+ROW = 3  # strokes in the name of a row, study/point/op/metric
 COMBINED = "launches", "session"  # what launches do not show but these is bounded by the others
 LEAST = 0.0001  # what is smaller, but not 0, is given as that
-# What a flag of a signed value means, and what was done about it.
-DISPOSITIONS = {
-    "modes": N_("samples have several modes: the value is over all of them"),
-    "drift": N_("launches drift: the value is their mean, the interval holds the drift"),
-    "disturbed": N_("launches were disturbed: kept, and repeated where there was time"),
-    "oversubscribed": N_("more processes than CPUs, by intent: in no contest"),
-    "failed-launches": N_("launches failed: repeated"),
-    "few-samples": N_("too few samples: no value"),
-    CUT: N_("launches do not rule out less than the limit: the interval begins there"),
-}
+LEAST_SHARE = Quantity(LEAST, "share")
 
 
 class Expanded(NamedTuple):
@@ -72,6 +57,7 @@ class Expanded(NamedTuple):
     session: float
     level: float
     logs: bool = True
+    stretch: float = 0.0  # of intervals that were combined: the factor that they were combined to
 
     @property
     def combined(self) -> Standard:
@@ -81,7 +67,7 @@ class Expanded(NamedTuple):
     @property
     def factor(self) -> float:
         """Return the coverage factor."""
-        return float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
+        return self.stretch or float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
 
     @property
     def half(self) -> float:
@@ -94,14 +80,12 @@ class Expanded(NamedTuple):
 
 
 def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
-    """Return standard uncertainties (shares of `value`) by source, and what is signed with it.
+    """Return standard uncertainties (shares of `value`) by source, and what they end in.
 
-    Then come `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
-    Welch-Satterthwaite), the `factor` of Student's t, and `expanded`, which is U: the printed
-    interval is y / (1 + U) to y (1 + U); then the `value`, of how many launches (`of`) and
-    `samples` it is, how far sessions lie `apart`, its `flags`, and what was done about them
-    (`disposition`). The other sources are in what launches show, since each is forked anew and
-    times itself; they are given as bounds of their part in it.
+    That is `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
+    Welch-Satterthwaite), the `factor` of Student's t, `expanded`, which is U, and the `value` with
+    its interval, y / (1 + U) to y (1 + U). The other sources are in what launches show, since each
+    is forked anew and times itself; they are given as bounds of their part in it.
 
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio. What
     this run does not know has no value.
@@ -125,32 +109,23 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     for name, share in shares.items():
         if share:
             shares[name] = max(share, LEAST)
-    more = {
-        "combined": Quantity(found and found.combined.error, "share"),
+    combined = {"combined": Quantity(found and found.combined.error, "share")}
+    shares_by_source = {name: Quantity(share, "share") for name, share in shares.items()}
+    return shares_by_source | combined | ended(found) | {"value": value}
+
+
+def evaluated(lab: Data, source: str) -> str:
+    """Return type, distribution and divisor of a source of uncertainty; a dash for what is none."""
+    said, divisor = EVALUATED.get(source, (DASH, None))
+    return lab.say(said, divisor=Quantity(divisor))
+
+
+def ended(found: Expanded | None) -> dict[str, Quantity]:
+    """Return what expands a standard uncertainty: its degrees of `freedom`, `factor`, `expanded`."""
+    return {
         "freedom": Quantity(found and _whole(found.combined.freedom), "count"),
         "factor": Quantity(found and found.factor, "1"),
         "expanded": Quantity(found and found.half, "share"),
-    }
-    shares_by_source = {name: Quantity(share, "share") for name, share in shares.items()}
-    return shares_by_source | more | _signed(lab, value)
-
-
-def _signed(lab: Data, value: Quantity) -> dict[str, Quantity]:
-    """Return what else stands beside a value that is signed: of how many, flags, what was done."""
-    launches, _, samples = value.n.partition(" x ")
-    rows = _rows(lab, value)
-    flags = {flag for row in rows for flag in str(row.flags).split(";")}
-    if len(rows) > 1:  # what is made of several is not cut where one of them is
-        flags.discard(CUT)
-    known = sorted(flag for flag in flags if flag.partition(":")[0] in DISPOSITIONS)
-    done = dict.fromkeys(DISPOSITIONS[flag.partition(":")[0]] for flag in known)
-    return {
-        "value": value,
-        "of": Quantity(int(launches) if launches else None, "count"),
-        "samples": Quantity(int(samples) if samples else None, "count"),
-        "apart": apart(lab),
-        "flags": Quantity(", ".join(known) or DASH, "text"),
-        "disposition": Quantity(lab.words.joined(map(lab.say, done), N_("; ")) or DASH, "text"),
     }
 
 
@@ -173,7 +148,6 @@ def expanded(lab: Data, value: Quantity) -> Expanded | None:
     """
     if not value or value.low is None or not all(map(isfinite, value.ends)) or value.ends[0] <= 0:
         return None
-    factors = value.product.factors
     if pair := value.product.pair:
         known = Ratios(lab.run).compared(*(part.name for part in pair))
         if known and known.error is not None and known.freedom is not None:
@@ -181,20 +155,49 @@ def expanded(lab: Data, value: Quantity) -> Expanded | None:
     launches = value.launches
     time = value.product.time
     session = SESSION_ERROR if time and not several(launches) else 0.0
-    if len(factors) == 1:
-        for row in _rows(lab, value):
+    if len(value.sources) == 1:  # a row's scatter is steadied by that of its study
+        for row in rows_of(lab, value):
             if isfinite(row.freedom):
-                term = session if row.unit in VARYING else 0.0
                 logs = row.unit in VARYING
                 error = row.error if logs else row.error / abs(row.value)
-                return Expanded(Standard(error, row.freedom), term, NOMINAL, logs)
-    if len(launches) > 1 and min(launches.values()) > 0:
-        return Expanded(uncertainty(np.log([*launches.values()])), session, NOMINAL)
+                return Expanded(Standard(error, row.freedom), session * logs, NOMINAL, logs)
+    values = np.array([*launches.values()])
+    if len(values) > 1 and value.product.logs and values.min() > 0:
+        return Expanded(uncertainty(np.log(values)), session, NOMINAL)
     half = log(value.ends[1] / value.ends[0]) / 2
-    return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
+    parts = [expanded(lab, part) for part in _apart(value)]
+    known = [part for part in parts if part and part.logs]
+    if len(known) < len(parts) or not parts:
+        return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
+    session = hypot(*(part.session for part in known))
+    shown = _together([part.launches for part in known])
+    return Expanded(shown, session, NOMINAL, stretch=half / hypot(shown.error, session))
 
 
-def _rows(lab: Data, value: Quantity) -> list[Any]:
+def _apart(value: Quantity) -> list[Quantity]:
+    """Return the parts of a product that share no launches."""
+    every = groups(value.product.factors)
+    if len(every) == 1:
+        return []
+    return [
+        made_of(Product(1.0, frozenset(group)), value.unit, *map(_row, group)) for group in every
+    ]
+
+
+def _row(factor: Factor) -> Quantity:
+    """Return what names the row of a part."""
+    name = factor[0].name
+    return Quantity(None, sources=(name,) if name.count("/") == ROW else ())
+
+
+def _together(parts: list[Standard]) -> Standard:
+    """Return independent uncertainties in quadrature (GUM, G.4.1: Welch-Satterthwaite)."""
+    error = hypot(*(part.error for part in parts))
+    shares = sum(part.error**4 / part.freedom for part in parts)
+    return Standard(error, min(error**4 / shares, ENDLESS) if shares else ENDLESS)
+
+
+def rows_of(lab: Data, value: Quantity) -> list[Any]:
     """Return the rows of point frames that a value follows from."""
     rows: list[Any] = []
     for source in value.sources:

@@ -15,8 +15,9 @@ from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab.lab.hints import HINT
 from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.paths import table_beside
+from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
-from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
+from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 from ipclab.tables.table import Table
@@ -59,6 +60,7 @@ class Document:
     translate: Callable[[str], str]
     attachments: dict[str, Path] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
     notebook: str = ""
     blocks: list[Block] = field(default_factory=list)
     cells: list[Cell | None] = field(default_factory=list)
@@ -87,6 +89,16 @@ class Document:
         self.lost.append(said)
         return said
 
+    def lose_math(self, untold: Sequence[str]) -> None:
+        """Note formulas that pandoc does not read, each with its cell."""
+        for tex in dict.fromkeys(untold):
+            found = [
+                cell
+                for block, cell in zip(self.blocks, self.cells, strict=True)
+                if isinstance(block, Prose) and tex in pandoc.formulas(block.tree)
+            ]
+            self.lose(Lost("math", tex), *(found[:1] or [None]))
+
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
@@ -102,14 +114,19 @@ class Document:
 
 
 def read_document(
-    notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
+    notebook: Any,
+    folder: Path,
+    locale: Path | None = None,
+    name: str = "",
+    beside: Path | None = None,
 ) -> Document:
     """Return the document of an executed notebook.
 
     `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
-    attachments (name to path, relative to `folder`, where pictures are found, too). The first
-    heading is the title when it is of level 1, else that of a cell tagged `lab`, else `name`. Code
-    inputs and cells tagged `lab` are left out otherwise. Raises LabError for attachments that are not there.
+    attachments (name to path, relative to `folder`). Pictures are found in `beside`, where the
+    notebook lies, or else in `folder`. The first heading is the title when it is of level 1, else
+    that of a cell tagged `lab`, else `name`. Code inputs and cells tagged `lab` are left out
+    otherwise. Raises LabError for attachments that are not there.
     """
     metadata = notebook["metadata"]
     facts = metadata.get("ipclab") or _by_papermill(notebook)
@@ -128,7 +145,7 @@ def read_document(
     document.links = [[(text, url) for text, url in row] for row in facts.get("links", ())]
     document.notebook = facts.get("notebook", "")
     name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
-    document.front = _fill(document, notebook["cells"], folder)
+    document.front = _fill(document, notebook["cells"], beside or folder)
     narrative.take_title(document, name or "notebook")
     narrative.refer(document)
     narrative.settle_headings(document)
@@ -212,7 +229,7 @@ def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
     merged: list[dict[str, Any]] = []
     for output in shown:
         stream = output["output_type"] == "stream"
-        if stream and merged and merged[-1].get("name") == output["name"]:
+        if stream and merged and merged[-1].get("name") == output.get("name"):
             merged[-1] = {**merged[-1], "text": merged[-1]["text"] + "".join(output["text"])}
         else:
             merged.append({**output, "text": "".join(output["text"])} if stream else {**output})
@@ -227,6 +244,7 @@ def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pand
         mine = [each for each in unread if each.kind == kind]
         read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
         trees |= zip(map(id, mine), read_ones, strict=True)
+    macros.settle(trees[id(each)] for each in unread)
     return trees
 
 
@@ -241,6 +259,8 @@ def _blocks(
     match shown:
         case Marks():
             document.marks = shown
+        case Attached():
+            document.attached[shown.name] = shown.text
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))
         case Unread():

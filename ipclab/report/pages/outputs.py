@@ -14,7 +14,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
-from ipclab.report.appendix import signing
+from ipclab.report.appendix import signed, signing
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
@@ -90,7 +90,19 @@ class Absent:
     """A figure, a table or a finding of which nothing was measured."""
 
 
-Shown = Absent | Prose | Unread | Markup | Picture | Printed | Lost | Table | Figure | signing.Marks
+Shown = (
+    Absent
+    | Prose
+    | Unread
+    | Markup
+    | Picture
+    | Printed
+    | Lost
+    | Table
+    | Figure
+    | signing.Marks
+    | signed.Attached
+)
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
@@ -100,7 +112,7 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     """
     kind = output["output_type"]
     if kind == "stream":
-        if output["name"] != STDERR:
+        if output.get("name") != STDERR:
             yield Printed(printable(output["text"]))
     elif kind == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
@@ -112,6 +124,8 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
 def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     if signing.MIME in data:
         yield signing.Marks(data[signing.MIME]["number"])
+    elif signed.ATTACHED in data:
+        yield signed.Attached(**data[signed.ATTACHED])
     elif ours.MIME in data:
         yield from _of_ours(data[ours.MIME], lang)
     elif quotes.MIME not in data:

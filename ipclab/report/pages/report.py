@@ -236,13 +236,17 @@ def _jobs(
                 target = "" if page == notebook else f"{quote(page.stem)}.html"
                 beside.append((titles[page, lang], target))
             about[lang] = {
-                **head.about(run),
+                **head.about(run, study=_study_of(notebook)),
                 "links": [others, beside],
                 "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
                 "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
             }
         known = declared(notebook)
         given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
-        parameters = {name: value for name, value in given.items() if name in known}
+        parameters = {
+            name: value
+            for name, value in given.items()
+            if name in known and known[name].takes(value)  # its own `run = 3` is no run's
+        }
         executed = quotes.executed(paths, run, spoken_in(langs), notebook.stem)
         yield Job(notebook, executed, parameters, about)

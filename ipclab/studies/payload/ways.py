@@ -72,15 +72,8 @@ def ways_of(cells: pd.DataFrame, placement: str) -> pd.DataFrame:
     one, write = transfer(cells), _as_v10(cells)[:1]
     for way, cell in {V10: one, POLLED: one + waited()}.items():
         if cell:
-            parts.append(
-                write.assign(
-                    way=way,
-                    row=way,
-                    slow=float("nan"),
-                    why="",
-                    cell=pd.Series([cell], write.index, dtype=object),
-                )
-            )
+            alone = pd.Series([cell], write.index, dtype=object)
+            parts.append(write.assign(way=way, row=way, slow=float("nan"), why="", cell=alone))
     shared = handed[handed.arm == "handover"]
     names = {*shared.backend}
     usual = MECHANISM if MECHANISM in names else min(names, default="")

@@ -1,0 +1,148 @@
+"""What is flagged of a study, by which criterion, what was done about it; and how quiet it was."""
+
+from typing import Any
+
+import pandas as pd
+
+from ipclab.bounds.points import CUT
+from ipclab.frames.metrics import DRIFT_P
+from ipclab.lab.data import Data
+from ipclab.machine.conditions import PRESSURE_SHARE, QUEUE_SHARE, STEAL_SHARE
+from ipclab.report.appendix.about import spent
+from ipclab.report.appendix.limits import beaten
+from ipclab.report.appendix.trust import DISTURBED_MOST, each_launch
+from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
+
+LOAD_MOST = 1.0  # processes that run or wait, a CPU, before the first launch
+CRITERIA = {
+    "load_1": N_("load at the start, for each CPU"),
+    "steal": N_("CPU time that the host took, of that in use"),
+    "disturbed": N_("launches that were disturbed"),
+}
+BOUNDS = {
+    "load_1": (LOAD_MOST, "1"),
+    "steal": (STEAL_SHARE, "share"),
+    "disturbed": (DISTURBED_MOST, "share"),
+}
+DISTURBED = N_(
+    "steal above {steal:pct,int} of a launch, waits for memory above {memory:pct,int}, for the disk above"
+    " {disk:pct,int}, for a CPU above {queue:pct,int}, or CPUs slowed down"
+)
+# A flag by what it says, by which criterion, and its disposition.
+FLAGS = {
+    "disturbed": (
+        N_("launches that were disturbed (disturbed:k/n)"),
+        DISTURBED,
+        N_("accepted: none is dropped, and they are repeated where there is time"),
+    ),
+    "short": (
+        N_("points with few undisturbed launches"),
+        N_("fewer than the profile asks for"),
+        N_("accepted: all launches are in their intervals"),
+    ),
+    "drift": (
+        N_("points whose launches drift (drift)"),
+        N_("Kendall's test against time, p below {drift:pct,int}"),
+        N_("accepted: launches lie apart in time, so that drift is in their scatter"),
+    ),
+    "modes": (
+        N_("points with several modes (modes:k)"),
+        N_("valleys between the modes of all samples"),
+        N_("accepted: a value is over all modes; what wins in one state alone is no conclusion"),
+    ),
+    "cut": (
+        N_("intervals that begin at the limit (cut)"),
+        N_("launches do not rule out less than the native program takes"),
+        N_("accepted: nothing is below the limit"),
+    ),
+    "beaten": (
+        N_("results that beat their limit"),
+        N_("their least launch takes less than the native program"),
+        N_("excluded from what is said of limits; their times stand"),
+    ),
+}
+
+
+def quiet(lab: Data, study: str) -> pd.DataFrame:
+    """Return the criteria of the environment: the `bound`, what was `found`, whether it was `kept`."""
+    rows = {
+        lab.say(CRITERIA[name]): {
+            "bound": lab.say(N_("≤ {bound}"), bound=bound),
+            "found": found,
+            "kept": lab.say(N_("held") if is_held(found, bound) else N_("not held")),
+        }
+        for name, (bound, found) in _criteria(lab, study).items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["bound", "found", "kept"])
+
+
+def all_held(lab: Data, study: str) -> bool:
+    """Tell whether every criterion of the environment that is known held."""
+    return all(is_held(found, bound) for bound, found in _criteria(lab, study).values())
+
+
+def is_held(found: Quantity, bound: Quantity) -> bool:
+    """Tell whether what was found is within its bound."""
+    return bool(found.value <= bound.value)
+
+
+def _criteria(lab: Data, study: str) -> dict[str, tuple[Quantity, Quantity]]:
+    """Return bound and finding of each criterion that the run tells of."""
+    about = lab.run.about
+    first = about["sessions"][0]["conditions"] if about["sessions"] else {}
+    load, busy = first.get("load_1"), spent(about, "busy_ns")
+    found = {
+        "load_1": None if load is None else load / (first.get("cpus") or 1),
+        "steal": spent(about, "steal_ns") / busy if busy else None,
+        "disturbed": _disturbed(lab, study),
+    }
+    return {
+        name: (Quantity(most, unit), Quantity(found[name], unit))
+        for name, (most, unit) in BOUNDS.items()
+        if found[name] is not None
+    }
+
+
+def flagged(lab: Data, study: str) -> pd.DataFrame:
+    """Return a row for each kind of flag: what, criterion, how many of `study`, and the disposition."""
+    counts = _counts(lab, study)
+    shares = {
+        "steal": STEAL_SHARE,
+        "memory": PRESSURE_SHARE["memory"],
+        "disk": PRESSURE_SHARE["io"],
+        "queue": QUEUE_SHARE,
+        "drift": DRIFT_P,
+    }
+    values = {name: Quantity(share, "share") for name, share in shares.items()}
+    rows = [
+        (lab.say(what), lab.say(criterion, **values), counts[name], lab.say(done))
+        for name, (what, criterion, done) in FLAGS.items()
+        if counts[name] and (name != "disturbed" or counts[name].value)
+    ]
+    return pd.DataFrame(rows, columns=["what", "criterion", "count", "disposition"])
+
+
+def _counts(lab: Data, study: str) -> dict[str, Any]:
+    medians = lab.points(study, metric="p50")
+    flags = medians["flags"].astype(str)
+    return {
+        "disturbed": Quantity(_disturbed(lab, study), "share"),
+        "short": _short(lab, study),
+        "drift": medians.point[flags.str.contains("drift:")].nunique(),
+        "modes": medians.point[flags.str.contains("modes:")].nunique(),
+        "cut": int(flags.str.split(";").map(lambda each: CUT in each).sum()),
+        "beaten": len(beaten(lab, study)),
+    }
+
+
+def _disturbed(lab: Data, study: str) -> float | None:
+    flags = each_launch(lab, study)["flags"]
+    return float(flags.ne("").mean()) if len(flags) else None
+
+
+def _short(lab: Data, study: str) -> int:
+    """Return how many points have fewer undisturbed launches than their profile asks for."""
+    launches = each_launch(lab, study)
+    undisturbed = launches["flags"].eq("").groupby(launches.point).sum()
+    return int((undisturbed < lab.run.questions.least_launches.get(study, 0)).sum())

@@ -1,0 +1,80 @@
+"""From what is signed and judged to the files of samples that it follows from."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+
+import pandas as pd
+
+from ipclab.claims import computed
+from ipclab.claims.audit import audited
+from ipclab.claims.claim import NOT_TESTABLE
+from ipclab.lab.data import Data
+from ipclab.report.lab import ReportLab
+from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
+from ipclab.words.words import DASH
+
+DIGEST = 12  # letters of a SHA-256 that are printed
+UNTESTED = N_("Not testable here: {claims} ({reason}).")
+COLUMNS = ["file", "digest", "quantities", "claims"]
+
+
+def judged(lab: ReportLab, study: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return each claim of a text that this run tests with its two verdicts, decided ones first.
+
+    Columns: id, claim (with its section), rule, here, fair. Beside it a line for each reason why
+    others cannot be tested.
+    """
+    every = audited(lab, study).sort_values("decided", ascending=False, kind="stable")
+    tested = (every.here != NOT_TESTABLE) | (every.fair != NOT_TESTABLE)
+    claims = every[tested]
+    others = [
+        lab.say(UNTESTED, claims=lab.words.joined(ids), reason=reason)
+        for reason, ids in every[~tested].groupby("here_reason", sort=False).id
+    ]
+    words = [
+        lab.say(N_("{words} ({section})"), words=meaning, section=section or DASH)
+        for meaning, section in zip(claims.meaning, claims.section, strict=True)
+    ]
+    fair = claims.fair_told.where(claims.fairly, lab.say(N_("as published")))
+    columns = {"id": claims.id, "claim": words, "rule": claims.bounds}
+    return pd.DataFrame(columns | {"here": claims.here_told, "fair": fair}), others
+
+
+def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFrame:
+    """Return a row for each file of samples behind `values`, or behind a claim on `study`'s text.
+
+    `values` are by their numbers in the document. Columns: `COLUMNS`.
+    """
+    quantities, claims = dict[str, dict[str, None]](), dict[str, dict[str, None]]()
+    for name, value in values.items():
+        for file in _files(value.sources if value else ()):
+            quantities.setdefault(file, {})[name] = None
+    for id_, sources in _of_claims(lab, study):
+        for file in _files(sources):
+            claims.setdefault(file, {})[id_] = None
+    digests = lab.run.about["files"]
+    rows = [
+        (
+            PurePath(file).stem,
+            digests.get(file, DASH)[:DIGEST],
+            lab.words.joined([*quantities.get(file, ())]),
+            lab.words.joined([*claims.get(file, ())]),
+        )
+        for file in dict.fromkeys([*quantities, *claims])
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _of_claims(lab: Data, study: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the number of each claim with the rows that decide it, by either method."""
+    for claim, verdicts in computed.judged(lab.run, lab.paths, study):
+        for verdict in (verdicts.here, verdicts.fair):
+            if verdict.deciding is not None:
+                yield claim.id, verdict.deciding.sources
+
+
+def _files(sources: Iterable[str]) -> Iterator[str]:
+    for source in sources:
+        study, point, *_ = source.split("/")
+        yield f"points/{study}/{point}.parquet"
