@@ -26,7 +26,8 @@ from ipclab.words.filling import Variables, placeholders
 from ipclab.words.words import DASH, Words
 
 NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
-NUMBERS = ["value", "low", "high", "launches", "samples"]  # columns, with rows or without
+# of columns, with rows or without
+TYPES = dict.fromkeys(["value", "low", "high", "launches", "samples"], float) | {"busy": bool}
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,8 +125,8 @@ class Data:
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:
-            numbers = [name for name in NUMBERS if name in frame]
-            rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
+            types = {name: kind for name, kind in TYPES.items() if name in frame}
+            rows = frame.iloc[:0].astype(object).astype(types)
         else:
             rows = narrowed(frame, levels).reset_index(drop=True)
         known = factors or usual_levels(study)  # an older run knows none

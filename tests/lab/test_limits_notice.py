@@ -100,7 +100,7 @@ def test_the_first_page_says_how_far_the_text_was_run(
         ("zh", "与原文实验的对照"),
     ):
         notice(lab_of(beaten, paths, lang), study="round_trip")
-        line, *_ = capsys.readouterr().out.splitlines()
+        line, *_ = capsys.readouterr().err.splitlines()
         assert line.startswith(start)
         notice(lab_of(beaten, paths, lang), study="stream")
-        assert capsys.readouterr().out == ""  # which has no text
+        assert capsys.readouterr().err == ""  # which has no text
