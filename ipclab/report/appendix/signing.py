@@ -3,16 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ipclab.claims.audit import with_own
 from ipclab.claims.file import Control, Revision
 from ipclab.lab import head
 from ipclab.lab.data import Data
 from ipclab.report.appendix.uncertainty import apart
 from ipclab.session.whole import last_session
-from ipclab.tables.table import Table
-from ipclab.tables.tabulation import tabulated
+from ipclab.tables.table import Column, Table
 from ipclab.words.catalogue import N_
 
 if TYPE_CHECKING:
@@ -95,7 +92,8 @@ def title_block(lab: "Lab") -> Table:
         for entry in control.history or [Revision()]
     ]
     rows = [_fields(lab, each) for each in (*lines, measured, *signers, *history)]
-    return tabulated(lab, pd.DataFrame(rows, columns=[""] * 6), "", name="control")
+    # what a person typed stands as it is: a version may be called what a level is
+    return Table("", [Column("")] * 6, rows, name="control", lang=lab.words.lang)
 
 
 def minute(moment: str | None) -> str:
