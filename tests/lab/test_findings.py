@@ -49,7 +49,7 @@ CHANGED += [
     Run("stream", places={"backend": {"unix": "shm-ring", "shm-ring": "unix"}}),
     Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
     Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
-    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
+    Run("file_io", places={"buffer": {"fresh": "prefaulted", "prefaulted": "fresh"}}),
     Run("round_trip"),
     Run("stream"),
 ]
