@@ -44,7 +44,7 @@ export IPCLAB_UNDER_MAKE := 1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full|published  RUN=<run folder>  SESSIONS=<count>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  LAB_LANG=en|ko|zh  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full|published  RUN=<run folder>  SESSIONS=<count>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON=$(call quoted,$(PYTHON)) scripts/setup.sh $(call quoted,$(ENVIRONMENT))
@@ -89,9 +89,8 @@ doctor: setup ## is this machine fit to measure?
 check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
-lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
-	@$(RUN_PYTHON) -m ipclab.report.copies $(if $(LAB_LANG),$(call quoted,$(LAB_LANG)))
-	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
+lab: setup ## open the notebooks in JupyterLab
+	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir=$(call quoted,$(CURDIR)) --LabApp.default_url=/lab/tree/notebooks/index.ipynb \
 		--LabApp.app_settings_dir=$(call quoted,$(CURDIR)/scripts/jupyterlab) --ServerApp.answer_yes=True \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 

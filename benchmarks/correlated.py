@@ -26,7 +26,7 @@ LONG, SHORT = (0.05, 20), (0.10, 8)  # what counts as the same, and the heats of
 def sides(logs: Logs) -> dict[int, Side]:
     """Return sides of these log medians: a row each, a column for each heat."""
     return {
-        number: Side([*map(exp, row)], heats={heat: [exp(log)] for heat, log in enumerate(row)})
+        number: Side([*map(exp, row)], heats={heat: exp(log) for heat, log in enumerate(row)})
         for number, row in enumerate(logs.tolist())
     }
 

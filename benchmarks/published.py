@@ -181,8 +181,8 @@ def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
             found[place].append(sides[place]())
     for name in found[0][0]:
         ours, theirs = (np.array([times[name] for times in side]) for side in found)
-        found = statistic_estimate((ours / theirs).tolist(), len(ours))
-        ratio, low, high = found.value, found.low, found.high
+        quotient = statistic_estimate((ours / theirs).tolist(), len(ours))
+        ratio, low, high = quotient.value, quotient.low, quotient.high
         times = (
             f"ours {np.median(ours) / 1e3:>11,.1f} us  theirs {np.median(theirs) / 1e3:>11,.1f} us"
         )

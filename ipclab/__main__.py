@@ -2,14 +2,19 @@
 
 import io
 import os
+import signal
 import sys
+from threading import Timer, get_ident
 
 from ipclab.errors import LabError
+
+AGAIN = 0.05  # seconds
 
 
 def main() -> None:
     """Run the command line; an error is one line."""
     _lend_streams()
+    sys.unraisablehook = interrupted_again
     try:
         from ipclab.commands import cli
 
@@ -20,6 +25,16 @@ def main() -> None:
     except KeyboardInterrupt:  # while the rest is imported
         print("ipclab: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def interrupted_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Interrupt once more what Ctrl-C met where Python drops exceptions, as in a finaliser."""
+    if lost.exc_type is KeyboardInterrupt:
+        again = Timer(AGAIN, signal.pthread_kill, (get_ident(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _lend_streams() -> None:

@@ -56,13 +56,13 @@ MOST_NAMED, NEAREST = 12, 3  # more names are not read, and of many so many are 
 
 
 def hint(name: str, possible: Iterable[str]) -> str:
-    """Return the fix for an unknown `name`: which of `possible` may be meant, if one looks like it,
-    and what there is; of many names, which look most like it.
+    """Return the fix for an unknown `name`: which of `possible` is meant, if one looks like it,
+    else what there is; of many names, which look most like it.
     """
     names = list(possible)
-    alike = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
-    there = f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"
+    if alike := difflib.get_close_matches(name, names, n=1, cutoff=ALIKE):
+        return f"did you mean {alike[0]!r}?"
     if len(names) > MOST_NAMED:
         near = difflib.get_close_matches(name, names, n=NEAREST, cutoff=0.0)
-        there = f"there are {len(names)}, such as {', '.join(near)}"
-    return f"did you mean {alike[0]!r}? {there}" if alike else there
+        return f"there are {len(names)}, such as {', '.join(near)}"
+    return f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"

@@ -3,6 +3,8 @@
 from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
+from ipclab.claims.faithful import faithful, identical_but
+from ipclab.claims.mistakes import derived_numbers, mistakes
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab, measure, open
@@ -16,15 +18,14 @@ from ipclab.report.appendix.about import about_machine, about_run, proved, sessi
 from ipclab.report.appendix.advice import GUESS_NOTES, guesses
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.choices import alike
-from ipclab.report.appendix.faithful import faithful, identical_but
 from ipclab.report.appendix.limits import (
     about_limits,
     beaten,
     cpu_pairs,
     impossible,
     limited,
-    notice,
 )
+from ipclab.report.appendix.notice import notice
 from ipclab.report.appendix.signing import (
     about_configuration,
     is_preliminary,
@@ -34,6 +35,7 @@ from ipclab.report.appendix.signing import (
 from ipclab.report.appendix.steadiness import ranked, told, unsteady, with_states
 from ipclab.report.appendix.trust import trusted
 from ipclab.report.appendix.uncertainty import COVERAGE, LEAST, TYPES, budget
+from ipclab.report.compare.machines import machines
 from ipclab.report.listing import listed
 from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, missing, of, total
@@ -62,6 +64,7 @@ __all__ = [
     "compute",
     "corrections",
     "cpu_pairs",
+    "derived_numbers",
     "dots",
     "drawable",
     "facets",
@@ -77,8 +80,10 @@ __all__ = [
     "limited",
     "lines",
     "listed",
+    "machines",
     "measure",
     "missing",
+    "mistakes",
     "note_ends",
     "notice",
     "of",

@@ -5,15 +5,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ipclab.errors import UsageError, hint
-from ipclab.paths import typed
 
 T = TypeVar("T")
 PARTS = "ipclab.parts"  # the group of what `ipclab` calls of the packages around it
-LACKING = {  # what cannot be done without one, and the package
-    "sweep": ("nothing can be measured", "ipclab-measure"),
-    "command_line": ("there are no commands", "ipclab-measure"),
-    "catalogue": ("there are English words alone", "ipclab-report"),
-}
 
 
 @cache
@@ -34,15 +28,6 @@ def offered(name: str, usual: T, group: str = PARTS) -> T:
         found: T = entry.load()
         return found
     return usual
-
-
-def part(name: str) -> Any:
-    """Return what another package offers under `name`; raises `UsageError` where none does."""
-    found: Any = offered(name, None)
-    if found is None:
-        what, package = LACKING[name]
-        raise UsageError(f"{what} here", f"{package} is not installed", typed("setup"))
-    return found
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ipclab.bounds import points as cut_points
 from ipclab.bounds import states
 from ipclab.bounds.limits import with_limits
 from ipclab.bounds.suspects import LIMITS
@@ -33,7 +34,7 @@ def points_of(run: RunFolder, study: str) -> pd.DataFrame:
 @lru_cache(maxsize=16)
 def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
     run = read_run(folder)
-    points = derived.read_frame(run, study, "points")
+    points = cut_points.points_of(run, study)
     if points.empty:
         return points.assign(**dict.fromkeys(COLUMNS))
     medians = points[(points.metric == "p50") & (points.unit == "ns")]

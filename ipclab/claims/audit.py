@@ -1,6 +1,6 @@
 """The audit in a reader's words: claims judged, and the sentences that correct them."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ import pandas as pd
 
 from ipclab.claims import computed, wording
 from ipclab.claims.claim import Claim, Told
+from ipclab.claims.faithful import NOT_OF_TEXT, less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
@@ -18,12 +19,12 @@ from ipclab.claims.requirement import Requirement
 from ipclab.claims.verdicts import DECIDED, Verdict, Verdicts, judge_all
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
-from ipclab.prose.language import placeholders
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import filling, labels
 from ipclab.words.catalogue import LANGUAGES, N_
+from ipclab.words.filling import placeholders
 from ipclab.words.ours import control_file
 from ipclab.words.words import DASH
 
@@ -42,29 +43,23 @@ SHOWN_COLUMNS = (
     "fairly",
     "adds",
     "concedes",
-    "identical",
+    "study",
+    "arm",
     "decided",
 )
 AnyData = TypeVar("AnyData", bound="ReportLab")
-# How far the arm of a study is as its text ran it, in words; "" where nothing tells it.
-Identical = Callable[["ReportLab", str, str], str]
 
 
-def untold(_lab: "ReportLab", _study: str, _arm: str) -> str:
-    """Return that nothing tells how far an arm is as its text ran it."""
-    return ""
-
-
-def audited(lab: "ReportLab", study: str = "", identical: Identical = untold) -> pd.DataFrame:
+def audited(lab: "ReportLab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
     method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
-    fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, how far the
-    published arm is `identical`, whether a method on this run has `decided` it, and the rule's
-    bounds `low` and `high`.
+    fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of
+    the published method, whether it is `unmeasured` in this run, whether a method has `decided` it,
+    and the rule's bounds `low` and `high`.
 
     >>> audited(lab, "payload").query("here == 'fails'")
     """
@@ -72,10 +67,10 @@ def audited(lab: "ReportLab", study: str = "", identical: Identical = untold) ->
         there = f"there are {', '.join(TEXTS)} and {OWN}"
         raise UsageError(f"no text about {study!r} makes claims", "", there)
     if study == OWN:
-        return pd.DataFrame([_claim(lab, OWN, *each, identical) for each in _judged_own(lab)])
+        return pd.DataFrame([_claim(lab, OWN, *each) for each in _judged_own(lab)])
     return pd.DataFrame(
         [
-            _claim(lab, name, claim, verdicts, identical)
+            _claim(lab, name, claim, verdicts)
             for name in ([study] if study else TEXTS)
             for claim, verdicts in computed.judged(lab.run, lab.paths, name)
         ]
@@ -94,9 +89,7 @@ def _judged_own(lab: "ReportLab") -> list[tuple[Claim, Verdicts]]:
     return rows
 
 
-def _claim(
-    lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts, identical: Identical
-) -> dict[str, Any]:
+def _claim(lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, Any]:
     bounds = claim.bounds
     row: dict[str, Any] = {
         "title": _title(lab, study),
@@ -119,7 +112,8 @@ def _claim(
         "fairly": claim.fair is not None,
         "adds": lab.say(claim.adds),
         "concedes": lab.say(claim.concedes),
-        "identical": "" if study == OWN else identical(lab, study, claim.arm),
+        "arm": claim.arm,
+        "unmeasured": bool(verdicts.here.missing),
         "decided": verdicts.here.word in DECIDED or verdicts.fair.word in DECIDED,
     }
 
@@ -148,29 +142,27 @@ def claims_table(
     study: str,
     name: str = "",
     of: Collection[str] | None = None,
-    identical: Identical = untold,
 ) -> Table:
     """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
 
-    Columns: words, rule, verdicts, what decides, and how far the published arm is `identical` where
-    that is told. What this run decides comes first; `of` names the claims that are shown, all when
-    None.
+    Columns: words, rule, verdicts, what decides, and how far the published method ran as the text
+    did. What this run decides comes first; `of` names the claims that are shown, all when None.
     """
-    shown = audited(lab, study, identical).reindex(columns=SHOWN_COLUMNS)
+    shown = audited(lab, study).reindex(columns=SHOWN_COLUMNS)
     shown = shown.astype({"fairly": bool, "decided": bool})
     if of is not None:
         shown = shown[shown.id.isin(of)]
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     words = [
-        lab.say(N_("{words} ({section})"), words=meaning, section=section or DASH)
+        lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
         for meaning, section in zip(shown.meaning, shown.section, strict=True)
     ]
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
     heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
-    if (shown.identical != "").any():
-        frame[lab.say(N_("As the text"))] = shown.identical
+    if study != OWN:
+        frame[lab.say(N_("Run of the text"))] = _run_of_text(lab, shown)
     notes = [
         lab.say(
             N_(
@@ -185,14 +177,7 @@ def claims_table(
             )
         ),
     ]
-    added = shown[shown.fairly & (shown.adds != "")]
-    for adds, ids in added.groupby("adds", sort=False).id:
-        how = N_("The fair method of {claims}: {adds}.")
-        notes.append(lab.say(how, claims=lab.words.joined(ids), adds=adds))
-    conceded = shown[shown.concedes != ""]
-    for concedes, ids in conceded.groupby("concedes", sort=False).id:
-        how = N_("The text itself says of {claims}: {concedes}.")
-        notes.append(lab.say(how, claims=lab.words.joined(ids), concedes=concedes))
+    notes += _methods(lab, shown) if study else []  # the audit has a table of them
     if study == OWN:
         caption = lab.say(N_("Your own claims, judged"))
     elif not study:
@@ -205,6 +190,28 @@ def claims_table(
         notes.append(lab.say(source, text=text))
     name = name or f"{study.replace('_', '-')}-claims"
     return tabulated(lab, frame, caption, notes=notes, name=name)
+
+
+def _run_of_text(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
+    """Return for each claim how much of what its text ran the published method ran here."""
+    by_study = {study: less_of(lab, study) for study in shown.study.unique()}
+    none = lab.say(NOT_OF_TEXT)
+    return [
+        by_study[study].get(arm, none) for study, arm in zip(shown.study, shown.arm, strict=True)
+    ]
+
+
+def _methods(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
+    """Return what the fair methods add, and what the text itself says of that, as notes."""
+    notes = []
+    for column, how in (
+        ("adds", N_("The fair method of {claims}: {adds}.")),
+        ("concedes", N_("The text itself says of {claims}: {concedes}.")),
+    ):
+        told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
+        for said, ids in told.groupby(column, sort=False).id:
+            notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
+    return notes
 
 
 def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataFrame:
@@ -249,17 +256,25 @@ def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
     )
 
 
-def in_language(lab: "ReportLab", stated: Claim | OwnClaim | Requirement) -> str:
-    """Return the words of a claim or requirement in the reader's language where it has them."""
+def in_language(
+    lab: "ReportLab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
+) -> str:
+    """Return the words of a claim or requirement with its figures, in the reader's language where it
+    has them; what was said in this language is said so in the others.
+    """
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
-    return by_language.get(lab.words.lang, text)
+    said = filled(lab, by_language.get(lab.words.lang, text), figures)
+    for other in lab.others:
+        again = filled(other, by_language.get(other.words.lang, text), figures)
+        other.words.noted[said] = partial(str, again)
+    return said
 
 
 def _meaning(lab: "ReportLab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     if study == OWN:
-        return filled(lab, in_language(lab, claim), claim.figures)
+        return in_language(lab, claim, claim.figures)
     meaning = lab.say(claim.meaning, **claim.figures)
     if lab.words.lang == claim.language != "en":
         return f"“{claim.quote}”\u2002{meaning}"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from ipclab.claims.amounts import amount
 from ipclab.claims.comparison import Bounds
 from ipclab.claims.numbers import Compared, Numbers
-from ipclab.prose.language import amount
 from ipclab.stats.quantity import Quantity
 
 Compare = Callable[[Numbers], Compared]

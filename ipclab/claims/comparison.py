@@ -9,10 +9,10 @@ from math import inf
 
 import pandas as pd
 
+from ipclab.claims.amounts import RuleError, amount_and_half
 from ipclab.claims.extremes import matched, over_each
 from ipclab.claims.numbers import Compared, Numbers, Values, only
 from ipclab.frames.address import Address
-from ipclab.prose.language import RuleError, amount_and_half
 
 ROUNDED = "rounded"
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")

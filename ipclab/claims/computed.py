@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
+from ipclab.bounds.points import points_of
+from ipclab.claims.amounts import RuleError
 from ipclab.claims.claim import Claim
 from ipclab.claims.comparison import Bounds, Rule
 from ipclab.claims.numbers import Numbers, only
 from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived
 from ipclab.frames.address import Address, MissingError
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
-from ipclab.prose.language import RuleError
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder, read_run
 
@@ -34,7 +34,7 @@ def numbers_of(run: RunFolder, studies: Iterable[str]) -> Numbers:
     Raises `UsageError` for an unknown study.
     """
     names = [*dict.fromkeys(studies)]
-    frames = {study: derived.read_frame(run, study, "points") for study in names}
+    frames = {study: points_of(run, study) for study in names}
     value = partial(quantity, run=Ratios(run))
     return Numbers(names[0], frames, run_constants(run.about), value=value)
 

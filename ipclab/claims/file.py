@@ -4,12 +4,12 @@ from math import inf
 
 import msgspec
 
+from ipclab.claims.amounts import RuleError, amount
 from ipclab.claims.claim import NEEDS, Claim
 from ipclab.claims.comparison import Rule
 from ipclab.claims.requirement import Amounts, Requirement, Text
 from ipclab.claims.verdicts import in_unit
 from ipclab.errors import hint
-from ipclab.prose.language import RuleError, amount
 from ipclab.words.catalogue import N_
 
 NO_TABLE = N_("the file gives no number of its own for it")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ipclab.claims.amounts import RuleError, amount
 from ipclab.claims.comparison import Rule
 from ipclab.claims.file import Control, File, OwnClaim
 from ipclab.claims.numbers import Numbers
@@ -18,7 +19,6 @@ from ipclab.claims.verdicts import on_run
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
 from ipclab.lab.factors import check_levels
-from ipclab.prose.language import RuleError, amount
 from ipclab.store.run import RunFolder
 from ipclab.store.textfile import file_text
 

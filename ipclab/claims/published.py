@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ipclab.claims.amounts import half_a_digit
 from ipclab.claims.claim import Derivation, Text
 from ipclab.claims.numbers import Numbers
 from ipclab.claims.texts import file_io, multiplexer, payload, round_trip, shared_dict
 from ipclab.claims.verdicts import SLACK, in_unit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.prose.language import half_a_digit
 from ipclab.stats.quantity import Quantity, of
 
 # What each published text claims, by its study, in the order of the texts.

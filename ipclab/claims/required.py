@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.claims import wording
-from ipclab.claims.audit import figures_of, filled, in_language
+from ipclab.claims.audit import figures_of, in_language
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.claims.computed import numbers_at
 from ipclab.claims.requirement import (
@@ -81,7 +81,7 @@ def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
 
 def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
-    words = filled(lab, in_language(lab, requirement), figures_of(requirement))
+    words = in_language(lab, requirement, figures_of(requirement))
     if requirement.source:
         said = N_("{words} ({section})")
         words = lab.say(said, words=words, section=requirement.source)

@@ -14,18 +14,19 @@ import msgspec
 import numpy as np
 
 from ipclab.claims import tolerance
+from ipclab.claims.amounts import RuleError
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.claims.comparison import Bounds, Rule
 from ipclab.claims.numbers import Compared, Numbers
 from ipclab.claims.tolerance import Coverage
+from ipclab.claims.units import KINDS, PLAIN, UNITS
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
-from ipclab.prose.language import RuleError, placeholders
-from ipclab.prose.units import KINDS, PLAIN, UNITS
 from ipclab.stats.quantity import Quantity
 from ipclab.store.launch import UNRECORDED, Samples, Times
 from ipclab.store.samples import Measured
+from ipclab.words.filling import placeholders
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"

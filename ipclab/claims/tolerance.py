@@ -41,7 +41,9 @@ class Coverage:
     @classmethod
     def of(cls, text: str) -> "Coverage":
         """Return what `95/95` (percent) means; raises `ValueError` for other texts."""
-        share, _, confidence = text.partition("/")
+        share, slash, confidence = text.partition("/")
+        if not slash:
+            raise ValueError("it has no confidence")
         return cls(float(share) / 100, float(confidence) / 100)
 
     def confidence_of(self, launches: int) -> float:

@@ -8,10 +8,11 @@ from ipclab.commands.completed import complete_run
 from ipclab.commands.options import agree_before, die_with_make, profile_option
 from ipclab.console import PATH, Words, say, say_wrong, shown_path
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import checkout, typed
+from ipclab.paths import Paths, checkout, typed
 from ipclab.report.rendering import check_out, format_option, lang_option, out_option
 from ipclab.session.progress import Progress
 from ipclab.store.run import RunFolder
+from ipclab.words.catalogue import SOURCE
 
 MOST_CAUSES = 20  # that are shown
 
@@ -69,20 +70,20 @@ def report(
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
     say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
-    say([_decided(chosen, langs[0]), *_more(chosen.profile)])
+    say([decided(chosen, paths), *added(chosen.profile)])
 
 
-def _decided(run: RunFolder, lang: str) -> str:
-    """Return how many of the texts' statements the run decides."""
+def decided(run: RunFolder, paths: Paths) -> str:
+    """Return how many of the texts' statements that the machine can test a run decides."""
     from ipclab.claims.audit import audited
-    from ipclab.report.appendix.faithful import statements_decided
+    from ipclab.claims.faithful import statements_decided
     from ipclab.report.lab import lab_of
 
-    lab = lab_of(run, checkout(), lang)
+    lab = lab_of(run, paths, SOURCE)
     return statements_decided(lab, audited(lab))
 
 
-def _more(measured: str) -> list[str]:
+def added(measured: str) -> list[str]:
     """Return what the profile `standard` would add to a briefer one, and how long it takes."""
     from ipclab.lab.head import LEAST, profile_is_preliminary
     from ipclab.session.request import Request

@@ -58,7 +58,7 @@ def told_error(error: BaseException) -> tuple[object, int]:
         case LabError():
             return error, error.exit_code
         case KeyboardInterrupt() | click.Abort():  # click makes the one of the other
-            return "interrupted; the same command continues a run that it measured", INTERRUPTED
+            return "interrupted", INTERRUPTED
         case OSError() | MemoryError() | ImportError() | RuntimeError() if number := _limit(error):
             what, word = LIMITS[number]
             return f"no more {what} can be had: a limit is reached; raise it: {word}", UNUSABLE

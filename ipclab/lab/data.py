@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ipclab.bounds.points import points_of
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import VALUES
@@ -18,6 +19,7 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import usual_levels
 from ipclab.words import filling
 from ipclab.words.filling import Variables
 from ipclab.words.words import Words
@@ -53,7 +55,8 @@ class Data:
         factor of the study, in any sweep; levels that this run has not give no row. Raises
         `UsageError` for an unknown study, column or level.
         """
-        return self._frame(study, "points", levels)
+        study = self._named(study)
+        return self._narrow(study, points_of(self.run, study), levels)
 
     def launches(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return one row for each launch, op and metric of `study`, in the order taken.
@@ -99,11 +102,16 @@ class Data:
         return pd.concat([samples, levels_of_each], axis="columns")
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a study's frame (points, launches, contests) with `levels`."""
+        """Return the rows of a study's frame (launches, contests) with `levels`."""
+        study = self._named(study)
+        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
+
+    def _named(self, study: str) -> str:
+        """Return the study that is meant; raises `UsageError` where none is."""
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
+        return study
 
     def _narrow(self, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows of a frame of `study` with `levels`."""
@@ -116,7 +124,8 @@ class Data:
             rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
         else:
             rows = narrowed(frame, levels).reset_index(drop=True)
-        lacking = [name for name in (*factors, *levels) if name not in rows]
+        known = factors or usual_levels(study)  # an older run knows none
+        lacking = [name for name in (*known, *levels) if name not in rows]
         return rows.assign(**{name: pd.Series(None, rows.index, dtype=object) for name in lacking})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
@@ -151,7 +160,7 @@ class Data:
         Of two medians of this run its value and its interval are those of the contest that holds
         both, or of the heats that both took part in.
 
-        >>> gain = lab.ratio(reopened, kept)  # and {gain:x,interval} in prose
+        >>> gain = lab.ratio(reopened, kept)
         """
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other
@@ -164,11 +173,18 @@ class Data:
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook."""
-        said = self._said(text, more)
+        said = self._once(text, more)
         if said != text:
+            self.words.filled.add(said)
             for other in self.others:  # now: a notebook's variables change
-                other.words.noted[said] = partial(str, other._said(text, more))
+                other.words.noted[said] = partial(str, other._once(text, more))
+                other.words.filled.add(said)
         return said
+
+    def _once(self, text: str, more: Variables) -> str:
+        """Return text, filled unless it is: what stands in it then, as a fact, is no placeholder."""
+        is_filled = text in self.words.filled
+        return self.words.translate(text) if is_filled else self._said(text, more)
 
     def _said(self, text: str, more: Variables) -> str:
         return self._filled(self.words.translate(text), more, markdown=False)

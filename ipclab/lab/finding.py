@@ -45,6 +45,11 @@ class Finding:
         """Tell whether the judge decided it."""
         return is_decided(asdict(self))
 
+    @property
+    def heads(self) -> bool:
+        """Tell whether it may head a document: decided, and no number of it lacks its interval."""
+        return self.decided and not endless(self.values)
+
     def most(self, way: str, name: str = "backend") -> Any:
         """Return the level `name` of who is most ("more" or "less") of an effect; "" of none."""
         levels, _ = self.values.get(f"{way}_most", ({}, None))
@@ -60,7 +65,12 @@ def missing(kind: str, measure: str = "time", why: str = NOT_HERE) -> Finding:
 
 
 def verdict(ratio: Quantity, same: float) -> str:
-    """Return what a ratio shows: less, more, alike within `same` (a share), or why it is open."""
+    """Return what a ratio shows: less, more, alike within `same` (a share), or why it is open.
+
+    Of times that have no interval, as extremes have none, it shows nothing.
+    """
+    if any(part.time and part.ends.low == part.ends.high for part, _ in ratio.product.factors):
+        return FEW
     if ratio and judge.within(ratio, 1 / (1 + same), 1 + same) == judge.INSIDE:
         return ALIKE
     return SIDES[judge.side(ratio, 1)]
@@ -69,6 +79,17 @@ def verdict(ratio: Quantity, same: float) -> str:
 def plain(quantity: Quantity) -> list[Any]:
     """Return a quantity as a finding holds it."""
     return Amount.of(quantity).plain
+
+
+def endless(values: Any) -> bool:
+    """Tell whether a number among the values of a finding has an interval without ends."""
+    if isinstance(values, Mapping):
+        return any(map(endless, values.values()))
+    if not isinstance(values, list | tuple):
+        return False
+    if values and isinstance(values[0], int | float):
+        return None in values
+    return any(map(endless, values))
 
 
 def bundle(kind: str, data: Mapping[str, Any], lang: str) -> dict[str, Any]:

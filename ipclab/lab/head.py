@@ -15,6 +15,7 @@ from ipclab.words.labels import LEVELS
 from ipclab.words.numbers import Formatter
 
 BETWEEN_LAUNCHES, BETWEEN_SESSIONS = "brackets", "between"  # words about a document's intervals
+FIRST = 2  # machines that a line has room for
 LEAST = "standard"  # the profile from which on values are not preliminary
 PROFILE = N_("profile: {profile}")
 PRELIMINARY = N_("PRELIMINARY (profile: {profile}): neither to sign nor to cite")
@@ -24,7 +25,7 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
     """Return what the pages of a document on `runs` say of them, in no language.
 
     `deep` names the `study` that the document is on where all of them measured it deep enough;
-    `date` is the newest run's, `profile` the briefest, `machine` those of all, once each, and
+    `date` is the newest run's, `profile` the briefest, `machine` the first ones, once each, and
     `intervals` what these lie between: sessions only where each run has enough of them.
     """
     machines = {}
@@ -38,7 +39,7 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
         **({"deep": study} if deep else {}),
         "date": max(run.about["begun"] for run in runs),
         "run": " ".join(run.id for run in runs),
-        "machine": " / ".join(machines.values()),
+        "machine": " / ".join([*machines.values()][:FIRST] + ["…"] * (len(machines) > FIRST)),
         "profile": min(known, key=PROFILES.index, default=runs[0].profile),
         "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST else BETWEEN_LAUNCHES,
     }

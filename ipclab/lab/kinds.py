@@ -87,7 +87,8 @@ class Kinds(Data):
         counts = {
             each: int((rows.verdict == each).sum()) for each in (MORE, LESS, ALIKE, FEW, STATE)
         }
-        values: dict[str, Any] = {"all": len(rows), "by": on[0], "same": self.run.questions.same}
+        by = "backend" if tuple(on) == BACKEND else ""
+        values: dict[str, Any] = {"all": len(rows), "by": by, "same": self.run.questions.same}
         values |= counts
         for way, part in ((w, rows[rows.verdict == w]) for w in (MORE, LESS)):
             ends = (part.iloc[:1], part.iloc[-1:])
@@ -96,7 +97,7 @@ class Kinds(Data):
             ):
                 for row in end.to_dict("records"):
                     values[f"{way}_{name}"] = [{key: row[key] for key in on}, plain(row["cell"])]
-        decided = _together(counts, len(rows))
+        decided = together(counts, len(rows))
         if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
             return self.effect(before, after, on, measure)  # told of who has more
         rests = [source for cell in rows.cell for source in cell.sources]
@@ -106,14 +107,15 @@ class Kinds(Data):
         """Return the fastest of rows that the run measured side by side, and the next; or why none.
 
         Of one row it is its value. Who is not told apart from the fastest is named; a fastest whose
-        slower state is not the fastest, or that beats the hardware's limit, is none.
+        slower state is not the fastest is none, and neither is what may be the fastest and beats the
+        hardware's limit.
 
         >>> lab.fastest(trips[(trips.placement == "cross") & (trips.wait == "block")])
         """
         rows = rows[rows.value.notna()]
         if len(rows) < FEWEST:
             return self._single(rows, measure)
-        if rows.backend.duplicated().any():
+        if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
             raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
         contest = self._contest(rows)
         if contest is None:
@@ -135,11 +137,15 @@ class Kinds(Data):
         elif (contest.verdict == "not tested").all():
             decided = FEW
         named = [first.point, *unsteady.other_point, *tied.other_point]
+        beating = [point for point in named if _beats(by_point[point].iloc[0])]
+        if beating and decided != FEW:
+            decided = LIMIT
+            named = [*beating, *(point for point in named if point not in beating)]
         parted = self._parted([*by_point.values()], _unsaid(measure))
         topic = parted.topic | self._spared(rows)
         name_of = dict(zip(by_point, parted.sides, strict=True))
         values = {
-            "best": plain(self._of_row(best)),
+            "best": plain(self._of_row(by_point[named[0]])),
             "all": len(rows),
             "slower": len(slower),
             "fast": [float(first.get("fast", first.value)), "ns"],
@@ -168,7 +174,7 @@ class Kinds(Data):
         ends = zip(("least", "most"), parted.sides, (rows[:1], rows[-1:]), strict=True)
         values: dict[str, Any] = {}
         for name, side, row in ends:
-            values[name] = [side, [float(row.value.iloc[0]), str(row.unit.iloc[0])]]
+            values[name] = [side, plain(self._of_row(row))]
         return Finding("spread", "told", measure, parted.topic, [], values, [*rows.point])
 
     def reach(self, a: pd.DataFrame, b: pd.DataFrame, x: str, measure: str = "time") -> Finding:
@@ -244,7 +250,10 @@ class Kinds(Data):
         return missing(kind, measure)
 
     def _of_row(self, rows: pd.DataFrame) -> Quantity:
-        return quantity(next(rows.itertuples()), Ratios(self.run))
+        """Return the value of one row: its `cell`, where it has one, as what was computed."""
+        row = next(rows.itertuples())
+        cell = getattr(row, "cell", None)
+        return cell if isinstance(cell, Quantity) else quantity(row, Ratios(self.run))
 
     def _parted(self, parts: Sequence[pd.DataFrame], without: Sequence[str] = ()) -> sides.Parted:
         study = str(parts[0].study.iloc[0])
@@ -337,15 +346,20 @@ def _those(part: pd.DataFrame, rows: pd.DataFrame, on: list[str]) -> pd.DataFram
     return part[pd.MultiIndex.from_frame(part[on]).isin(pd.MultiIndex.from_frame(rows[on]))]
 
 
+def _beats(row: Any) -> bool:
+    """Tell whether a row takes less time than its limit."""
+    return LIMIT in str(row.get("why", "")).split()
+
+
 def _shaken(quick: Any, slow: float) -> str:
     """Return why a faster row is not one for certain: it beats its limit, or wins in one state."""
-    if LIMIT in str(quick.get("why", "")).split():
+    if _beats(quick):
         return LIMIT
     slower = quick.get("slow")
     return STATE if slower is not None and float(slower) > float(slow) else ""
 
 
-def _together(counts: dict[str, int], count: int) -> str:
+def together(counts: dict[str, int], count: int) -> str:
     """Return the verdict on many pairs."""
     ways = [way for way in (MORE, LESS) if counts[way]]
     if len(ways) == FEWEST:

@@ -23,6 +23,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
+from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
 REPORTING = "keep", "over", "published", "quoted"  # what a lab has where ipclab-report is installed
@@ -41,8 +42,7 @@ class Lab(Notes):
     >>> lab.table(wide, "One write")
     >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
     >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / kept
-
-    In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
+    >>> lab.text("A mapping that is kept gains {gain:x,interval}.", gain=gain)
     """
 
     @classmethod
@@ -156,7 +156,10 @@ class Lab(Notes):
         if elsewhere(self.run):
             date = Quantity(self.run.about["begun"], "date")
             facts = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
-            said = {of.words.lang: f"**{of.say(ORIGIN, **facts)}**" for of in (self, *self.others)}
+            said = {
+                of.words.lang: f"**{escaped(of.say(ORIGIN, **facts))}**"
+                for of in (self, *self.others)
+            }
             shell.show(shell.Text(said))
 
     def __getattr__(self, name: str) -> Any:

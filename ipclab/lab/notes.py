@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -31,15 +32,15 @@ class Notes(Kinds):
         """Show findings as one paragraph; a frame of one row is its value.
 
         What was not measured is not shown. A `lead` stands on the first page, if all of it is
-        decided; `see` names the figure or table that it is of. Directly below a figure, in its cell,
-        a finding is the figure's caption.
+        decided and no number of it lacks its interval; `see` names the figure or table that it is
+        of. Directly below a figure, in its cell, a finding is the figure's caption.
 
         >>> lab.finding(lab.effect(across, at_one), lead=True, see="ranking")
         """
         every = [self._single(one) if isinstance(one, pd.DataFrame) else one for one in found]
         self._noted.extend(every)
         told = [one for one in every if one.verdict != "missing"]
-        lead = lead and bool(told) and all(one.decided for one in told)
+        lead = lead and bool(told) and all(one.heads for one in told)
         data = {"findings": [asdict(one) for one in told], "lead": lead, "see": see}
         if told:
             self._show("finding", data)
@@ -57,7 +58,7 @@ class Notes(Kinds):
         if made.verdict == "missing":
             self._show_absent()
         else:
-            self._show("text", {**made.values, "lead": lead})
+            self._show("text", {**made.values, "lead": lead and made.heads})
 
     def count(self, k: int, n: int | None, some: str, none: str = "", **values: Any) -> Finding:
         """Return that `k` of `n` are so: `some` (a msgid with {k} and {n}), `none` where k is 0.
@@ -89,8 +90,9 @@ class Notes(Kinds):
             return missing("text")
         ordered = sorted(cells.items(), key=lambda each: float(each[1].value))
         (least_name, least), (most_name, most) = ordered[0], ordered[-1]
-        names = {"least_name": least_name, "most_name": most_name, "n": len(cells)}
-        names |= {"share": least, "least": least, "most": most, **values}
+        names = {"n": len(cells), "share": least, "least": least, "most": most, **values}
+        if isinstance(parts, Mapping):
+            names |= {"least_name": least_name, "most_name": most_name}
         if above is not None:
             names["bound"] = Quantity(above, "share")
             sides = {SIDES[judge.side(cell, above)] for cell in cells.values()}
@@ -143,8 +145,8 @@ class Notes(Kinds):
 
 
 def written(text: str, values: Mapping[str, Any]) -> Finding:
-    """Return a text with its values as a finding; `missing` where one of them is."""
-    made = {name: _as_data(value) for name, value in values.items()}
+    """Return a text with those values that it names as a finding; `missing` where one of them is."""
+    made = {name: _as_data(value) for name, value in values.items() if f"{{{name}" in text}
     if any(value is None for value in made.values()):
         return missing("text")
     return Finding("text", "told", values={"text": text, "values": made})
@@ -161,4 +163,4 @@ def _as_data(value: Any) -> Any:
     known = plain_value(value)
     if isinstance(known, str) or not known:
         return known or None
-    return plain(known) if isinstance(known.value, int | float) else str(known.value)
+    return plain(known) if isinstance(known.value, Real) else str(known.value)

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -37,6 +38,14 @@ class Parameter:
     name: str
     type: str
     default: Any
+
+    def takes(self, value: Any) -> bool:
+        """Tell whether `value` can be meant."""
+        try:
+            self.checked(value)
+        except UsageError:
+            return False
+        return True
 
     def checked(self, value: Any, where: str = "") -> Any:
         """Return `value` as the parameter's type: "false" is False, one item a list of it.
@@ -106,7 +115,10 @@ def read_parameters(notebook: Path) -> dict[str, Parameter]:
     if len(tagged) != 1:
         what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
         raise UsageError(what, "it needs exactly one", "fix the tags")
-    return from_source(tagged[0])
+    try:
+        return from_source(tagged[0])
+    except UsageError as error:
+        raise UsageError(f"{notebook.name}, {error.what}", error.why, error.fix) from error
 
 
 def check_language(notebook: Path) -> None:
@@ -140,10 +152,14 @@ def declared(notebook: Path) -> dict[str, Parameter]:
 
 
 def from_source(source: str) -> dict[str, Parameter]:
-    """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare."""
+    """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare.
+
+    As for papermill, what else stands there is no parameter, and an expression is a default like
+    any other: it is told as it is written.
+    """
     parameters = {}
     try:
-        nodes = ast.parse(source).body
+        nodes = ast.parse(_python(source)).body
     except SyntaxError as error:
         raise UsageError("the parameters cell", f"it is no Python: {error}") from error
     for node in nodes:
@@ -155,14 +171,23 @@ def from_source(source: str) -> dict[str, Parameter]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 kind = ""
             case _:
-                raise UsageError("the parameters cell", f"{ast.unparse(node)!r} is no parameter")
+                continue
         try:
             default = ast.literal_eval(value)
-        except ValueError as error:
-            raise UsageError(f"parameter {name!r}", "its default is no literal") from error
-        usual = "object" if default is None else type(default).__name__
+            usual = "object" if default is None else type(default).__name__
+        except ValueError:
+            default, usual = ast.unparse(value), "object"
         parameters[name] = Parameter(name, kind or usual, default)
     return parameters
+
+
+def _python(source: str) -> str:
+    """Return a cell as Python: magics and shell lines are calls."""
+    if not re.search(r"^\s*[%!?]", source, re.MULTILINE):
+        return source
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return str(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
 
 
 def refuse_unknown() -> None:
@@ -178,7 +203,7 @@ def refuse_unknown() -> None:
                 known, given = from_source(before), from_source(cell)
             except UsageError:
                 continue  # cells that a person wrote, in another order
-            for name in given:
+            for name in given if known else ():
                 chosen("parameter", name, known)
 
 

@@ -17,7 +17,12 @@ from ipclab.words import phrases
 ALWAYS = {"op", "size_bytes", "placement", "backend", "entries", "readers", "object"}
 NEVER = {"arm", "study", "point", "unit", "busy"}
 MAIN = "main"  # the arm of what a study measures first
-GROUPS = ("medium", "sends")  # columns of a notebook that part mechanisms into kinds
+# Columns of a notebook that part mechanisms into kinds, or levels into ranges.
+GROUPS = ("medium", "sends", "workers", "spinning", "gaps")
+NAMERS = (
+    "way",
+    "backend",
+)  # what tells sides apart, the first that does; others may follow from it
 Levels = dict[str, Any]
 
 
@@ -73,11 +78,11 @@ def parted(
 def _named_once(sides: list[Levels], study: pd.DataFrame) -> list[Levels]:
     """Return sides named by one thing: what follows from their mechanisms is left out."""
     differ = list(sides[0])
-    if "backend" in differ:
+    for namer in [name for name in NAMERS if name in differ][:1]:
         differ = [
             name
             for name in differ
-            if name == "backend" or name in GROUPS or not _follows(name, sides, study)
+            if name == namer or name in GROUPS or not _follows(name, namer, sides, study)
         ]
     groups = [name for name in differ if name in GROUPS]
     things = [name for name in differ if name not in groups and not (groups and name == "backend")]
@@ -88,11 +93,11 @@ def _named_once(sides: list[Levels], study: pd.DataFrame) -> list[Levels]:
     return [{name: side[name] for name in differ} for side in sides]
 
 
-def _follows(name: str, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
-    """Tell whether the mechanisms of the sides have no level of a factor in common."""
+def _follows(name: str, namer: str, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
+    """Tell whether what names the sides (a mechanism, a way) has no level of a factor in common."""
     if name not in study:
         return True
-    of = [{*study[name][study.backend == side["backend"]].dropna()} for side in sides]
+    of = [{*study[name][study[namer] == side[namer]].dropna()} for side in sides]
     return not set.intersection(*of)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isfinite, log10
+from math import ceil, isfinite, log10
 from typing import Any
 
 import pandas as pd
@@ -121,7 +121,9 @@ class _Steps(LogLocator):
         room = _room(self.axis)
         steps = STEPS if len(STEPS) * decades + 1 <= room else STEPS[:1]
         self.set_params(subs=steps, numticks=room)
-        return super().tick_values(vmin, vmax)
+        ticks = super().tick_values(vmin, vmax)  # within a decade evenly, whatever the room
+        inside = [tick for tick in ticks if vmin <= tick <= vmax]
+        return inside[:: ceil(len(inside) / room)] if len(inside) > room else ticks
 
 
 def _room(axis: Any) -> int:

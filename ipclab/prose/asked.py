@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ipclab.claims.amounts import RuleError
 from ipclab.prose import language
-from ipclab.prose.language import Operator, Reader, RuleError
+from ipclab.prose.language import Operator, Reader
 from ipclab.stats.quantity import Quantity
 from ipclab.words.filling import nearest_name
 

@@ -8,15 +8,12 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import isfinite
 from operator import add, mul, sub, truediv
 from typing import Any, Generic, TypeVar
 
+from ipclab.claims.amounts import NUMBER, UNIT, RuleError, amount
 from ipclab.frames.address import PATTERN
-from ipclab.prose.units import KINDS, UNITS
 from ipclab.stats.quantity import Quantity
-from ipclab.words.filling import PLACEHOLDER
 
 T = TypeVar("T")
 Operator = Callable[[Any, Any], Any]
@@ -27,26 +24,11 @@ OPERATORS: dict[type[ast.operator], Operator] = {
     ast.Div: truediv,
 }
 LONGEST = 1500  # characters
-_WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]
-_PLAIN = {"%": "share", "%p": "points"}  # a share, and the difference of two
-_UNIT = "|".join(re.escape(unit) for unit in sorted(_WRITTEN, key=len, reverse=True))
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_AMOUNT = re.compile(rf"(?P<minus>-)?\s*(?P<number>{_NUMBER})(?:\s*(?P<unit>{_UNIT}))?")
 _LEAF = re.compile(
     rf"""(?P<quoted>'[^']*'|"[^"]*")|(?P<address>{PATTERN})"""
-    rf"|(?<![\w.])(?P<amount>{_NUMBER}(?:\s*(?:{_UNIT})(?![\w/]))?)"
+    rf"|(?<![\w.])(?P<amount>{NUMBER}(?:\s*(?:{UNIT})(?![\w/]))?)"
 )
 FIX = "use addresses, numbers, + - * / and brackets"
-
-
-class RuleError(ValueError):
-    """An expression that cannot be read: why, and the fix; `name` is what it stands under."""
-
-    def __init__(self, why: str, fix: str = "", name: str = "") -> None:
-        super().__init__(why, fix)
-        self.why = why
-        self.fix = fix
-        self.name = name
 
 
 def refused(_node: ast.expr, _read: Callable[[ast.expr], Any]) -> Any:
@@ -108,34 +90,3 @@ def read_expression(text: str, reader: Reader[T]) -> T:
 def names_in(text: str) -> set[str]:
     """Return what may be a name in an expression."""
     return {*re.findall(r"[A-Za-z_]\w*", _LEAF.sub(" ", text))}
-
-
-def amount(text: str) -> Quantity:
-    """Return a number with a unit, such as `125 MB/s` or `18`, in SI units; raises `RuleError`."""
-    return amount_and_half(text)[0]
-
-
-def amount_and_half(text: str) -> tuple[Quantity, float]:
-    """Return an amount, and half a unit of its last digit."""
-    match = _AMOUNT.fullmatch(text.strip())
-    if not match:
-        raise RuleError(
-            f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}"
-        )
-    factor, dimension = UNITS[match["unit"] or "1"]
-    unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
-    value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
-    if not isfinite(value):
-        raise RuleError(f"{text!r} is too large a number")
-    half = half_a_digit(match["number"]) * factor / UNITS[unit][0]
-    return Quantity(value, unit, kind="published"), half
-
-
-def half_a_digit(number: str) -> float:
-    """Return half a unit of the last printed digit of a number: what rounds to it is so near."""
-    return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
-
-
-def placeholders(text: str) -> set[tuple[str, str]]:
-    """Return the (name, spec) pairs that `text` asks for."""
-    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}

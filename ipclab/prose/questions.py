@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from ipclab.claims.amounts import RuleError
 from ipclab.errors import LabError
 from ipclab.prose.asked import computed
-from ipclab.prose.language import RuleError
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.words.filling import Lookup, Variables

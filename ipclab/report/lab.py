@@ -1,7 +1,7 @@
 """The lab of a report: what a notebook holds, with prose, claims and quotations."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -16,18 +16,19 @@ from ipclab.frames import address
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import narrowed, quantity
 from ipclab.lab.factors import words_asked
+from ipclab.lab.finding import Finding
 from ipclab.lab.hints import run_hint, show_hint
 from ipclab.lab.lab import Lab
 from ipclab.lab.parameters import Parameter
 from ipclab.paths import Paths
-from ipclab.prose import magic, sentences
-from ipclab.prose.language import placeholders
+from ipclab.prose import magic
 from ipclab.prose.teller import Teller
 from ipclab.report.notebooks import quotes
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
-from ipclab.words.filling import Variables
+from ipclab.words.filling import Variables, placeholders
 from ipclab.words.numbers import plain_value
+from ipclab.words.sentences import sentence
 from ipclab.words.words import DASH
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
@@ -44,9 +45,8 @@ KINDS = {
 
 @dataclass(frozen=True, repr=False)
 class ReportLab(Lab):
-    """A run for one reader, of which prose tells and claims are judged.
+    """A run for one reader, on which claims are judged.
 
-    In a cell that begins with %%prose, {gain:x,interval} is the variable `gain` with its interval.
     `_own` are claims of a person's own.
     """
 
@@ -54,7 +54,7 @@ class ReportLab(Lab):
 
     @classmethod
     def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> Self:
-        """Open a run as `Lab.open` does, and make `%%prose` work.
+        """Open a run as `Lab.open` does.
 
         `claims` is a TOML file of your own claims; raises `UsageError` for ones that cannot be
         judged, too, and for a parameter that papermill gave the notebook and it does not have.
@@ -91,8 +91,7 @@ class ReportLab(Lab):
 
     def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the frame that `Data.points` gives, with the columns of `enriched`."""
-        if not (study := study or self.study):
-            return super().points(study, **levels)
+        study = self._named(study)
         return self._narrow(study, points_of(self.run, study), levels)
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
@@ -146,14 +145,22 @@ class ReportLab(Lab):
         return narrowed(texts.published(self.paths, study), levels)
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep the notebook's variables, and other values, for other notebooks; show nothing.
+        """Keep the notebook's variables, other values and findings' texts for other notebooks.
+
+        Nothing is shown.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
         kept = {name: self._lookup(name) for name in names}
         for name, value in values.items():
-            kept[name] = plain_value(value)
+            told = isinstance(value, Finding)
+            kept[name] = self._told(asdict(value)) if told else plain_value(value)
         return quotes.Kept(kept, self.words)
+
+    def _told(self, finding: Mapping[str, Any]) -> str:
+        """Return the sentence of a finding, which others have in their words."""
+        said = sentence(finding, self.words)
+        return self.words.note(said, lambda other: sentence(finding, other))
 
     def quoted(self, notebook: str) -> quotes.Quoted:
         """Return what another notebook made of this run: figures, tables, and kept values.
@@ -161,20 +168,17 @@ class ReportLab(Lab):
         It is executed when that was not done yet; raises `LabError` when it fails.
 
         >>> payload = lab.quoted("01_payload")
-        >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
+        >>> payload.figure("payload-bandwidth")  # and payload.gain is a value
         """
         executed = quotes.executed_notebook(self.paths, self.run, self.words.langs, notebook)
         return quotes.read_quoted(executed, notebook, self.words, Ratios(self.run))
 
     def _said(self, text: str, more: Variables) -> str:
-        """Return text filled; what of it lacks a value is left out: a dash where nothing stays."""
-        if not text:
-            return ""
+        """Return text filled, a dash where a value of it is missing."""
         said = self.words.translate(text)
-        kept = sentences.told_sentences(said, lambda part: not self._is_measured(part, more))
-        if not kept:
-            kept = sentences.shortened(said, lambda part: not self._is_measured(part, more)) or DASH
-        return self._filled(kept, more, markdown=False)
+        if not self._is_measured(said, more):
+            return DASH
+        return self._filled(said, more, markdown=False)
 
     @cached_property
     def others(self) -> list[Self]:

@@ -90,7 +90,11 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
                 f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
             )
             referees.keep_referees(run)
-            _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
+            try:
+                _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
+            except KeyboardInterrupt:
+                progress.say(f"{run.id} keeps what is measured: the same command continues it")
+                raise
             count_new_runs(run, progress.say)
     return run
 

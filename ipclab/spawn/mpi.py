@@ -12,8 +12,9 @@ from ipclab.paths import table_beside, typed
 FIX = f"install mpi4py and openmpi into the environment: {typed('setup')}"
 SEGMENT_BYTES = 4 << 20  # of shared memory that Open MPI takes for each rank
 # Prefixes of what a launcher around us put into the environment: one that we start must not take it
-# for its own.
-LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIEXEC_")
+# for its own. Nor must it ask a scheduler for nodes, by an srun that may not be here: our ranks are
+# on this host.
+LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIEXEC_", "SLURM_", "PBS_", "LSB_")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 

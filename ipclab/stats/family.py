@@ -1,10 +1,10 @@
 """The level of one comparison, so that all of a contest and all looks err in 5 % at most.
 
 Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the
-level of a pair is that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960,
-197-207; Dwass 1960). Launches are looked at several times, and those of undecided pairs go on: each
-look has a share of the error (Lan and DeMets, Biometrika 70, 1983, 659-663, here summed), and its
-interval holds whenever one stops (Jennison and Turnbull, J. R. Statist. Soc. B 51, 1989, 305-361).
+level of a pair is that of the studentized range (Tukey). Launches are looked at several times, and
+those of undecided pairs go on: each look has a share of the error (Lan and DeMets, Biometrika 70,
+1983, 659-663, here summed), and its interval holds whenever one stops (Jennison and Turnbull, J. R.
+Statist. Soc. B 51, 1989, 305-361).
 """
 
 import math

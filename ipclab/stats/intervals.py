@@ -201,8 +201,8 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
         return None
     ordered = np.sort(np.concatenate(launches))
     value = float(ordered[rank(total, q)])
-    if len(launches) == 1:
-        return Estimate(value, -inf, inf, 1, total)
+    if len(launches) < FEWEST:
+        return Estimate(value, -inf, inf, len(launches), total)
     shares_below = np.array([np.mean(samples <= value) for samples in launches])
     off = counts / total * (shares_below - np.average(shares_below, weights=counts))
     between = len(launches) / (len(launches) - 1) * float((off**2).sum())

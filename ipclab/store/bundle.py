@@ -17,6 +17,7 @@ from ipclab.paths import Paths
 from ipclab.store import archive, door
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, HostileError
+from ipclab.store.beside import crate_wrong
 from ipclab.store.files import PART, locked_folder, sha256
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.zstd_frame import one_frame
@@ -36,8 +37,14 @@ def verify(file: Path) -> tuple[Contents, bytes]:
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
     members = archive.read_members(file)  # held: a generator that is let go closes its file
     contents = archive.contents_told(next(members, None), file.stat().st_size)
-    index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
+    read = {INDEX: b"", CRATE: b""}
+    for name, chunk in _walk(file, contents):
+        if name in read:
+            read[name] += chunk
+    index, names = read[INDEX], set(contents.by_name())
     archive.check_run(contents, index)
+    if CRATE in names and (wrong := crate_wrong(read[CRATE], names)):
+        raise HostileError(wrong)
     one_frame(file)
     return contents, index
 

@@ -101,6 +101,22 @@ class Record(RunFolder):
                 part.unlink()
 
 
+def settle_parts(top: Path) -> list[str]:
+    """Settle what killed processes were writing into runs below `top`; return the names.
+
+    A run that is measured into, or cannot be read, is left alone.
+    """
+    settled: list[str] = []
+    for index in sorted(top.glob(f"*/*/{INDEX}")):
+        if parts := sorted(index.parent.rglob(f"*{PART}")):
+            with suppress(LabError):
+                run = reopened(index.parent)
+                with run.held():
+                    run.remove_parts()
+                settled += map(str, parts)
+    return settled
+
+
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
     ops = measured.op_names()

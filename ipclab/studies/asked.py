@@ -3,6 +3,7 @@
 import inspect
 import tomllib
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -96,6 +97,11 @@ def renewed(before: Questions, profile: Profile) -> Questions:
         mechanisms=before.mechanisms | now.mechanisms,
         limits=before.limits | now.limits,
     )
+
+
+def usual_levels(name: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the usual levels of each factor of the study called `name`, if it is installed."""
+    return _words(studies()[name]) if name in studies() else {}
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from math import isnan
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ipclab.lab.data import Data
 
 Spec = str | Mapping[str, str]  # how quantities are printed: all, or by column
+COUNTED = N_("{factor}: {count}")
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 
 
@@ -162,10 +164,18 @@ def _head(
         if part in names:
             words.append(lab.say(names[part]))
         elif factor:
-            words.append(lab.level(str(factor), part))
+            words.append(_level(lab, str(factor), part))
         elif part != "cell" or len(parts) == 1:
             words.append(lab.words.label(str(part)))
     return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
+
+
+def _level(lab: "Data", factor: str, level: Any) -> str:
+    """Return a level as a head; a bare count does not say of what."""
+    written = lab.level(factor, level)
+    if factor not in labels.COUNTED or not isinstance(level, Real):
+        return written
+    return lab.say(COUNTED, factor=lab.words.label(factor), count=written)
 
 
 def _text(lab: "Data", column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:

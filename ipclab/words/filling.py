@@ -42,6 +42,11 @@ def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True)
     return PLACEHOLDER.sub(written, text)
 
 
+def placeholders(text: str) -> set[tuple[str, str]]:
+    """Return the (name, spec) pairs that `text` asks for."""
+    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
+
+
 def escaped(text: str) -> str:
     """Return text as Markdown that shows it as it is."""
     return Text(text).markdown

@@ -77,7 +77,9 @@ def side(levels: Levels, words: Words) -> Side:
     if words.lang == "ko":
         noun = "·".join(part[1] for part in parts) + inside
         side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
-        return Side(noun, side_of + inside, than + inside)
+        if inside:  # a kind with its mechanism takes the particles of a mechanism
+            side_of, than = (form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
+        return Side(noun, side_of, than)
     if words.lang == "zh":
         noun, said = (
             "、".join(each) + inside for each in zip(*map(_noun_and_side, parts), strict=True)
@@ -99,9 +101,10 @@ def _noun_and_side(forms: Sequence[str]) -> tuple[str, str]:
 
 
 def name(levels: Levels, words: Words) -> str:
-    """Return what one of several is called: its mechanism, else what tells it apart."""
-    if "backend" in levels:
-        return named("backend", levels["backend"], words)
+    """Return what one of several is called: its mechanism or way, else what tells it apart."""
+    for factor in ("way", "backend"):
+        if factor in levels:
+            return named(factor, levels[factor], words)
     return side(levels, words).noun
 
 
@@ -138,7 +141,9 @@ def topic(levels: Levels, words: Words) -> Topic:
         return Topic(said, said, said)
     if lang == "zh":
         close = [
-            parts.pop(each) for each in ("size_bytes", "backend", "placement") if each in parts
+            parts.pop(each)
+            for each in ("size_bytes", "object", "backend", "placement")
+            if each in parts
         ]
         lead = "、".join(parts.values())
         said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]

@@ -16,6 +16,8 @@ from ipclab.words.words import Words
 
 SENTENCES = table_beside(__file__, "sentences.toml")
 MOST_NAMED = 3  # of several that are alike
+# What is counted, by what tells one from another, and how a sentence says where.
+CASES = {"backend": ("cases", "through"), "point": ("points", "at")}
 Finding = Mapping[str, Any]
 Filled = dict[str, str]
 
@@ -221,11 +223,11 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     filled = _sides(first, second)
     if finding["verdict"] in ("alike", "open", "few", "state"):
         filled = _nouns(filled, first, second, words)
-    case = _word(words, "cases" if values["by"] == "backend" else "other")
+    case, within = CASES.get(values["by"], ("other", "in"))
     filled |= {name: str(values[name]) for name in ("all", "more", "less")}
     words_of = SENTENCES["word"][words.lang]
-    through = words_of.get("through" if values["by"] == "backend" else "in", "")
-    filled |= {"cases": case, "cases_of": case, "through": through}
+    cases = _word(words, case)
+    filled |= {"cases": cases, "cases_of": cases, "through": words_of.get(within, "")}
     filled |= {"more_verb": measure["longer"], "less_verb": measure.get("takes_shorter", "")}
     for way, name in ((w, n) for w in ("more", "less") for n in ("most", "least")):
         if f"{way}_{name}" in values:
@@ -244,8 +246,11 @@ def _much(over: Amount, words: Words, measure: Any) -> str:
 
 
 def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
-    said = _much(over, words, measure)
-    return _word(words, "whose").format(ratio=said, name=phrases.name(levels, words))
+    whose = phrases.topic(levels, words).plain if "op" in levels else phrases.name(levels, words)
+    others = {factor: level for factor, level in levels.items() if factor != "backend"}
+    if "op" not in levels and "backend" in levels and others:
+        whose += _word(words, ", ") + phrases.side(others, words).noun
+    return _word(words, "whose").format(ratio=_much(over, words, measure), name=whose)
 
 
 def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:

@@ -29,6 +29,7 @@ class Words(Catalogue):
 
     others: "tuple[Words, ...]" = ()
     noted: dict[str, Callable[[], str]] = field(default_factory=dict, compare=False, repr=False)
+    filled: set[str] = field(default_factory=set, compare=False, repr=False)  # with values in them
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> Self:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ipclab.claims.amounts import RuleError, amount
 from ipclab.claims.comparison import Bounds, Rule
-from ipclab.prose.language import RuleError, amount
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,13 @@ from ipclab.prose.language import RuleError, amount
         ("1.2 Mmsg/s", 1.2e6, "1/s"),
         ("40k msg/s", 4e4, "1/s"),
         ("162,441 msg/s", 162_441, "1/s"),
+        ("250k req/s", 250e3, "1/s"),
+        ("1.2M ops/sec", 1.2e6, "1/s"),
+        ("250k", 250e3, "1"),
+        ("6 usec", 6e3, "ns"),
+        ("6 µsec", 6e3, "ns"),
+        ("2.5 Gbit/s", 2.5e9 / 8, "B/s"),
+        ("300 Mbps", 300e6 / 8, "B/s"),
     ],
 )
 def test_an_amount_is_taken_as_people_and_we_write_it(text: str, value: float, unit: str) -> None:
@@ -25,7 +32,7 @@ def test_an_amount_is_taken_as_people_and_we_write_it(text: str, value: float, u
     assert bounds.low == pytest.approx(value) and bounds.unit == unit
 
 
-@pytest.mark.parametrize("text", ["50 µm", "1.2M", "2 Gmsg", "3 MiB/ms", "1,62 msg/s"])
+@pytest.mark.parametrize("text", ["50 µm", "1.2Mi", "2 Gmsg", "3 MiB/ms", "1,62 msg/s"])
 def test_another_unit_is_named_with_those_that_there_are(text: str) -> None:
     with pytest.raises(RuleError, match="is no number with a unit"):
         Bounds.read(f"at_least {text}")

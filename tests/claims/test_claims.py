@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ipclab.claims.amounts import RuleError
 from ipclab.claims.audit import audited, with_own
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED
 from ipclab.claims.comparison import Bounds, Rule
@@ -30,7 +31,6 @@ from ipclab.claims.verdicts import decide, on_run, on_table
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, value_at
 from ipclab.paths import checkout
-from ipclab.prose.language import RuleError
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened

@@ -208,7 +208,7 @@ def test_a_violated_tail_counts_no_samples(tmp_path: Path, paths: Paths) -> None
     [
         ('statistic = "max"\n', "", 1, "a requirement has no 'statistic'; add statistic = ..."),
         ('"max"', '"mean"', 5, "take max, p99.9, coverage or median"),
-        ('"95/95"', '"95"', 6, "write coverage/confidence in percent: 95/95"),
+        ('"95/95"', '"95"', 6, "it has no confidence; write coverage/confidence in percent: 95/95"),
         ('"95/95"', '"95/95/2"', 6, "write coverage/confidence in percent: 95/95"),
         ('"95/95"', '"99.9999/99"', 6, "more than 100,000 launches"),
         (ADDRESS, f"{ADDRESS}.p50", 7, "one address of an operation, without a metric"),

@@ -42,3 +42,28 @@ def test_the_process_that_measures_has_no_thread_at_its_end(tmp_path: Path) -> N
     assert "as pages: " in done.stdout  # a table was made: frames were derived, kept and read
     threads, modules = json.loads(told.read_text())
     assert (threads, LIBRARIES & {*modules}) == (1, set())
+
+
+LOSING = """
+import os, signal, sys, time, weakref
+from threading import Timer
+from ipclab.__main__ import interrupted_again
+
+class Thing: pass
+
+sys.unraisablehook = interrupted_again
+thing = Thing()
+held = weakref.ref(thing, lambda _: time.sleep(0.5))
+Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    del thing
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_that_python_drops_comes_again() -> None:
+    command = [sys.executable, "-c", LOSING]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

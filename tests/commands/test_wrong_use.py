@@ -106,7 +106,7 @@ WRONG_LEVELS = (
     (
         (),
         {"placement": ("crss",)},
-        "placement=crss is not possible; did you mean 'cross'? there are same, cross, free",
+        "placement=crss is not possible; did you mean 'cross'?",
     ),
 )
 

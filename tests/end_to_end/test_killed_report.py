@@ -33,7 +33,8 @@ def alive(folder: Path) -> list[int]:
     return found
 
 
-def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_killed_report_leaves_nothing(tmp_path: Path, sign: signal.Signals) -> None:
     env = environment(tmp_path)
     command = [sys.executable, "-m", "ipclab"]
     # small: its frames are made before the first kernel starts
@@ -45,10 +46,10 @@ def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path)
             "no kernel started"
         )
     finally:
-        report.send_signal(signal.SIGKILL)
+        report.send_signal(sign)
         report.wait(30)
-    assert left(tmp_path)
     assert eventually(lambda: not alive(tmp_path), 30), alive(tmp_path)
+    assert left(tmp_path) == []
     stranger = tmp_path / "tmp" / "ipclab-1-1-deadbeef"
     stranger.mkdir()
     subprocess.run(

@@ -153,12 +153,12 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     assert differing == {"payload-placement"}
     # the same rows, drawn otherwise
     assert after["payload-placement"][1] == before["payload-placement"][1]
-    fewer = 'arm="handover", op="handover", metric="p50", backend=["shm-mmap", "posix-shm"]'
-    change(page, re.escape('arm="handover", op="handover", metric="p50"'), fewer)
-    doubled = "medians.head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
+    fewer = 'shared = sent[sent.backend.isin(["shm-mmap", "posix-shm"]) & '
+    change(page, re.escape("shared = sent["), fewer)
+    doubled = "shared.head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
     change(
         page,
-        re.escape('lab.table(table, "Handing over between two processes"') + ".*$",
+        re.escape('lab.table(wide, "Handing over between two processes"') + ".*$",
         f"lab.table({doubled}, 'Twice')",
     )
     cells = again(page)

@@ -20,7 +20,6 @@ from ipclab.lab.figure import FIGURES, Figure
 from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
-from ipclab.prose import prose
 from ipclab.report import lab as report_lab
 from ipclab.report.lab import ReportLab
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
@@ -33,7 +32,6 @@ from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.numbers import trimmed
 from tests.frames.test_ratios import DATA
-from tests.support.tellers import Plain
 
 
 def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,13 +80,6 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
         quoted.table("write")
     with pytest.raises(AttributeError, match="it keeps gain, says"):
         quoted.gained  # noqa: B018
-
-
-def test_a_paragraph_whose_value_is_empty_disappears() -> None:
-    told = prose.render(
-        "One.\n\n{says}\n\nTwo.", Plain(fill=lambda text: text.replace("{says}", ""))
-    )
-    assert told.split() == ["One.", "Two."]
 
 
 def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:

@@ -11,6 +11,7 @@ import pytest
 from ipclab.bounds import suspects
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
+from ipclab.report.appendix.notice import notice
 from ipclab.report.lab import lab_of
 from ipclab.report.pages.front import FRONT
 from ipclab.store.run import RunFolder
@@ -57,6 +58,19 @@ def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> N
     assert limits.notice(lab_of(run, paths, "en")) is None
 
 
+@pytest.mark.parametrize(("limit", "named"), [(1_000, ["99.0%"]), (993, [])])
+def test_a_quotient_is_named_as_it_is_printed_whatever_its_interval(
+    tmp_path: Path, paths: Paths, limit: int, named: list[str]
+) -> None:
+    """Round trips of 990 ns whose interval reaches from 0.5 to 2 times that."""
+    run = made(tmp_path, pipe=[limit - 1, limit, limit + 1], unix=[40], asked=[500, 990, 1_960])
+    lab = lab_of(run, paths, "en")
+    table = limits.notice(lab)
+    assert [cell for row in (table.rows if table else ()) for cell in row if "%" in cell] == named
+    (row,) = lab.points("round_trip", metric="p50").itertuples()
+    assert (row.why == "limit") == bool(named)
+
+
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
     head, line = suspects.checked(beaten)
     assert head.startswith(f"{beaten.id}: 1 results take less time than their limit")
@@ -75,3 +89,18 @@ def test_every_report_gives_the_notice_on_its_first_page(paths: Paths) -> None:
         if any("".join(cell["source"]).startswith("## ") for cell in cells):
             notices = [cell for cell in cells if "notice(lab" in "".join(cell["source"])]
             assert [FRONT in cell["metadata"]["tags"] for cell in notices] == [True], file.name
+
+
+def test_the_first_page_says_how_far_the_text_was_run(
+    beaten: RunFolder, paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for lang, start in (
+        ("en", "Against the experiments of the text"),
+        ("ko", "원문 실험과의 비교"),
+        ("zh", "与原文实验的对照"),
+    ):
+        notice(lab_of(beaten, paths, lang), study="round_trip")
+        line, *_ = capsys.readouterr().out.splitlines()
+        assert line.startswith(start)
+        notice(lab_of(beaten, paths, lang), study="stream")
+        assert capsys.readouterr().out == ""  # which has no text

@@ -117,7 +117,14 @@ def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
         parameters.checked_values(path, {})
 
 
-@pytest.mark.parametrize("source", ["import os", "a, b = 1, 2", "n = max(1, 2)", "n: Thing = 1"])
-def test_refuses_what_is_no_parameter(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", ["import os", "a, b = 1, 2", "n: Thing = 1", "n = ("])
+def test_a_parameter_is_one_name_of_a_known_type(source: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         parameters.checked_values(write_notebook(tmp_path / "n.ipynb", parameters=source), {"n": 1})
+
+
+def test_a_cell_of_parameters_may_import_and_calculate(tmp_path: Path) -> None:
+    source = "%matplotlib inline\nimport os\nsize = 64 * 1024  # bytes\nroot = os.getcwd()"
+    path = write_notebook(tmp_path / "n.ipynb", parameters=source)
+    assert parameters.checked_values(path, {"size": 7}) == {"size": 7}
+    assert list(parameters.declared(path)) == ["size", "root"]

@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from math import hypot
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import numpy as np
@@ -19,8 +18,6 @@ from ipclab.calibrated.twins import Counted
 from ipclab.claims.audit import with_own
 from ipclab.claims.required import requirements
 from ipclab.paths import Paths, checkout
-from ipclab.prose import prose
-from ipclab.prose.questions import ProseQuestion
 from ipclab.report.appendix.about import about_run, sessions
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.signing import (
@@ -38,12 +35,10 @@ from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
 from ipclab.stats.intervals import uncertainty as uncertainty_of
-from ipclab.stats.judge import BELOW
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset
-from tests.support.tellers import Plain
 from tests.support.told import reference
 
 FILLED = """\
@@ -292,25 +287,10 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     folder = tmp_path / "notebooks" / "own"
     folder.mkdir(parents=True)
     mine = folder / "mine.ipynb"
-    nbformat.write(v4.new_notebook(cells=[v4.new_code_cell("%%prose\nOur own 7 words.")]), mine)
+    nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("Our own 7 words.")]), mine)
     paths = Paths(ROOT, tmp_path)
     assert notebooks(paths)["mine"] == mine
     assert mine not in Sources(own=folder).files()
     assert report_title(mine, "ko") == "mine"
     mine.rename(folder / "claims.ipynb")
     assert notebooks(paths)["claims"] == paths.notebooks / "claims.ipynb"  # and the other is named
-
-
-class Preliminary(Plain):
-    """Answers as in a preliminary run: what is not firm has no other answer."""
-
-    def answer(self, question: ProseQuestion) -> tuple[str | None, dict[str, Any]]:
-        return (question.alternatives.get(BELOW) if question.asked == "firm" else None), {}
-
-
-@pytest.mark.parametrize("begins", ["**Exact.**", "Signal the reader"])
-def test_a_preliminary_appendix_quotes_and_recommends_nothing(begins: str) -> None:
-    cells = v4.reads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8")).cells
-    (source,) = (cell.source for cell in cells if begins in cell.source)
-    said = prose.render(source.removeprefix("%%prose\n"), Preliminary())
-    assert said.strip() == "None: the run is preliminary."

@@ -20,8 +20,7 @@ from ipclab.report.lab import lab_of
 from ipclab.report.pages.report import write_frames
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter
-from tests.support import told
-from tests.support.told import Told, reference
+from tests.support.told import reference
 
 EMPTY = re.compile(r"(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]")
 
@@ -103,11 +102,3 @@ def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
             lambda cell: isinstance(cell, str) and cell.startswith(("(", "["))
         ).any(axis=None)
     assert {file.stem for file in tmp_path.iterdir()} == {*studies_measured(run)}
-
-
-@pytest.mark.slow
-def test_advice_names_each_contest_by_what_tells_it_apart() -> None:
-    """Contests of namespaces stood among those of mechanisms, and named no mechanism."""
-    with Told("04_round_trip", told.READ) as notebook:
-        advice = notebook.values["advice"]
-        assert len(advice) and advice.index.is_unique

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from ipclab.session.room import minutes_of
+from ipclab.studies.profile import profile
 from tests.support.commands import ROOT
 
 NAMES = {"en": "English", "ko": "한국어", "zh": "中文"}
@@ -107,3 +109,10 @@ def test_a_translation_was_read_against_todays_english(lang: str) -> None:
         f" say the same in {FILES[lang]}, and only then record it:\nsed -i 's/README.md sha256 .*"
         f" -->/README.md sha256 {digest} -->/' {FILES[lang]}"
     )
+
+
+@pytest.mark.parametrize("lang", FILES)
+def test_a_readme_says_how_long_each_profile_takes(lang: str) -> None:
+    for name in ("quick", "standard", "published"):
+        said = re.findall(r"\d+", minutes_of(profile(name)))
+        assert re.search(r"(?:~|至| to )".join(said), text(lang)), (name, said)

@@ -16,8 +16,8 @@ PARAMETERS = """lang: str = "en"  # language of the report
 locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
-from ipclab.prose import magic
 from ipclab.lab.figure import Figure
+from ipclab.lab.shell import Text, show
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.numbers import Formatter
 from ipclab.words.filling import fill
@@ -26,28 +26,23 @@ from ipclab.stats.quantity import Quantity
 _ = Catalogue.load(lang, Path(locale)).translate
 told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
-from types import SimpleNamespace
-say = lambda text, more=None: fill(text, told.__getitem__, Formatter(lang, _))
-magic.register_prose(SimpleNamespace(lang=lang, translate=_, fill=say, tell=say, is_measured=lambda *_: True))
+say = lambda text: show(Text({lang: fill(text, told.__getitem__, Formatter(lang, _))}))
 print("printed, and so shown")"""
-PROSE = """%%prose
-# What a write costs
-
-A write took **{write}** on `{cpu}`, while the past
-claimed {past:marked}.[^how]
+PROSE = """# What a write costs
 
 ## 1. Details
 
-- first the median, {write:interval}
-- then a [link](https://example.org/a_b?c=1)
+- then a [link](https://example.org/a_b?c=1)[^how]
 
 > Trust nothing # that *was* not measured.
 
 | Mechanism | Time |
 |:----------|-----:|
-| mapping   | {write:us} |
+| mapping   | little |
 
 [^how]: As the published method did."""
+SAID = """say(_("A write took **{write}** on `{cpu}`, while the past claimed {past:marked}."))
+say(_("It is the median, {write:interval}."))"""
 TABLE = """Table(_("Time of a write"), [Column(_("Mechanism")), Column(_("Time"), "right")],
       [[f"<b>&{i}</b> #x", f"{i} $y$"] for i in range(60)], [_("All on one CPU.")])"""
 FIGURE = """svg = '<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height="80pt" viewBox="0 0 200 80">' + \\
@@ -56,18 +51,20 @@ FIGURE = """svg = '<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height=
 Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
 KO = {
     "What a write costs": "쓰기 한 번의 비용",
-    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
-        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로"
-        " 주장되었다.[^how]"
+    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.": (
+        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로 주장되었다."
     ),
     "1. Details": "1. 자세히",
-    "first the median, {write:interval}": "먼저 중앙값, {write:interval}",
-    "then a [link](https://example.org/a_b?c=1)": "다음은 [링크](https://example.org/a_b?c=1)",
+    "It is the median, {write:interval}.": "중앙값, {write:interval}에서.",
+    "then a [link](https://example.org/a_b?c=1)[^how]": (
+        "다음은 [링크](https://example.org/a_b?c=1)[^how]"
+    ),
+    "little": "적음",
     "Trust nothing # that *was* not measured.": "측정하지 않은 것은 # *아무것도* 믿지 않는다.",
     "Mechanism": "방식",
     "Time": "시간",
     "mapping": "매핑",
-    "As the published method did.": "발표된 방법 그대로이다.",
+    "[^how]: As the published method did.": "[^how]: 발표된 방법 그대로이다.",
     "Time of a write": "쓰기 시간",
     "All on one CPU.": "모두 한 CPU에서.",
     "A teal bar of one write": "쓰기 한 번의 청록색 막대",
@@ -81,17 +78,20 @@ KO = {
 }
 ZH = {
     "What a write costs": "一次写入的代价",
-    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
-        "一次写入在 `{cpu}` 上用了 **{write}**，而过去声称\n为{past:marked}。[^how]"
+    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.": (
+        "一次写入在 `{cpu}` 上用了 **{write}**，而过去声称为{past:marked}。"
     ),
     "1. Details": "1. 细节",
-    "first the median, {write:interval}": "先是中位数，{write:interval}",
-    "then a [link](https://example.org/a_b?c=1)": "然后是[链接](https://example.org/a_b?c=1)",
+    "It is the median, {write:interval}.": "中位数，{write:interval}。",
+    "then a [link](https://example.org/a_b?c=1)[^how]": (
+        "然后是[链接](https://example.org/a_b?c=1)[^how]"
+    ),
+    "little": "很少",
     "Trust nothing # that *was* not measured.": "没有测量过的 # *都*不可信。",
     "Mechanism": "机制",
     "Time": "时间",
     "mapping": "映射",
-    "As the published method did.": "与发表的方法一致。",
+    "[^how]: As the published method did.": "[^how]: 与发表的方法一致。",
     "Time of a write": "写入时间",
     "All on one CPU.": "都在同一个CPU上。",
     "A teal bar of one write": "一次写入的青色条",
@@ -105,12 +105,13 @@ ZH = {
 }
 
 
-def write_notebook(path: Path, *cells: str, parameters: str = PARAMETERS) -> Path:
-    """Write a notebook with a parameters cell, a cell for JupyterLab only, and code cells."""
+def write_notebook(path: Path, *cells: str, parameters: str = PARAMETERS, prose: str = "") -> Path:
+    """Write a notebook with parameters, a cell for JupyterLab only, code and, before it, `prose`."""
     make: Any = v4
     tagged = make.new_code_cell(parameters, metadata={"tags": ["parameters"]})
     guide = make.new_markdown_cell("How to use this", metadata={"tags": ["lab"]})
-    notebook = make.new_notebook(cells=[tagged, guide, *map(make.new_code_cell, cells)])
+    text = [make.new_markdown_cell(prose)] if prose else []
+    notebook = make.new_notebook(cells=[tagged, guide, *text, *map(make.new_code_cell, cells)])
     path.write_text(make.writes(notebook), encoding="utf-8")
     return path
 
@@ -139,7 +140,7 @@ def sources(tmp_path_factory: Any) -> words.Sources:
     found.notebooks.mkdir()
     marked = [TABLE, FIGURE, *(f"N_({m!r})" for m in KO if m in CHROME)]
     (found.packages[0] / "code.py").write_text("\n".join(marked), encoding="utf-8")
-    write_notebook(found.notebooks / "demo.ipynb", SETUP, PROSE, TABLE, FIGURE)
+    write_notebook(found.notebooks / "demo.ipynb", SETUP, SAID, TABLE, FIGURE, prose=PROSE)
     translate_all(found)
     return found
 

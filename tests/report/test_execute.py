@@ -9,8 +9,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import v4
 
 from ipclab.errors import LabError, UsageError
+from ipclab.lab.finding import Finding
 from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.localised import localised
@@ -81,6 +83,14 @@ def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
         assert read_document(english, tmp_path).headings == [(1, "s-원문의-주장", "원문의 주장")]
 
 
+def test_a_finding_is_in_the_language_of_the_reader() -> None:
+    found = Finding("value", "told", topic={"op": "round-trip"}, values={"value": [100.0, "ns"]})
+    shown = v4.new_output("display_data", found._repr_mimebundle_())
+    read = localised(v4.new_notebook(cells=[v4.new_code_cell(outputs=[shown])]), "ko")
+    assert read.cells[0].outputs[0].data["text/markdown"] == "왕복은 100\u00a0ns 걸린다."
+    assert shown.data["text/markdown"] == "A round trip takes 100\u00a0ns."
+
+
 def test_wrong_parameters_are_refused_before_a_kernel_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,10 +104,9 @@ def test_wrong_parameters_are_refused_before_a_kernel_starts(
 
 
 CELLS = {
-    "lab": "from ipclab.prose import magic\nfrom ipclab.errors import LabError\n"
-    "magic.register_prose(None)\nraise LabError('no room', 'it is full', 'make room')",
+    "lab": "from ipclab.errors import LabError\n"
+    "raise LabError('no room', 'it is full', 'make room')",
     "python": "x = 1\n1 / 0",
-    "magic": "%%prose\n# Title",
     "endless": "while True: pass",
     "dead": "import os\nos._exit(3)",
 }
@@ -129,7 +138,6 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
         said["python"]
         == "python.ipynb, cell 3, which begins 'x = 1': ZeroDivisionError: division by zero"
     )
-    assert said["magic"].endswith("begins '%%prose': UsageError: Cell magic `%%prose` not found.")
     assert said["endless"] == "endless.ipynb did not end: 4 s are over; give it more time"
     assert said["dead"].startswith("the kernel of dead.ipynb died")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["fine"]

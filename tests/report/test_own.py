@@ -9,12 +9,14 @@ import typst
 from nbformat import v4
 
 from ipclab.errors import LabError
+from ipclab.lab.parameters import declared
 from ipclab.paths import Paths
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.jobs import Job, Target, _waiting, refuse, run_jobs
 from ipclab.report.pages.report import _readable, notebooks_of
 from ipclab.session.progress import Progress
 from tests.support.commands import ROOT
+from tests.support.foreign import SVG
 
 PLAIN = "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 30\nplt.plot([1, 2])\nprint('said')"
 
@@ -84,6 +86,37 @@ def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> 
         refuse(made.errors)
     said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
     assert str(caught.value) == f"1 reports failed: {said}"
+
+
+@pytest.mark.slow
+def test_an_own_notebook_is_executed_as_jupyter_does(tmp_path: Path) -> None:
+    raises = written(tmp_path / "raises.ipynb", "1 / 0", "print('AFTER')", tag="raises-exception")
+    tagless = written(tmp_path / "null.ipynb", "print('NULL')")
+    tagless.write_text(tagless.read_text().replace('"tags": []', '"tags": null'))
+    given = "import os\nsize = 64 * 1024\nlang = 'python'"
+    own = written(tmp_path / "own.ipynb", given, "print(size, lang)", tag="parameters")
+    shows = written(
+        tmp_path / "shows.ipynb", "import IPython", "IPython.display.Markdown('![](i/a.svg)')"
+    )
+    (tmp_path / "i").mkdir()
+    (tmp_path / "i/a.svg").write_text(SVG)
+    notebooks = [raises, tagless, own, shows]
+    jobs = [
+        Job(each, tmp_path / "x" / each.name, {}, {"en": {"date": "2026-11-21"}})
+        for each in notebooks
+    ]
+    made = run_jobs(jobs, Target(("html",), tmp_path / "out", tmp_path / "figures"), Steps())
+    assert (made.errors, made.asides) == ([], [])
+    pages = [file.read_text("utf-8") for file in made.files]
+    for words, page in zip(("AFTER", "NULL", "65536 python", "data:image/svg"), pages, strict=True):
+        assert words in page
+    assert ": division by zero" in pages[0]
+
+
+def test_a_parameter_of_its_own_is_not_the_run(tmp_path: Path) -> None:
+    own = written(tmp_path / "own.ipynb", "run = 3", tag="parameters")
+    asks = written(tmp_path / "asks.ipynb", "run = None", tag="parameters")
+    assert [declared(each)["run"].takes("data/x") for each in (own, asks)] == [False, True]
 
 
 def test_what_quotes_a_notebook_waits_until_that_is_executed(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sour
 def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
     sources: words.Sources, tmp_path: Path
 ) -> None:
-    write_notebook(tmp_path / "new.ipynb", "%%prose\nIt took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
+    write_notebook(tmp_path / "new.ipynb", prose="It took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
     other = replace(sources, notebooks=tmp_path)
     problems = words.gate(other)
     assert "new.ipynb: a digit is typed into prose, '84' in 'It took 84 bytes.'" in problems
@@ -89,6 +89,15 @@ with lab.figure("f", title, **layout) as ax:
     write_notebook(tmp_path / "new.ipynb", cell)
     given = words.msgids(replace(sources, notebooks=tmp_path))
     assert {"whole scenario", "one message", "the text", "What takes longer?"} <= given.keys()
+
+
+def test_names_that_are_added_to_a_dictionary_are_translated(
+    sources: words.Sources, tmp_path: Path
+) -> None:
+    code = 'names = {"a": "One"}\nnames |= {"b": "Two"}\nlab.table(rows, "Title", names=names)'
+    write_notebook(tmp_path / "new.ipynb", code)
+    found = words.msgids(replace(sources, packages=(), notebooks=tmp_path))
+    assert list(found) == ["Title", "One", "Two"]
 
 
 def test_no_word_of_a_report_is_a_path_a_key_or_a_number_of_ours() -> None:

@@ -290,6 +290,16 @@ def test_what_cannot_be_bundled(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "b", "c", "there"]
 
 
+@pytest.mark.parametrize("told", [b"\x00\xff" * 50_000, b'{"@context": "", "@graph": []}'])
+def test_a_crate_that_describes_something_else_is_refused(
+    told: bytes, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ipclab.commands.bundles.crate", lambda *_: told)
+    pack(make_run(tmp_path / "elsewhere"), file := tmp_path / "a.ipclab")
+    with pytest.raises(LabError, match=CRATE):
+        unpack(paths, file)
+
+
 def test_the_crate_describes_every_file(tmp_path: Path) -> None:
     run = make_run(tmp_path / "elsewhere")
     entries = [entry for entry in pack(run, tmp_path / "a.ipclab").files if entry.name != CRATE]

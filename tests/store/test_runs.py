@@ -28,7 +28,7 @@ from ipclab.spawn.ledger import clean_parts
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, reopened, sealed
+from ipclab.store.record import Record, create, reopened, sealed, settle_parts
 from ipclab.studies.interface import Sweep
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT
@@ -148,6 +148,15 @@ def test_killed_between_digest_and_rename(
     assert files(run.path) == {"run.json", name}
     assert warnings(again, point) == (True, [])
     assert (run.path / name).read_bytes() == b"launches and more"
+
+
+def test_what_a_killed_process_wrote_is_settled_unless_the_run_is_in_use(run: Record) -> None:
+    part = run.path / "half.parquet.1.part"
+    part.write_bytes(b"launches and")
+    top = run.path.parents[1]
+    with run.held():
+        assert settle_parts(top) == [] and part.exists()
+    assert settle_parts(top) == [str(part)] and not part.exists()
 
 
 def test_a_point_given_up_takes_its_earlier_file_along(run: Record, point: Point) -> None:

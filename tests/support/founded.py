@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ipclab.prose.sentences import sentences
 from ipclab.words import labels
 from tests.support.reading import outputs, paragraphs, tables
 
@@ -26,6 +25,7 @@ NUMBER = re.compile(rf"(?<![\d.,/])(\d[\d,]*(?:\.(\d+))?)\u00a0?({'|'.join(UNITS
 Floats = npt.NDArray[np.float64]  # ascending
 Value = tuple[str, float, float]  # unit, value, half of its last digit
 FINDING = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
+SENTENCE = re.compile(r"(?<=[.!?]) |(?<=[。！？])")
 RATIO = re.compile(r"\d[×倍배] ?[\[(](?:구간 )?([\d.,]+)[–~]([\d.,]+)")
 
 
@@ -66,7 +66,7 @@ def contradicted(finding: str, settings: Set[tuple[str, float]] = frozenset()) -
     `settings` (unit, value) are what a point was told, such as a gap: no values.
     """
     found = []
-    for sentence in sentences(finding.replace("\\", "")):
+    for sentence in SENTENCE.split(finding.replace("\\", "")):
         ends = [[float(end.replace(",", "")) for end in pair] for pair in RATIO.findall(sentence)]
         told = [(unit, value, half) for _, unit, value, half in numbers(sentence)]
         values = [each for each in told if each[:2] not in settings]

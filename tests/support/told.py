@@ -3,8 +3,7 @@ they then say.
 """
 
 import ast
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Self
 
@@ -12,26 +11,22 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.bounds import enriched, states
-from ipclab.claims import audit
+from ipclab.bounds import enriched, points, states
+from ipclab.claims import audit, faithful
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
+from ipclab.lab.finding import bundle
+from ipclab.lab.notes import Notes
 from ipclab.paths import checkout
 from ipclab.prose import prose
-from ipclab.prose.questions import ProseQuestion
-from ipclab.prose.sentences import told_sentences
 from ipclab.prose.teller import Teller
 from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
-from ipclab.words.words import Words
 from tests.support.commands import ROOT
 
 MAGIC = "%%prose"
-SENTENCE = re.compile(r"(?<=[.:])(?:\*\*)? +(?=[A-Z{*“])")
-BARE = re.compile(r"(\{[^}]*\}[\s.]*)+")  # sentences that values bring, alone
-ENDS = re.compile(r"[.:](\[\^\d\])?[”\"*]*$")  # what has no stop is a heading
 READ = derived.read_frame  # before it is replaced
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
@@ -53,6 +48,8 @@ def forget_judged() -> None:
     ratios._medians.cache_clear()
     states._of_study.cache_clear()
     enriched._points.cache_clear()
+    points._points.cache_clear()
+    faithful._of_run.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
@@ -93,17 +90,11 @@ def cells(name: str, drawn: bool = False) -> list[tuple[bool, Any]]:
     return found
 
 
-class Told(Teller):
-    """The sentences of one execution: each template beside what it became, and the notebook's
-    variables.
-    """
+class Told:
+    """One execution of a notebook: what its findings and texts say, and its variables."""
 
     def __init__(self, name: str, frames: Frames, run: RunFolder | None = None) -> None:
-        self.said: dict[str, set[str]] = {}
         self.shown: list[str] = []
-        self.blocks: set[str] = set()
-        self.own: set[str] = set()
-        self.answers: set[str] = set()
         self.values: dict[str, Any] = {}
         self.name, self.frames = name, frames
         self.run = run or reference()
@@ -135,19 +126,13 @@ class Told(Teller):
                     self.values["run"] = str(self.run.path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
-        say, translate = ReportLab.say, Words.translate
         methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read_frame", self._read_columns),
             (samples, "decode", decoded),
             (shell, "namespace", lambda: self.values),
-            (
-                ReportLab,
-                "say",
-                lambda lab, text, /, **more: self._note(text, say(lab, text, **more)),
-            ),
-            (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
+            (Notes, "_show", self._show),
             *nothing,
         ]
 
@@ -157,57 +142,8 @@ class Told(Teller):
         frame = self.frames(run, study, kind)
         return frame[[*columns]] if columns else frame
 
-    def _note(self, template: str, text: str) -> str:
-        self.said.setdefault(text, set()).add(" ".join(template.split()))
-        return text
+    def _show(self, kind: str, data: Mapping[str, Any]) -> None:
+        self.shown.append(bundle(kind, data, "en")["text/markdown"])
 
     def _prose(self, cell: str) -> None:
-        prose.render(cell, self)
-
-    def translate(self, msgid: str) -> str:
-        """Return prose as it is: what is checked is the English."""
-        return msgid
-
-    def fill(self, text: str, more: Any = None) -> str:
-        """Note a block of the prose, or an alternative that a question chose, and return it filled."""
-        filled = Teller(self.values["lab"]).fill(text, more)
-        self.shown.append(filled)
-        if more is None:
-            self.blocks.add(text)
-            self.own |= set(SENTENCE.split(text))
-        elif ENDS.search(text):
-            self.answers.add(text)
-        return filled
-
-    def tell(self, text: str, more: Any = None) -> str:
-        """Return what of a text lacks no value, filled."""
-        kept = told_sentences(text, lambda part: not self.is_measured(part, more))
-        return self.fill(kept, more) if kept else ""
-
-    def is_measured(self, text: str, more: Any = None) -> bool:
-        """Return whether each value that `text` names is there."""
-        return Teller(self.values["lab"]).is_measured(text, more)
-
-    def answer(self, question: ProseQuestion) -> Any:
-        """Return what the lab answers to a question in the prose."""
-        return Teller(self.values["lab"]).answer(question)
-
-    def templates(self) -> set[str]:
-        """Return the templates of all sentences that the prose shows: its own, and those that
-        values bring.
-        """
-        return self.alternatives | {
-            each for each in self.own if not BARE.fullmatch(each) and ENDS.search(each)
-        }
-
-    @property
-    def alternatives(self) -> set[str]:
-        """The templates of those that values bring, and of those that questions chose."""
-        every = "\n".join(self.shown)
-        brought = {
-            each
-            for text, of in self.said.items()
-            if " " in text and text.endswith((".", ":")) and text in every
-            for each in of
-        } - {" ".join(each.split()) for each in self.blocks}
-        return self.answers | brought
+        self.shown.append(prose.render(cell, Teller(self.values["lab"])))

@@ -160,7 +160,7 @@ def test_an_unknown_level_is_told_and_not_dropped() -> None:
 def test_what_a_run_calls_its_levels_is_no_template_and_no_markup() -> None:
     made = finding("compare", "more") | {"sides": [{"backend": "{a}*x*"}, {"backend": "pipe"}]}
     for lang in LANGS:
-        assert "{a}\\*x\\*" in sentence(made, WORDS[lang])
+        assert "\\{a\\}\\*x\\*" in sentence(made, WORDS[lang])
 
 
 def test_of_one_side_that_was_not_measured_nothing_is_said() -> None:
@@ -190,3 +190,13 @@ def test_what_is_open_is_counted_by_reason() -> None:
 def test_another_schema_is_refused() -> None:
     with pytest.raises(LabError, match="schema 2"):
         markdown({"schema": 2, "kind": "finding", "data": {}}, "en")
+
+
+def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particles_of_a_mechanism() -> (
+    None
+):
+    told = finding("effect", "more", "age") | {"topic": {"op": "staleness"}}
+    assert "읽은 데이터의 경과 시간은" in sentence(told, WORDS["ko"])
+    kinds = [{"sends": sends, "backend": name} for sends, name in ((True, "tcp"), (False, "lmdb"))]
+    told = finding("compare", "more") | {"sides": kinds}
+    assert "공유 상태(lmdb) 방식보다 메시지 전송(tcp) 방식이" in sentence(told, WORDS["ko"])

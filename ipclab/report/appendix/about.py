@@ -19,12 +19,13 @@ from ipclab.session.whole import last_session
 from ipclab.spawn.proof import PROVED
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.stats.sessions import LEAST
+from ipclab.stats.units import BINARY
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import METADATA
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
-GIB = 1 << 30
+GIB = BINARY["GiB"]
 
 
 class Counts(NamedTuple):
@@ -175,10 +176,18 @@ def told_fact(
     if not isinstance(value, int | float):
         return str(value) or DASH
     if unit in ("ns", "bytes"):
-        scaled = "GiB" if unit == "bytes" and value >= GIB else ""
-        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
+        spec = _binary(value) if unit == "bytes" else ""
+        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), spec)
     number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number
+
+
+def _binary(size: float) -> str:
+    """Return how bytes of hardware are printed: in the largest unit that they fill."""
+    if size >= GIB:
+        return "GiB"
+    whole = (unit for unit in ("MiB", "KiB") if size and size % BINARY[unit] == 0)
+    return next((f"{unit},int" for unit in whole), "")
 
 
 def proved(lab: Data, study: str) -> tuple[Quantity, ...]:

@@ -9,13 +9,13 @@ import pandas as pd
 from ipclab.bounds import states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
-from ipclab.prose.questions import MOST_WITHIN
 from ipclab.report.appendix.about import sessions
 from ipclab.session.questions import comparison_of
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER
 from ipclab.stats.enough import launches_more
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
+from ipclab.words.amounts import FEW_WITHIN
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
@@ -166,7 +166,7 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
     bounded = pd.notna([row.low, row.high]).all()
     if bounded and not row.slower:
         factor = Quantity(max(row.high, 1 / row.low))
-        far = factor.value > MOST_WITHIN
+        far = factor.value > FEW_WITHIN
         ratio = lab.say(N_("undecided") if far else N_("within {within:x}"), within=factor)
         ratio = lab.say(BY_LEVEL, why=ratio) if row.by_level else ratio
     else:

@@ -1,6 +1,7 @@
 """What may be taken in each contest, since it was not shown to be slower, in a reader's words."""
 
 from collections.abc import Collection, Mapping
+from math import isfinite
 from typing import Any
 
 import pandas as pd
@@ -8,16 +9,17 @@ import pandas as pd
 from ipclab.bounds import states
 from ipclab.frames.contests import CONTEST
 from ipclab.lab.data import Data
-from ipclab.prose.questions import MOST_WITHIN, factor_within
 from ipclab.report.appendix.advice import BY_LEVEL, named_entrant
 from ipclab.stats.compare import SLOWER
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.words.amounts import FEW_WITHIN
 from ipclab.words.catalogue import N_
 
 TAKEN = ("fastest", "tied", "shaken", "slower", "within", "next", "choice")
 SEVERAL_STATES = N_("not told apart: {name} takes {fast} or {slow}")
 BEATS_LIMIT = N_("not told apart: {name} takes less time than its limit, so that it is no measure")
 NEEDS_IDLE = N_("{why}; needs an otherwise idle CPU: {names}")
+HUNDREDTHS, LEAST_FACTOR = 2, 1.01  # of a factor that is told, and the least of one with a width
 NAMED = 6  # mechanisms that are named before "any of" or "all but" says it shorter
 
 
@@ -71,9 +73,12 @@ def _factor(equal: pd.DataFrame) -> Quantity:
     """Return the factor that all ratios of rivals that were not shown to be slower stay within."""
     if equal.empty or equal[["low", "high"]].isna().any(axis=None):
         return missing()
-    low = float(equal.low.min())
-    high = float(equal.high.max())
-    return factor_within(Quantity(1.0, "1", low, high), 1)
+    low, high = (round(float(end), HUNDREDTHS) for end in (equal.low.min(), equal.high.max()))
+    if low <= 0 or not isfinite(high):
+        return missing()
+    factor = max(high, 1 / low)
+    least = LEAST_FACTOR if factor > 1 else 1.0
+    return Quantity(max(round(factor, HUNDREDTHS), least), "1", kind="computed")
 
 
 def following(lab: Data, slower: Mapping[str, Quantity]) -> str:
@@ -135,4 +140,4 @@ def _beats_limit(equal: pd.DataFrame) -> bool:
 
 
 def _is_alike(factor: Quantity) -> bool:
-    return bool(factor) and factor.value <= MOST_WITHIN
+    return bool(factor) and factor.value <= FEW_WITHIN

@@ -140,8 +140,8 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
         return None
     lab.text(
         N_(
-            "{count} results are faster than the hardware limit that they are read against: what"
-            " was beaten is no limit. Do not rely on “× limit” of these."
+            "Faster than the hardware limit that they are read against: {count} of the results. What"
+            " was beaten is no limit, so do not rely on “× limit” of these."
         ),
         count=len(faster),
     )

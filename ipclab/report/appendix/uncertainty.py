@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from ipclab.bounds.points import CUT
 from ipclab.calibrated.twins import EXCHANGES, STUDY
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.data import Data
@@ -60,6 +61,7 @@ DISPOSITIONS = {
     "oversubscribed": N_("more processes than CPUs, by intent: in no contest"),
     "failed-launches": N_("launches failed: repeated"),
     "few-samples": N_("too few samples: no value"),
+    CUT: N_("launches do not rule out less than the limit: the interval begins there"),
 }
 
 
@@ -136,7 +138,10 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
 def _signed(lab: Data, value: Quantity) -> dict[str, Quantity]:
     """Return what else stands beside a value that is signed: of how many, flags, what was done."""
     launches, _, samples = value.n.partition(" x ")
-    flags = {flag for row in _rows(lab, value) for flag in str(row.flags).split(";")}
+    rows = _rows(lab, value)
+    flags = {flag for row in rows for flag in str(row.flags).split(";")}
+    if len(rows) > 1:  # what is made of several is not cut where one of them is
+        flags.discard(CUT)
     known = sorted(flag for flag in flags if flag.partition(":")[0] in DISPOSITIONS)
     done = dict.fromkeys(DISPOSITIONS[flag.partition(":")[0]] for flag in known)
     return {

@@ -29,7 +29,7 @@ from ipclab.stats.compare import (
     Comparison,
     Side,
 )
-from ipclab.stats.quantity import FEW_SAMPLES, Quantity
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing
 
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 KEY = ["study", "point", "op"]
@@ -127,9 +127,13 @@ def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
             raise error
 
 
-def geometric_mean(ratios: "pd.Series[float]") -> float:
-    """Return the geometric mean of positive values, NaN without any."""
-    return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
+def mean_ratio(points: pd.DataFrame) -> Quantity:
+    """Return the geometric mean of ratios, and of their ends: one session may shift all of them."""
+    known = points[["ratio", "low", "high"]].dropna().astype(float)
+    if known.empty:
+        return missing("1")
+    means = np.exp(np.log(known).mean())
+    return Quantity(float(means.ratio), "1", float(means.low), float(means.high))
 
 
 def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[Row]:

@@ -2,9 +2,11 @@
 
 import io
 import logging
+import os
+import signal
 import time
 from collections.abc import Mapping, Set
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -132,6 +134,19 @@ class Kernel:
             close_session(checkout().ledger, self.session)
         self.manager = self.session = None
 
+    def kill(self) -> None:
+        """End as `end` does, in the middle of whatever is done, and with all that it has started.
+
+        A kernel that has just begun is not known yet, and would make its folder anew.
+        """
+        for task in Path("/proc/self/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                with suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+        if self.session is not None:
+            close_session(checkout().ledger, self.session)
+
     def run(
         self,
         notebook: Path,
@@ -157,17 +172,22 @@ class Kernel:
     ) -> Any:
         from papermill import execute_notebook
 
+        from ipclab.report.notebooks.allowed import ENGINE
         from ipclab.report.notebooks.nb import nbformat
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+        for cell in source.cells:
+            cell.metadata["tags"] = cell.metadata.get("tags") or []
         source.cells.insert(0, nbformat.v4.new_code_cell(FORGET))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
         # every error becomes one line of ours
-        logging.getLogger("papermill").setLevel(logging.CRITICAL)
+        for name in ("papermill", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         return execute_notebook(
             source,
             None,
             values,
+            engine_name=ENGINE,
             kernel_name="python3",
             language="python",
             km=self._managed(),

@@ -1,16 +1,19 @@
 """Captions that say what was found, before what is shown: in sentences that a notebook has."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
 from ipclab.lab.figure import Figure
-from ipclab.prose.sentences import sentences
 from ipclab.report.pages import front
 from ipclab.report.pages.outputs import Shown, Unread
 from ipclab.report.pages.pandoc import Tree, text_of, tree_nodes
 
+# Marks of emphasis, quotes and references stay with the sentence that they end.
+_STOP = re.compile(r"[.!?][*_”’\"』」）)\]]*(?=\s|$)|[。！？][*_”’\"』」）)\]]*")
+_PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("（", "）"), ("(", ")"))
 CAPTION = "caption"  # tags a cell of prose that is the caption of the figure before it
 Origin = TypeVar("Origin")
 
@@ -55,7 +58,13 @@ def _named(item: Tree) -> list[str]:
 
 
 def _first_sentence(item: Tree) -> str:
-    return next(sentences(text_of(item)), "").strip()
+    """Return the first sentence of an item; what is quoted or in brackets is within one."""
+    text = text_of(item)
+    for stop in _STOP.finditer(text):
+        piece = text[: stop.end()]
+        if all(piece.count(first) == piece.count(last) for first, last in _PAIRS):
+            return piece.strip()
+    return text.strip()
 
 
 def _with_finding(figure: Figure, said: str) -> Figure:

@@ -15,12 +15,12 @@ from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab.lab.hints import HINT
 from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.paths import table_beside
-from ipclab.prose import prose
 from ipclab.report.appendix.signing import Marks
-from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
+from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
 from ipclab.tables.table import Table
+from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 
 INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
@@ -87,6 +87,16 @@ class Document:
         self.lost.append(said)
         return said
 
+    def lose_math(self, untold: Sequence[str]) -> None:
+        """Note formulas that pandoc does not read, each with its cell."""
+        for tex in dict.fromkeys(untold):
+            found = [
+                cell
+                for block, cell in zip(self.blocks, self.cells, strict=True)
+                if isinstance(block, Prose) and tex in pandoc.formulas(block.tree)
+            ]
+            self.lose(Lost("math", tex), *(found[:1] or [None]))
+
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
@@ -102,14 +112,19 @@ class Document:
 
 
 def read_document(
-    notebook: Any, folder: Path, locale: Path | None = None, name: str = ""
+    notebook: Any,
+    folder: Path,
+    locale: Path | None = None,
+    name: str = "",
+    beside: Path | None = None,
 ) -> Document:
     """Return the document of an executed notebook.
 
     `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
-    attachments (name to path, relative to `folder`, where pictures are found, too). The first
-    heading is the title when it is of level 1, else that of a cell tagged `lab`, else `name`. Code
-    inputs and cells tagged `lab` are left out otherwise. Raises LabError for attachments that are not there.
+    attachments (name to path, relative to `folder`). Pictures are found in `beside`, where the
+    notebook lies, or else in `folder`. The first heading is the title when it is of level 1, else
+    that of a cell tagged `lab`, else `name`. Code inputs and cells tagged `lab` are left out
+    otherwise. Raises LabError for attachments that are not there.
     """
     metadata = notebook["metadata"]
     facts = metadata.get("ipclab") or _by_papermill(notebook)
@@ -128,7 +143,7 @@ def read_document(
     document.links = [[(text, url) for text, url in row] for row in facts.get("links", ())]
     document.notebook = facts.get("notebook", "")
     name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
-    document.front = _fill(document, notebook["cells"], folder)
+    document.front = _fill(document, notebook["cells"], beside or folder)
     narrative.take_title(document, name or "notebook")
     narrative.refer(document)
     narrative.settle_headings(document)
@@ -192,7 +207,7 @@ def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
     source = cell["source"]
     if cell["cell_type"] == "markdown":
-        in_language = prose.translated(source, document.translate)
+        in_language = blocks.translated(source, document.translate)
         yield Unread(outputs.MARKDOWN, in_language, cell.get("attachments") or {})
     elif cell["cell_type"] == "raw" and source:
         about = cell["metadata"]
@@ -212,7 +227,7 @@ def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
     merged: list[dict[str, Any]] = []
     for output in shown:
         stream = output["output_type"] == "stream"
-        if stream and merged and merged[-1].get("name") == output["name"]:
+        if stream and merged and merged[-1].get("name") == output.get("name"):
             merged[-1] = {**merged[-1], "text": merged[-1]["text"] + "".join(output["text"])}
         else:
             merged.append({**output, "text": "".join(output["text"])} if stream else {**output})
@@ -227,6 +242,7 @@ def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pand
         mine = [each for each in unread if each.kind == kind]
         read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
         trees |= zip(map(id, mine), read_ones, strict=True)
+    macros.settle(trees[id(each)] for each in unread)
     return trees
 
 

@@ -15,6 +15,7 @@ from ipclab.lab.parameters import KEEP_IN_LAB
 from ipclab.prose import prose
 from ipclab.studies.multiplexer import NODES
 from ipclab.words import filling, labels
+from ipclab.words.blocks import split
 
 MAGIC = "%%prose"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
@@ -44,8 +45,9 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
     blocks: list[Shown] = []
     given = Given()
     for cell in json.load(file)["cells"]:
-        text = markdown(cell)
-        if text is not None:
+        if (text := markdown(cell)) is not None:
+            blocks += [(block, needs_words(block)) for block in split(text)]
+        elif (text := _prose(cell)) is not None:
             blocks += [(block, needs_words(block)) for block in prose.split(text)]
         elif cell["cell_type"] == "code":
             source = "".join(cell["source"])
@@ -55,16 +57,21 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
 
 
 def markdown(cell: Mapping[str, Any]) -> str | None:
-    """Return the Markdown of narrative that reports show, or of prose without its magic, or None.
+    """Return the Markdown of a cell that reports show, or None.
 
     Of a cell that reports leave out it is the title.
     """
+    if cell["cell_type"] != "markdown":
+        return None
     source = "".join(cell["source"])
-    if cell["cell_type"] == "markdown":
-        kept = KEEP_IN_LAB in cell["metadata"].get("tags", [])
-        return (title(source) or None) if kept else source
-    magic, _, text = source.partition("\n")
-    return text if magic.strip() == MAGIC else None
+    kept = KEEP_IN_LAB in cell["metadata"].get("tags", [])
+    return (title(source) or None) if kept else source
+
+
+def _prose(cell: Mapping[str, Any]) -> str | None:
+    """Return a cell of prose without its magic, or None."""
+    magic, _, text = "".join(cell["source"]).partition("\n")
+    return text if cell["cell_type"] == "code" and magic.strip() == MAGIC else None
 
 
 def title(source: str) -> str:
@@ -88,8 +95,12 @@ class Given:
     def words(self, source: str) -> Iterator[str]:
         """Yield the texts that one cell gives, after those before it."""
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Assign):
-                self.variables |= dict(_assigned(node.targets[0], node.value))
+            match node:
+                case ast.Assign(targets=[target, *_], value=value):
+                    self.variables |= dict(_assigned(target, value))
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.BitOr() as both, value=value):
+                    before = self.variables.get(name, ast.Dict([], []))
+                    self.variables[name] = ast.BinOp(before, both, value)
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call):
                 for expression in self._given(node):

@@ -3,25 +3,27 @@
 import multiprocessing
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import signal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import Any
 from urllib.parse import quote
 
 from ipclab.errors import LabError
-from ipclab.lab.parameters import declared
+from ipclab.lab.parameters import Parameter, declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
-from ipclab.words.catalogue import SOURCE
+from ipclab.words.catalogue import LANGUAGES, SOURCE
 
 POOL_THREADS = 2  # that a pool of processes has in this one
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
@@ -102,14 +104,55 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
         begin = partial(_begin, os.getpid(), target.figures)
         _check_threads()
         number = max(1, min(count, os.cpu_count() or 1))
-        with ProcessPoolExecutor(number, processes, initializer=begin) as pool:
-            results = _results(pool, jobs, target, progress)
+        with _terminable(), ProcessPoolExecutor(number, processes, initializer=begin) as pool:
+            try:
+                with _uninterrupted():  # so that no process is while it loads
+                    pool.submit(int)
+                results = _results(pool, jobs, target, progress)
+            except BaseException:
+                _end(pool)
+                raise
     except BrokenProcessPool as error:
         why = "it was killed, or ran out of memory"
         raise LabError("a process that renders has ended", why, "render again") from error
     finally:
         progress.end()
     return _made(jobs, results)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have SIGTERM end what is done here as Ctrl-C does, where signals can be taken."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach until they let it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool at once; each takes its kernel with it."""
+    processes = [*(pool._processes or {}).values()]
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
 
 
 def _results(
@@ -204,11 +247,22 @@ def _begin(parent: int, figures: Path) -> None:
     from ipclab.report.notebooks.execute import Kernel
     from ipclab.spawn.exits import die_with_parent
 
-    die_with_parent(parent)
     os.environ[FIGURES] = str(figures)
     global _kernel  # noqa: PLW0603
     _kernel = Kernel()
     Finalize(_kernel, _kernel.end, exitpriority=100)
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, lambda *_: None)  # who started this process ends it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # for what it starts
+    die_with_parent(parent, signal.SIGTERM)
+
+
+def _leave(number: int, _: object) -> None:
+    """End this process and its kernel, whatever they do."""
+    try:
+        _kernel.kill()
+    finally:
+        os._exit(128 + number)
 
 
 def _execute(job: Job) -> list[str] | LabError:
@@ -216,8 +270,8 @@ def _execute(job: Job) -> list[str] | LabError:
     from ipclab.report.notebooks.execute import execute
 
     try:
-        spoken = {"lang": ",".join(spoken_in(job.about))}
-        given = spoken if "lang" in declared(job.notebook) else {}
+        lang = declared(job.notebook).get("lang")
+        given = {"lang": ",".join(spoken_in(job.about))} if lang and _speaks(lang) else {}
         asides = execute(
             job.notebook,
             {**job.parameters, **given},
@@ -248,7 +302,9 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
         if set(target.formats) == {"ipynb"}:
             write_whole(files[0], nbformat.writes(localised(notebook, lang)).encode())  # type: ignore[no-untyped-call]
             return _Page(files, None, [])
-        document = read_document(notebook, folder, name=job.notebook.stem)
+        document = read_document(
+            notebook, folder, name=job.notebook.stem, beside=job.notebook.parent
+        )
         found = entry(document, f"{quote(job.notebook.stem)}.html")
         for fmt, file in sorted(zip(target.formats, files, strict=True)):
             if fmt == "ipynb":
@@ -268,6 +324,11 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
 def spoken_in(langs: Iterable[str]) -> list[str]:
     """Return the languages in which a notebook is executed: English first, which is the source."""
     return list(dict.fromkeys([SOURCE, *langs]))
+
+
+def _speaks(lang: Parameter) -> bool:
+    """Tell whether a notebook's `lang` names languages of readers, and nothing of its own."""
+    return str(lang.default or SOURCE).split(",")[0] in LANGUAGES
 
 
 def _failed(job: Job, error: Exception) -> LabError:

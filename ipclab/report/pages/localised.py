@@ -7,9 +7,9 @@ from typing import Any
 
 from ipclab.lab.figure import PNG, Figure
 from ipclab.lab.shell import jupyters
-from ipclab.prose.prose import translated
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
+from ipclab.words.blocks import translated
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.written import written
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from ipclab.prose import prose
 from ipclab.report.pages import outputs, pandoc
 from ipclab.report.pages.document import Block, Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
 from ipclab.report.pages.pandoc import Tree, raw_inline
 from ipclab.report.pages.printed_tables import fit_tables
+from ipclab.words import blocks
 
 _CLOSED = ("Strong", "Emph", "Link", "Code")
 _WORD_JOINER = "\u2060"
@@ -167,7 +167,7 @@ def _text(text: str) -> str:
 def _break(before: dict[str, Any], after: Tree) -> str:
     """Return what a line break in Markdown is: nothing between two Chinese characters."""
     one, other = pandoc.text_of(before)[-1:], pandoc.text_of(after)[:1]
-    joined = prose.join_lines(f"{one}\n{other}")
+    joined = blocks.join_lines(f"{one}\n{other}")
     return "" if one and other and joined == one + other else " "
 
 

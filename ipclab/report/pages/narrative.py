@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from ipclab.prose import prose
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.outputs import Lost, Markup, Prose
 from ipclab.report.pages.pandoc import Tree, text_of
 from ipclab.tables import table
 from ipclab.tables.table import Table
+from ipclab.words import blocks
 
 if TYPE_CHECKING:
     from ipclab.report.pages.document import Document
@@ -100,7 +100,7 @@ def captioned(tree: Tree) -> Iterator[Prose | Table]:
     begin = 0
     for place, (node, after) in enumerate(pairwise(tree)):
         said = text_of(after) if (node["t"], after["t"]) == ("Table", "Para") else ""
-        if caption := _CAPTION.fullmatch(prose.join_lines(said)):
+        if caption := _CAPTION.fullmatch(blocks.join_lines(said)):
             if place > begin:
                 yield Prose(tree[begin:place])
             yield _table(node["c"], *caption.groups())
@@ -119,7 +119,7 @@ def _table(content: Any, caption: str, name: str) -> Table:
 
 
 def _row(row: Any) -> list[str]:
-    return [prose.join_lines(text_of(cell[4])) for cell in row[1]]
+    return [blocks.join_lines(text_of(cell[4])) for cell in row[1]]
 
 
 def take_title(document: "Document", otherwise: str) -> None:
@@ -166,7 +166,7 @@ def settle_headings(document: "Document") -> None:
     moved: dict[str, str] = {}
     for node in headings:
         level = min(node["c"][0] - shift, level + 1)
-        text = prose.join_lines(text_of(node["c"][2]))
+        text = blocks.join_lines(text_of(node["c"][2]))
         slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
         names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
         name = next(name for name in names if name not in seen)

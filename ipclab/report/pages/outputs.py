@@ -19,7 +19,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
-from ipclab.words.markdown import WRITERS, markdown
+from ipclab.words.markdown import WRITERS
 from ipclab.words.written import written
 
 MARKDOWN = "text/markdown"
@@ -100,7 +100,7 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     """
     kind = output["output_type"]
     if kind == "stream":
-        if output["name"] != STDERR:
+        if output.get("name") != STDERR:
             yield Printed(printable(output["text"]))
     elif kind == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
@@ -121,7 +121,7 @@ def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) 
 def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     if data.get("kind") in WRITERS and "data" in data:  # a finding, a text, advice, what is open
         found = LEAD if data["data"].get("lead") else data["kind"]
-        yield Unread(MARKDOWN, markdown(data, lang), {}, found)
+        yield Unread(MARKDOWN, written(data, lang), {}, found)
         return
     match ours.kind_of(data):
         case ours.FIGURE:

@@ -12,7 +12,7 @@ from ipclab.lab.figure import Figure
 from ipclab.report.notebooks.nb import nbformat
 from ipclab.report.pages import fonts, outputs, pandoc, svg
 from ipclab.report.pages.document import WORDS, Block, Cell, Document
-from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose
+from ipclab.report.pages.outputs import Markup, Picture, Printed, Prose
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
@@ -33,8 +33,7 @@ class Page:
         self.pieces: list[str] = []
         trees = [block.tree if isinstance(block, Prose) else [] for block in document.blocks]
         said, math = pandoc.to_html([pandoc.changed(tree, _page_nodes) for tree in trees])
-        for tex in dict.fromkeys(math):
-            document.lose(Lost("math", tex), None)
+        document.lose_math(math)
         self.said = said
         script = TEMPLATES.joinpath("report.js").read_text("utf-8")
         self.about = {

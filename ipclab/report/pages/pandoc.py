@@ -72,14 +72,14 @@ def to_html(trees: Sequence[Tree], math: str = "--mathml") -> tuple[list[str], l
     return content.split(mark), _UNTOLD.findall(said)
 
 
-def to_typst(trees: Sequence[Tree]) -> list[str]:
-    """Return the Typst markup of each tree."""
+def to_typst(trees: Sequence[Tree]) -> tuple[list[str], list[str]]:
+    """Return the Typst markup of each tree, and the math that was not read."""
     mark = f"// {_PART}"
     joined: Tree = []
     for tree in trees:
         joined += [*tree, raw("typst", mark)]
-    content, _ = _run(["-f", "json", "-t", "typst", *_SAME], _document(joined))
-    return content.split(mark)[:-1]
+    content, said = _run(["-f", "json", "-t", "typst", *_SAME], _document(joined))
+    return content.split(mark)[:-1], _UNTOLD.findall(said)
 
 
 def raw(form: str, text: str) -> dict[str, Any]:
@@ -128,6 +128,11 @@ def tree_nodes(tree: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(tree, dict) and "t" in tree:
         yield tree
         yield from tree_nodes(tree.get("c"))
+
+
+def formulas(tree: Tree) -> list[str]:
+    """Return the TeX of the formulas in a tree."""
+    return [node["c"][1] for node in tree_nodes(tree) if node["t"] == "Math"]
 
 
 def has_html(tree: Tree) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ipclab.bounds.points import points_of
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
@@ -186,7 +187,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = derived.read_frame(run, file.stem, "points")
+        points = points_of(run, file.stem)
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())
@@ -242,6 +243,10 @@ def _jobs(
             }
         known = declared(notebook)
         given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
-        parameters = {name: value for name, value in given.items() if name in known}
+        parameters = {
+            name: value
+            for name, value in given.items()
+            if name in known and known[name].takes(value)  # its own `run = 3` is no run's
+        }
         executed = quotes.executed(paths, run, spoken_in(langs), notebook.stem)
         yield Job(notebook, executed, parameters, about)

@@ -17,7 +17,6 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab.parameters import fault, read_notebook
 from ipclab.paths import checkout, table_beside
-from ipclab.prose.language import placeholders
 from ipclab.report.pages.extraction import (
     LINK_TARGET,
     markdown,
@@ -29,6 +28,7 @@ from ipclab.report.pages.extraction import (
 from ipclab.store.files import write_whole
 from ipclab.words import filling
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.filling import placeholders
 from ipclab.words.ours import LOCALE, packages
 from ipclab.words.pofiles import PACKAGE, catalogue_path
 

@@ -1,6 +1,5 @@
 """What was seen of planted faults, counted over launches: each has one fault."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,6 +7,7 @@ import pandas as pd
 from ipclab.calibrated.twins import rate_upper
 
 KEYS = ["backend", "fault", "metric"]
+GONE = ["end", "half", "error"]  # ends in which a mechanism itself says that a peer is gone
 
 
 def _counted(launches: pd.DataFrame, op: str) -> Any:
@@ -34,15 +34,15 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
     return counts.assign(low=low, high=[rate_upper(*pair) for pair in pairs])
 
 
-def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
-    """Return backend and fault whose trials mostly ended in `kinds`: medians are of these.
+def telling(ends: pd.DataFrame) -> pd.DataFrame:
+    """Return backend and fault of those of whose launches each told that a peer is gone.
 
-    `counts` has rows of `seen`.
+    `ends` has rows of `seen`.
     """
-    ended: Any = counts[counts.kind.isin(kinds)].groupby(["backend", "fault"])
-    hits = ended.hits.sum()
-    trials = ended.trials.max()
-    return set(hits.index[2 * hits > trials])
+    told: Any = ends[ends.kind.isin(GONE)].groupby(["backend", "fault"])
+    hits = told.agg(hits=("hits", "sum"), trials=("trials", "max")).reset_index()
+    each: pd.DataFrame = hits.loc[hits.hits == hits.trials, ["backend", "fault"]]
+    return each
 
 
 def most(launches: pd.DataFrame, op: str) -> pd.DataFrame:

@@ -10,14 +10,16 @@ import pandas as pd
 from ipclab.bounds.states import UNSTEADY, apart
 from ipclab.frames import tails
 from ipclab.lab.data import Data
+from ipclab.lab.shell import Text
 from ipclab.paths import table_beside
-from ipclab.prose.prose import join_lines
 from ipclab.report.appendix.choices import following
 from ipclab.report.lab import ReportLab
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.tabulation import tabulated
+from ipclab.words.blocks import join_lines
+from ipclab.words.filling import escaped
 from ipclab.words.words import DASH
 from ipclab_more.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_more.choose.candidates import EXCLUDED, UNMEASURED, WORSE
@@ -73,6 +75,19 @@ def verdict(lab: ReportLab, answer: Answer) -> str:
         sentence, windowed = spun
         said.append(lab.say(WORDS["spinning"][sentence], **windowed))
     return join_lines("\n".join(said))
+
+
+def said(lab: ReportLab, answer: Answer) -> Text:
+    """Return the verdict as a notebook shows it, for the readers of all its languages."""
+    return Text({of.words.lang: escaped(verdict(of, answer)) for of in (lab, *lab.others)})
+
+
+def times(answer: Answer) -> pd.DataFrame:
+    """Return the time of each mechanism that fits and was measured, the best first."""
+    rows = answer.rows[answer.rows.launches > 0]
+    ends = [(time.value, time.low, time.high) for time in rows.value]
+    made = pd.DataFrame(ends, columns=["value", "low", "high"])
+    return made.assign(backend=[*rows.backend], unit="ns", study=answer.need.study)
 
 
 def tables(lab: ReportLab, answer: Answer) -> dict[str, pd.DataFrame]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.bounds.points import points_of as frame_of
 from ipclab.console import aligned
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
@@ -61,11 +62,11 @@ def _rows(points: pd.DataFrame) -> pd.DataFrame:
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     """Return the point frame of `study`, or one of this quantile alone."""
     if quantile is None:
-        return derived.read_frame(run, study, "points")
+        return frame_of(run, study)
     metric = tails.metric(quantile)
     if metric not in QUANTILES:
         return _derived_anew(run, study, quantile)
-    points = derived.read_frame(run, study, "points")
+    points = frame_of(run, study)
     points = points[points.metric == metric]
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()

@@ -23,12 +23,11 @@ from ipclab.claims.requirement import Requirement, judge_frames
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
+from ipclab.lab.finding import bundle
+from ipclab.lab.notes import written
 from ipclab.paths import checkout
-from ipclab.prose.questions import ProseQuestion
-from ipclab.prose.teller import Teller
 from ipclab.report.lab import ReportLab, lab_of
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
-from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
@@ -48,11 +47,6 @@ STUDIES = (
     "stream",
     "objects",
 )
-SIDES = {
-    judge.ABOVE: "More: {it:x,interval}.",
-    judge.BELOW: "Less: {it:x,interval}.",
-    judge.UNDECIDED: "Open: {it:x,interval}.",
-}
 
 
 @cache
@@ -102,17 +96,13 @@ def test_each_way_to_ask_for_a_ratio_gives_the_same(study: str) -> None:
         for way, found in asked(study, op, over, under).items():
             same = (found.value, *found.ends) == pytest.approx((expected.value, *expected.ends))
             assert same, (way, over, under, found, expected)
-        printed_and_judged(expected)
+        printed(expected)
 
 
-def printed_and_judged(ratio: Quantity) -> None:
-    """Prose prints what the variable holds, and says of it what the judge does."""
-    printed = lab().words.numbers.format(ratio, "x,interval")
-    teller = Teller(ReportLab(lab().run, lab().words, lab().paths, _names=lambda: {"r": ratio}))
-    assert teller.fill("{r:x,interval}").replace("\\", "") == printed
-    alternative, more = teller.answer(ProseQuestion("r", "1", SIDES))
-    assert alternative == SIDES.get(judge.side(ratio, 1), SIDES[judge.UNDECIDED])
-    assert teller.fill(alternative, more).replace("\\", "").endswith(f": {printed}.")
+def printed(ratio: Quantity) -> None:
+    """A text prints what the variable holds."""
+    said = bundle("text", written("{r:x,interval}", {"r": ratio}).values, "en")["text/markdown"]
+    assert said.replace("\\", "") == lab().words.numbers.format(ratio, "x,interval")
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -133,26 +123,23 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
     """Return the ratio of two points as each part of the house gives it."""
     a, b = cells(study)[over, op], cells(study)[under, op]
     one, other = address(study, over, op), address(study, under, op)
-    written = f"{one} / {other}"
+    quotient = f"{one} / {other}"
     frame = lab().points(study, metric="p50", op=op)
     over_frame = lab().over(frame[frame.point == over], frame[frame.point == under], ["op"])
     told = Kept({"a": a, "b": b})._repr_mimebundle_()[MIME]
     kept = Quoted("other", [{MIME: told}], run=Ratios(run()))
-    rule = Rule.read(f"{written} at_most 1")
+    rule = Rule.read(f"{quotient} at_most 1")
     requirement = Requirement("R", "text", "median", rule)
     source = numbers_at(run(), rule.addresses)
-    question = ProseQuestion(written, "1", SIDES)
     names: dict[str, Quantity] = {"a": a, "b": b, "c": of(1.0).as_unit("ns"), "third": a * 2}
     ways = {
         "values of a frame": lab().value(frame, point=over) / lab().value(frame, point=under),
         "values of addresses": lab().value(one) / lab().value(other),
         "ratio": lab().ratio(one, other),
         "rows over rows": over_frame.cell.iloc[0],
-        "expression": compute(lab(), written),
+        "expression": compute(lab(), quotient),
         "claim": on_run(rule.bounds, rule.compared, source).deciding,
         "requirement": judge_frames(requirement, source).value,
-        "question in prose": question.value({}, lab()._lookup),
-        "question of variables": ProseQuestion("a / b", "1", SIDES).value(names, lab()._lookup),
         "quoted in another notebook": of(kept.a) / of(kept.b),  # type: ignore[arg-type]
     }
     return ways | {way: eval(WAYS[way], {**names}) for way in WAYS if "* b" not in WAYS[way]}

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.report.appendix import faithful as module
-from ipclab.report.appendix.faithful import (
+from ipclab.claims import faithful as module
+from ipclab.claims.faithful import (
     LACKING,
     OTHER,
     SAME,
@@ -17,9 +17,11 @@ from ipclab.report.appendix.faithful import (
     faithful,
     faithfulness,
     identical_but,
+    less_of,
     statements_decided,
 )
 from ipclab.stats.quantity import Quantity
+from ipclab.studies.installed import studies
 from ipclab.words.words import Words
 
 FACTS = {"python": "3.11.7", "pyzmq": "27.3.0", "go": "1.27.3"}
@@ -137,8 +139,54 @@ def test_the_line_names_every_difference_and_says_so_of_none(
     line, table = told(monkeypatch, same, part, sizes)
     assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2)"
     hows = [*table.Faithful]
-    assert hows[:2] == ["as the text", "× 0.0116"]
+    assert hows[:2] == ["the same", "× 0.0116"]
     assert hows[2].startswith("not run here: 500") and "quick" in hows[2]
+
+
+def test_of_many_differences_counts_are_named_first_and_the_rest_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = Faithfulness("A", "Program", "theirs", "ours", OTHER)
+    trips = Faithfulness("A", "Round trips", 50_000, (578, 579), TIMES, times=(0.01, 0.01))
+    sizes = Faithfulness("A", "Size", [100, 500], [100], LACKING, lacking=(500,))
+    told(monkeypatch, program, trips, sizes)
+    line = identical_but(lab(), "round_trip", 2)
+    assert line == "identical but for: Round trips (578 to 579 of 50,000); Size (1 of 2) and 1 more"
+
+
+def test_each_arm_says_what_it_ran_less_of_than_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs and machines are told for the text as a whole."""
+    program = Faithfulness("A", "Program", "theirs", "ours", OTHER, arms=("published", "whole"))
+    whole = Faithfulness("A", "Round trips", 50_000, (50_000,) * 2, SAME, arms=("whole",))
+    part = Faithfulness(
+        "A", "Round trips", 50_000, (578,) * 2, TIMES, times=(0.01, 0.01), arms=("published",)
+    )
+    machine = Faithfulness("Machine", "Kernel", "", "6.18", UNSTATED)
+    told(monkeypatch, program, whole, part, machine)
+    assert less_of(lab(), "round_trip") == {
+        "published": "Round trips (578 of 50,000)",
+        "whole": "the same",
+    }
+
+
+def test_no_word_of_the_table_is_that_of_a_level() -> None:
+    """`same` alone would be printed as a placement, `mmap` as a mechanism."""
+    words = Words.load("en")
+    said = [text for text in module.SAID.values() if "{" not in text]
+    for study in studies():
+        for experiment in module._table(study).get("experiment", ()):
+            values = [row.get(side) for row in experiment["row"] for side in ("text", "here")]
+            said += [value for value in values if isinstance(value, str)]
+    assert len(said) > 20
+    assert [text for text in said if words.level("", text) != text] == []
+
+
+def test_the_system_of_a_text_is_any_that_is_of_its_kind() -> None:
+    row = {"what": "Operating system", "fact": "os_name"}
+    made = lab()
+    made.run.about["machine"]["facts"] = {"os_name": "Ubuntu 24.04"}
+    assert module._fact(made, "", {**row, "text": "Linux"}).how == SAME
+    assert module._fact(made, "", {**row, "text": "macOS"}).how == OTHER
 
 
 def test_what_both_ways_were_measured_says_how_many_values_change(
@@ -156,6 +204,8 @@ def test_a_study_without_a_text_has_no_parameters() -> None:
 
 
 def test_statements_are_counted_that_this_machine_can_test() -> None:
-    table = pd.DataFrame({"here": ["holds", "fails", "undecided", "not testable here"]})
+    untestable = "not testable here"
+    words = ["holds", "fails", "undecided", untestable, untestable]
+    table = pd.DataFrame({"here": words, "unmeasured": [False] * 4 + [True]})
     said = statements_decided(lab(), table)
-    assert said == "Of 3 statements that this machine can test, 2 are decided."
+    assert said == "Of 4 statements that this machine can test, 2 are decided."

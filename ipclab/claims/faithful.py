@@ -18,33 +18,39 @@ not say) and one of
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
+from ipclab.claims.words_of_texts import WORDS
+from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
-from ipclab.report.appendix.words_of_texts import WORDS
+from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
+from ipclab.store.run import read_run
 from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from ipclab.words.catalogue import N_
+from ipclab.words.catalogue import N_, SOURCE
+from ipclab.words.words import Words
 
 FILE = "text.toml"
 SAME, TIMES, LACKING, OTHER, UNSTATED = "same", "times", "lacking", "other", "unstated"
 ALMOST = 1e-9  # by which two numbers may differ that are the same
 SAID = {
-    SAME: N_("as the text"),
+    SAME: N_("the same"),  # "same" alone is a level
     TIMES: N_("× {k}"),
     LACKING: N_("not run here: {levels} ({why})"),
     OTHER: N_("other"),
     UNSTATED: N_("not stated"),
 }
 NOT_RUN, NONE_RUN = N_("not run here"), N_("not run here ({why})")
+NOT_OF_TEXT = N_("not run by the text")
 LEFT_OUT = N_("not of the profile {profile}")
 OF_MACHINE = N_("Machine")
 RANGE = N_("{low} to {high}")
@@ -63,6 +69,7 @@ COLUMNS = {
     "how": N_("Faithful"),
     "effect": N_("Changes the result"),
 }
+LINUX = "Linux"  # what every run was measured on, whatever its system is called
 MACHINE = {
     "os_name": N_("Operating system"),
     "kernel_release": N_("Kernel"),
@@ -76,7 +83,8 @@ class Faithfulness:
     """A parameter of a published experiment: as the text, here, and how these relate.
 
     `times` are the least and the most that a number here is of the text's; `lacking` the text's
-    levels that were not run; `effect` the quotients of values measured both ways.
+    levels that were not run; `effect` the quotients of values measured both ways; `arms` those that
+    run the experiment.
     """
 
     experiment: str
@@ -91,6 +99,7 @@ class Faithfulness:
     factor: str = ""
     more: bool = False
     effect: list[Quantity] = field(default_factory=list)
+    arms: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -101,11 +110,24 @@ class Faithfulness:
 
 def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
     """Return the parameters of what the text of `study` did; none for a study without a text."""
+    if not _table(study):
+        return []
+    return [*_of_run(lab.run.path, lab.paths, study, stamps(lab.run))]
+
+
+def _table(study: str) -> dict[str, Any]:
+    """Return what stands of the text of a study, nothing of one without a text."""
     known = studies().get(study)
-    told = table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
-    frame = lab.points(study) if told else pd.DataFrame()
+    return table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
+
+
+# The stamps are asked for with the folder, so that what was read goes when the run's files change.
+@lru_cache(maxsize=16)
+def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
+    lab = Data(read_run(folder), Words.load(SOURCE), paths)
+    told, frame = _table(study), lab.points(study)
     made = [
-        one
+        replace(one, arms=tuple(experiment["arms"]))
         for experiment in told.get("experiment", [])
         for one in _of(lab, frame, experiment, told)
     ]
@@ -117,7 +139,7 @@ def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
         )
         for fact, what in MACHINE.items()
     ]
-    return [*made, *machine] if told else []
+    return *made, *machine
 
 
 def _of(
@@ -151,7 +173,8 @@ def _fact(lab: Data, name: str, row: Mapping[str, Any]) -> Faithfulness:
     elif row.get("least"):
         how = SAME if _version(str(here)) >= _version(text.rstrip("+")) else OTHER
     else:
-        how = SAME if text.lower() in str(here).lower() else OTHER
+        whole = f"{LINUX} {here}" if row["fact"] == "os_name" else str(here)
+        how = SAME if text.lower() in whole.lower() else OTHER
     return Faithfulness(name, row["what"], text, here, how)
 
 
@@ -278,20 +301,48 @@ def faithful(lab: Data, study: str) -> pd.DataFrame:
     return frame.set_index([heads["experiment"], heads["what"]])
 
 
-def identical_but(lab: Data, study: str) -> str:
-    """Return in one line what differs from the text of `study`; "" for a study without a text."""
+def identical_but(lab: Data, study: str, most: int = 0) -> str:
+    """Return in one line what differs from the text of `study`; "" for a study without a text.
+
+    Of many the first are named, `most` of them, counts and levels before all else.
+    """
     every = faithfulness(lab, study)
+    counted_first = sorted(every, key=lambda one: not _is_counted(one)) if most else every
+    if rows := _differing(lab, counted_first, most):
+        return lab.say(BUT, rows=rows)
     stated = [one for one in every if one.how != UNSTATED]
+    return lab.say(IDENTICAL, n=len(stated)) if every else ""
+
+
+def less_of(lab: Data, study: str) -> dict[str, str]:
+    """Return for each arm that the text of `study` ran what was run less of here, in a few words.
+
+    That are its counts and levels, by which one claim is judged otherwise than another; programs
+    and machines, which all of them share, are told by `identical_but`.
+    """
+    every = [one for one in faithfulness(lab, study) if one.arms]
+    counted = [one for one in every if _is_counted(one)]
+    by_arm = {arm: [one for one in counted if arm in one.arms] for one in every for arm in one.arms}
+    return {arm: _differing(lab, rows) or _word(lab, SAID[SAME]) for arm, rows in by_arm.items()}
+
+
+def _is_counted(one: Faithfulness) -> bool:
+    """Tell whether a parameter is a number of the text, or several levels."""
+    return isinstance(one.text, int | float | list)
+
+
+def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
+    """Return the parameters that differ, each with how, `most` of them; "" where none does."""
     differing = dict[str, dict[str, None]]()
-    for one in (one for one in stated if one.differs):
+    for one in (one for one in every if one.differs):
         differing.setdefault(one.what, {})[_briefly(lab, one)] = None
-    if not differing:
-        return lab.say(IDENTICAL, n=len(stated)) if every else ""
     rows = [
         lab.say(OF_TEXT, what=_word(lab, what), parts=lab.words.joined([*parts]))
         for what, parts in differing.items()
     ]
-    return lab.say(BUT, rows=lab.words.joined(rows, N_("; ")))
+    said = lab.words.joined(rows[: most or None], N_("; "))
+    more = len(rows) - most if most else 0
+    return lab.say(N_("{which} and {more} more"), which=said, more=more) if more > 0 else said
 
 
 def _briefly(lab: Data, one: Faithfulness) -> str:
@@ -310,8 +361,11 @@ def as_published(lab: Data, study: str) -> bool:
 
 
 def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
-    """Return how many of the statements in `claims` (see there) that can be tested here are decided."""
-    testable = claims[claims.here != NOT_TESTABLE]
+    """Return how many of the statements in `claims` (as `audited`) the published method decides.
+
+    They are those that the machine can test, be they measured in this run or not.
+    """
+    testable = claims[(claims.here != NOT_TESTABLE) | claims.unmeasured]
     count = int(testable.here.isin([HOLDS, FAILS]).sum())
     return lab.say(DECIDED, n=len(testable), m=count)
 
@@ -337,7 +391,7 @@ def _told(lab: Data, one: Faithfulness, value: Any) -> str:
 def _number(lab: Data, number: float, unit: str) -> str:
     if unit:
         return lab.words.numbers.format(Quantity(number, unit), "")
-    return lab.words.numbers.number(number, 0 if float(number).is_integer() else 1)
+    return lab.words.numbers.number(number, 0 if number >= 1 else None)
 
 
 def _how(lab: Data, one: Faithfulness) -> str:
@@ -361,9 +415,3 @@ def _changes(lab: Data, effect: list[Quantity]) -> str:
     changed = [one for one in effect if one.ends[0] > 1 or one.ends[1] < 1]
     low, high = (f"{extreme(float(one.value) for one in effect):.3g}" for extreme in (min, max))
     return lab.say(CHANGES, k=len(changed), n=len(effect), low=low, high=high)
-
-
-def differences_by_study(lab: Data) -> dict[str, str]:
-    """Return `identical_but` of each study of the run that has a text, for the table of claims."""
-    said = {name: identical_but(lab, name) for name in studies()}
-    return {name: line for name, line in said.items() if line}

@@ -22,11 +22,22 @@ class Kind(NamedTuple):
 
 _SECONDS = {unit: ns / 1e9 for unit, ns in NANOSECONDS.items()}
 _SECONDS |= dict.fromkeys(("\u00b5s", "\u03bcs"), 1e-6)  # as we print it, with either letter
-_SPEEDS = SPEEDS | {f"{unit}/s": size for unit, size in BINARY.items()}
-_RATES = {"1/s": 1.0, "msg/s": 1.0}
-for _prefix, _factor in {"k": 1e3, "M": 1e6, "G": 1e9}.items():  # 1.2M msg/s
-    _RATES |= dict.fromkeys((f"{_prefix} msg/s", f"{_prefix}msg/s"), _factor)
+# As READMEs print them: usec, Gbit/s, Mbps, 250k req/s, 1.2M ops/sec
+_SECONDS |= {f"{unit}ec": seconds for unit, seconds in _SECONDS.items()}
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_SPEEDS = {unit: float(size) for unit, size in SPEEDS.items()}
+_SPEEDS |= {f"{unit}/s": float(size) for unit, size in BINARY.items()}
+_SPEEDS |= {f"{unit}ec": speed for unit, speed in _SPEEDS.items()}
+_RATES = {"1/s": 1.0}
+for _prefix, _factor in _PREFIXES.items():
+    _SPEEDS |= dict.fromkeys((f"{_prefix}bit/s", f"{_prefix}bps"), _factor / 8)
+    for _what in ("msg", "msgs", "messages", "req", "requests", "ops", "op"):
+        _each = (f"{_prefix}{_gap}{_what}/s" for _gap in ("", " "))
+        for _name in _each:
+            _RATES |= dict.fromkeys((_name.strip(), f"{_name.strip()}ec"), _factor)
 _NUMBERS = {"%": 0.01, "share": 1.0, "%p": 0.01, "points": 1.0, "1": 1.0, "count": 1.0}
+_NUMBERS |= {"k": 1e3, "M": 1e6}
+COMMON = "ns, us, ms, s, B, kB, MB, KiB, MiB, MB/s, Gbit/s, 1/s, msg/s, req/s, %, %p"
 KINDS = {
     (1, 0): Kind("ns", "a time", _SECONDS),
     (0, 1): Kind("B", "bytes", BYTES),
