@@ -34,12 +34,8 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
-SWEPT = {
-    "03_multiplexer": ["backend", "size_bytes"],
-    "04_round_trip": ["backend", "size_bytes", "placement"],
-    "05_file_io": ["backend", "set"],
-    "06_stream": ["backend", "size_bytes", "placement"],
-}
+SWEPT = dict.fromkeys(BOOKS, ("backend", "size_bytes", "placement"))
+SWEPT |= {"03_multiplexer": ("backend", "size_bytes"), "05_file_io": ("backend", "set")}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -72,7 +68,7 @@ CHANGED += [
     Run("tasks", places={"backend": {"thread": "pool-fork", "pool-fork": "thread"}}),
     Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
     Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
-    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
+    Run("file_io", places={"buffer": {"fresh": "prefaulted", "prefaulted": "fresh"}}),
     *(Run(study) for study in BOOKS.values()),
 ]
 
