@@ -415,7 +415,7 @@ def test_whoever_opens_anothers_run_is_told_first(
     said = {}
     for lang in ("en", "ko", "zh"):
         Lab.open(str(run.path), lang)
-        said[lang] = capsys.readouterr().out.splitlines()[0]
+        said[lang] = capsys.readouterr().err.splitlines()[0]
     assert said["en"].startswith(
         f"**Not measured here, but on Example 0123456789ab (machine {run.machine}) on "
     )
@@ -428,4 +428,4 @@ def test_whoever_opens_anothers_run_is_told_first(
     here.about["machine"] = {"digest": machine.digest, "facts": machine.facts, "reasons": {}}
     here.save()
     Lab.open(str(here.path))
-    assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")
+    assert capsys.readouterr().err.splitlines()[0].startswith("run 2026")
