@@ -34,7 +34,7 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
-SWEPT = dict.fromkeys(BOOKS, ("backend", "size_bytes", "placement"))
+SWEPT: dict[str, tuple[str, ...]] = dict.fromkeys(BOOKS, ("backend", "size_bytes", "placement"))
 SWEPT |= {"03_multiplexer": ("backend", "size_bytes"), "05_file_io": ("backend", "set")}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
