@@ -1,13 +1,17 @@
 """What a notebook is meant to call, in one place: `import ipclab` finds these names here."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
 from ipclab.claims.computed import compute
 from ipclab.claims.faithful import faithful, identical_but
 from ipclab.claims.mistakes import derived_numbers, mistakes
+from ipclab.claims.published import printed, published
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.lab import Lab, measure, open
+from ipclab.lab.lab import Lab
 from ipclab.marks import style
 from ipclab.marks.axes import note_ends, scale
 from ipclab.marks.bars import bars, facets, leading, limit, over, spinning, values_beside
@@ -44,6 +48,7 @@ from ipclab.report.appendix.uncertainty import (
 )
 from ipclab.report.compare.machines import machines
 from ipclab.report.listing import listed
+from ipclab.report.notebooks.quotes import keep, quoted
 from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, missing, of, total
 
@@ -90,6 +95,7 @@ __all__ = [
     "is_preliminary",
     "judged",
     "judged_by_another",
+    "keep",
     "leading",
     "limit",
     "limited",
@@ -106,8 +112,11 @@ __all__ = [
     "over",
     "page_marks",
     "pairs",
+    "printed",
     "proved",
+    "published",
     "quiet",
+    "quoted",
     "ranked",
     "recalculable",
     "requirements",
@@ -127,3 +136,48 @@ __all__ = [
     "with_own",
     "with_states",
 ]
+
+
+def open(
+    study: str = "",
+    run: str = "",
+    lang: str = "en",
+    measure: bool = False,
+    profile: str = "quick",
+    claims: str = "",
+    **sweep: Any,
+) -> Lab:
+    """Open a run for readers of `lang`: a notebook's first call.
+
+    Without `run` it is the newest here that holds `study`, else the committed reference. With
+    `measure`, what it lacks of `study` is measured first, in `profile`, at the levels of `sweep`
+    (see `measure`). `claims` is a TOML file of your own claims. Raises `UsageError` for what cannot
+    be meant.
+
+    >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
+    """
+    if study or measure:
+        return Lab.begin(study, run, lang, measure, profile, **sweep)
+    lab = Lab.open(run, lang)
+    return with_own(lab, claims) if claims else lab
+
+
+def measure(
+    study: str,
+    sizes: Sequence[int] = (),
+    backends: Sequence[str] = (),
+    placement: Sequence[str] = (),
+    profile: str = "quick",
+    lang: str = "en",
+    **levels: Sequence[Any],
+) -> Lab:
+    """Measure `study` here, except points that are on disk, and open the run.
+
+    `sizes` are bytes, `placement` same, cross or free, `levels` those of any other factor of the
+    study; an empty one means the study's own. `profile` is smoke, quick, standard, full or
+    published. Raises `UsageError` for what cannot be meant, `LabError` for what fails.
+
+    >>> lab = ipclab.measure("round_trip", sizes=[100], backends=["unix", "tcp"], profile="smoke")
+    """
+    named = {"sizes": [*sizes], "backends": [*backends], "placement": [*placement]}
+    return Lab.begin(study, "", lang, True, profile, **named, **levels)

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from ipclab.errors import UsageError, hint
 
 T = TypeVar("T")
-PARTS = "ipclab.parts"  # the group of what `ipclab` calls of the packages around it
 
 
 @cache
@@ -20,14 +19,6 @@ def _entries(group: str) -> Any:
 def names(group: str) -> list[str]:
     """Return the names of the entry points of `group`, sorted; none of them is loaded."""
     return sorted(_entries(group).names)
-
-
-def offered(name: str, usual: T, group: str = PARTS) -> T:
-    """Return what another package offers under `name` in `group`, else the `usual`."""
-    for entry in _entries(group).select(name=name):
-        found: T = entry.load()
-        return found
-    return usual
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:

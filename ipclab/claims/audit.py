@@ -29,7 +29,7 @@ from ipclab.words.ours import control_file
 from ipclab.words.words import DASH
 
 if TYPE_CHECKING:
-    from ipclab.report.lab import ReportLab
+    from ipclab.lab.lab import Lab
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
@@ -47,10 +47,10 @@ SHOWN_COLUMNS = (
     "arm",
     "decided",
 )
-AnyData = TypeVar("AnyData", bound="ReportLab")
+AnyData = TypeVar("AnyData", bound="Lab")
 
 
-def audited(lab: "ReportLab", study: str = "") -> pd.DataFrame:
+def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
@@ -77,7 +77,7 @@ def audited(lab: "ReportLab", study: str = "") -> pd.DataFrame:
     )
 
 
-def _judged_own(lab: "ReportLab") -> list[tuple[Claim, Verdicts]]:
+def _judged_own(lab: "Lab") -> list[tuple[Claim, Verdicts]]:
     """Return a person's own claims with their verdicts."""
     rows = []
     for own in lab._own.claims if lab._own else ():
@@ -89,7 +89,7 @@ def _judged_own(lab: "ReportLab") -> list[tuple[Claim, Verdicts]]:
     return rows
 
 
-def _claim(lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, Any]:
+def _claim(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, Any]:
     bounds = claim.bounds
     row: dict[str, Any] = {
         "title": _title(lab, study),
@@ -118,9 +118,7 @@ def _claim(lab: "ReportLab", study: str, claim: Claim, verdicts: Verdicts) -> di
     }
 
 
-def _verdict(
-    lab: "ReportLab", study: str, claim: Claim, method: str, verdict: Verdict
-) -> dict[str, Any]:
+def _verdict(lab: "Lab", study: str, claim: Claim, method: str, verdict: Verdict) -> dict[str, Any]:
     """Return the columns of one method."""
     decides = verdict.deciding
     own = method == "own"
@@ -138,7 +136,7 @@ def _verdict(
 
 
 def claims_table(
-    lab: "ReportLab",
+    lab: "Lab",
     study: str,
     name: str = "",
     of: Collection[str] | None = None,
@@ -192,7 +190,7 @@ def claims_table(
     return tabulated(lab, frame, caption, notes=notes, name=name)
 
 
-def _run_of_text(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
+def _run_of_text(lab: "Lab", shown: pd.DataFrame) -> list[str]:
     """Return for each claim how much of what its text ran the published method ran here."""
     by_study = {study: less_of(lab, study) for study in shown.study.unique()}
     none = lab.say(NOT_OF_TEXT)
@@ -201,7 +199,7 @@ def _run_of_text(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
     ]
 
 
-def _methods(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
+def _methods(lab: "Lab", shown: pd.DataFrame) -> list[str]:
     """Return what the fair methods add, and what the text itself says of that, as notes."""
     notes = []
     for column, how in (
@@ -214,7 +212,7 @@ def _methods(lab: "ReportLab", shown: pd.DataFrame) -> list[str]:
     return notes
 
 
-def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataFrame:
+def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
     """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
 
     `stated` has a claim in the reader's language, with the text's words where these are in it.
@@ -239,7 +237,7 @@ def corrections(lab: "ReportLab", of: Collection[str] | None = None) -> pd.DataF
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
 
-def _corrected(lab: "ReportLab", msgid: str, values: Told, numbers: Numbers) -> str:
+def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     asked = {name for name, _ in placeholders(msgid)}
     try:
@@ -249,7 +247,7 @@ def _corrected(lab: "ReportLab", msgid: str, values: Told, numbers: Numbers) -> 
     return lab.say(msgid, **filled) if msgid else DASH
 
 
-def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
+def filled(lab: "Lab", text: str, figures: Mapping[str, Quantity]) -> str:
     """Return the words of a person's own claim or requirement with its figures."""
     return filling.fill(
         text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
@@ -257,7 +255,7 @@ def filled(lab: "ReportLab", text: str, figures: Mapping[str, Quantity]) -> str:
 
 
 def in_language(
-    lab: "ReportLab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
+    lab: "Lab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
 ) -> str:
     """Return the words of a claim or requirement with its figures, in the reader's language where it
     has them; what was said in this language is said so in the others.
@@ -271,7 +269,7 @@ def in_language(
     return said
 
 
-def _meaning(lab: "ReportLab", study: str, claim: Claim) -> str:
+def _meaning(lab: "Lab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     if study == OWN:
         return in_language(lab, claim, claim.figures)
@@ -281,7 +279,7 @@ def _meaning(lab: "ReportLab", study: str, claim: Claim) -> str:
     return meaning
 
 
-def _title(lab: "ReportLab", study: str) -> str:
+def _title(lab: "Lab", study: str) -> str:
     return OWN if study == OWN else lab.say(TEXTS[study].title)
 
 

@@ -10,13 +10,13 @@ from ipclab.words.catalogue import N_
 
 if TYPE_CHECKING:
     from ipclab.claims.claim import Text
-    from ipclab.report.lab import ReportLab
+    from ipclab.lab.lab import Lab
 
 SYMBOLS = {"x": "×", "us": "µs"}
 COLUMNS = ("place", "printed", "computed", "by")
 
 
-def derived_numbers(lab: "ReportLab") -> pd.DataFrame:
+def derived_numbers(lab: "Lab") -> pd.DataFrame:
     """Return each number that a text derives from its own table, and whether it `follows`.
 
     Columns: seed, section, place (text and section), printed (as the text has it), computed, by
@@ -26,7 +26,7 @@ def derived_numbers(lab: "ReportLab") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["seed", "follows", *COLUMNS])
 
 
-def mistakes(numbers: pd.DataFrame, lab: "ReportLab") -> pd.DataFrame:
+def mistakes(numbers: pd.DataFrame, lab: "Lab") -> pd.DataFrame:
     """Return a row for each mistake: numbers of one text that are wrong in one way stand together."""
 
     def joined(cells: "pd.Series[str]") -> str:
@@ -36,7 +36,7 @@ def mistakes(numbers: pd.DataFrame, lab: "ReportLab") -> pd.DataFrame:
     return wrong[[*COLUMNS[:-1]]].agg(joined).reset_index()[[*COLUMNS]]
 
 
-def _rows(lab: "ReportLab", study: str, text: "Text") -> Iterator[tuple[Any, ...]]:
+def _rows(lab: "Lab", study: str, text: "Text") -> Iterator[tuple[Any, ...]]:
     short = lab.say(text.title).partition(",")[0]
     for number in recompute(text, table_of(lab.paths, study)):
         row, unit = number.row, number.row.printed_unit

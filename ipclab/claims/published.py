@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,9 +18,12 @@ from ipclab.claims.claim import Derivation, Text
 from ipclab.claims.numbers import Numbers
 from ipclab.claims.texts import file_io, multiplexer, payload, round_trip, shared_dict
 from ipclab.claims.verdicts import SLACK, in_unit
+from ipclab.frames.address import value_at
+from ipclab.frames.rows import narrowed
+from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.stats.quantity import Quantity, of
+from ipclab.stats.quantity import Quantity, missing, of
 
 # What each published text claims, by its study, in the order of the texts.
 TEXTS: Mapping[str, Text] = {
@@ -40,7 +44,24 @@ _END = re.compile(r" \((?:low|high)\)$")
 _KEY = re.compile(r"[a-z][\w-]*(?:\.[\w.+-]+)?")  # a label of ours, such as `serial.longest.5`
 
 
-def published(paths: Paths, study: str) -> pd.DataFrame:
+def published(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+    """Return the numbers that the text of `study` prints (SI units, and as printed).
+
+    >>> ipclab.published(lab, "payload", section="3.1", metric="mean")
+    """
+    return narrowed(printed_numbers(lab.paths, study), levels)
+
+
+def printed(lab: Data, address: str) -> Quantity:
+    """Return one number that a text prints, however often it does.
+
+    >>> ipclab.printed(lab, "payload.transfer[].cycles")
+    """
+    found = value_at(f"text.{address}", lab.points, partial(worded, lab.paths))
+    return of(found) if found is not None else missing()
+
+
+def printed_numbers(paths: Paths, study: str) -> pd.DataFrame:
     """Return every number that the text of `study` prints: where, as printed, in SI units.
 
     Raises `UsageError` for a study without a text.
@@ -70,7 +91,7 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text does not name otherwise keeps its name as metric of the op `text`.
     """
-    printed = published(paths, study)
+    printed = printed_numbers(paths, study)
     text = TEXTS[study]
     for name, levels in text.levels.items():
         printed[name] = (

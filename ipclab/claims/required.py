@@ -30,7 +30,7 @@ from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
 if TYPE_CHECKING:
-    from ipclab.report.lab import ReportLab
+    from ipclab.lab.lab import Lab
 
 COVERED = "max-covered"  # the words of a maximum that a coverage shows
 FIXED = "launches"  # the parameter of a run whose number of launches was fixed before
@@ -50,7 +50,7 @@ NOTES = [
 ]
 
 
-def requirements(lab: "ReportLab") -> pd.DataFrame:
+def requirements(lab: "Lab") -> pd.DataFrame:
     """Return one row for each requirement of your own, in words.
 
     Columns: id, requirement, statistic, n, evidence, verdict, and `word`: the verdict as it is
@@ -63,7 +63,7 @@ def requirements(lab: "ReportLab") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
+def requirements_table(lab: "Lab", name: str = "requirements") -> Table:
     """Return your own requirements as a table: statistic, N, evidence and verdict of each."""
     rows = requirements(lab)
     heads = {
@@ -79,7 +79,7 @@ def requirements_table(lab: "ReportLab", name: str = "requirements") -> Table:
     return tabulated(lab, cells, lab.say(N_("Requirements, judged")), notes=notes, name=name)
 
 
-def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
+def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
     words = in_language(lab, requirement, figures_of(requirement))
     if requirement.source:
@@ -97,13 +97,13 @@ def _row(lab: "ReportLab", requirement: Requirement) -> dict[str, Any]:
     }
 
 
-def _counted(lab: "ReportLab", found: Evidence) -> str:
+def _counted(lab: "Lab", found: Evidence) -> str:
     """Return how much was judged: samples, and what was timed beside them and kept."""
     counts = {"launches": found.launches, "samples": found.samples, "others": found.others}
     return lab.say(COUNTED_ALL if found.others else COUNTED, **counts)
 
 
-def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
+def _found(lab: "Lab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
     addresses = requirement.rule.addresses
     run = numbers_at(lab.run, addresses)
@@ -125,7 +125,7 @@ def _found(lab: "ReportLab", requirement: Requirement) -> Evidence:
     return judge_samples(requirement, points, bool(lab.run.about["parameters"].get(FIXED)))
 
 
-def _statistic(lab: "ReportLab", requirement: Requirement) -> str:
+def _statistic(lab: "Lab", requirement: Requirement) -> str:
     """Return what is compared with which bound, in words."""
     key: str = requirement.statistic
     shares = dict[str, Quantity]()
@@ -137,7 +137,7 @@ def _statistic(lab: "ReportLab", requirement: Requirement) -> str:
     return f"{said} {wording.bounds(lab, requirement.rule.bounds)}"
 
 
-def _evidence(lab: "ReportLab", requirement: Requirement, found: Evidence) -> str:
+def _evidence(lab: "Lab", requirement: Requirement, found: Evidence) -> str:
     if found.value is None:
         return DASH
     rule = requirement.rule.bounds
@@ -147,7 +147,7 @@ def _evidence(lab: "ReportLab", requirement: Requirement, found: Evidence) -> st
     return wording.with_interval(lab, found.value, (rule.low, rule.high))
 
 
-def _verdict(lab: "ReportLab", found: Evidence) -> str:
+def _verdict(lab: "Lab", found: Evidence) -> str:
     """Return a verdict in words, with what violates the bound or what keeps it from being shown."""
     word = lab.say(labels.WORDS["verdicts"][found.verdict])
     counts = {"n": found.beyond, "samples": found.samples + found.others, "more": found.more}

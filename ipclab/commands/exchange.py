@@ -31,10 +31,10 @@ def bundle(
     RUN is a folder, a bundle, an id or part of one, or 'newest'.
     """
     from ipclab.commands.bundles import SMALL, pack
+    from ipclab.lab.lab import lab_of
     from ipclab.lab.named import run_named
     from ipclab.report.appendix.thin import thinned
     from ipclab.report.appendix.trust import unfit
-    from ipclab.report.lab import lab_of
     from ipclab.spawn.ledger import private
     from ipclab.store.files import part_of
     from ipclab.store.signature import sign

@@ -77,7 +77,7 @@ def decided(run: RunFolder, paths: Paths) -> str:
     """Return how many of the texts' statements that the machine can test a run decides."""
     from ipclab.claims.audit import audited
     from ipclab.claims.faithful import statements_decided
-    from ipclab.report.lab import lab_of
+    from ipclab.lab.lab import lab_of
 
     lab = lab_of(run, paths, SOURCE)
     return statements_decided(lab, audited(lab))

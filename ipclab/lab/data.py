@@ -1,6 +1,6 @@
 """The data of a run as a notebook asks for them, and how they are said to one reader."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -8,24 +8,26 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ipclab.bounds.points import points_of
-from ipclab.errors import UsageError
+from ipclab.bounds.enriched import points_of
+from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
+from ipclab.frames.address import value_at
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import ambiguous, narrowed, quantity
-from ipclab.lab.factors import check_levels
+from ipclab.lab.factors import check_levels, words_asked
 from ipclab.paths import Paths
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
 from ipclab.studies.asked import usual_levels
 from ipclab.words import filling
-from ipclab.words.filling import Variables
-from ipclab.words.words import Words
+from ipclab.words.filling import Variables, placeholders
+from ipclab.words.words import DASH, Words
 
 NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
-NUMBERS = ["value", "low", "high", "launches", "samples"]  # columns, with rows or without
+# of columns, with rows or without
+TYPES = dict.fromkeys(["value", "low", "high", "launches", "samples"], float) | {"busy": bool}
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,8 +45,11 @@ class Data:
 
     @cached_property
     def others(self) -> list[Self]:
-        """Return this lab for the readers of each other language that its words know."""
-        return [replace(self, words=words) for words in self.words.others]
+        """Return this lab for the readers of other languages; values are looked up once for all."""
+        made = [replace(self, words=words) for words in self.words.others]
+        for other in made:
+            vars(other)["_found"] = self._found
+        return made
 
     def points(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the tidy frame of `study`: a row for each point, op and metric.
@@ -120,8 +125,8 @@ class Data:
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:
-            numbers = [name for name in NUMBERS if name in frame]
-            rows = frame.iloc[:0].astype(object).astype(dict.fromkeys(numbers, float))
+            types = {name: kind for name, kind in TYPES.items() if name in frame}
+            rows = frame.iloc[:0].astype(object).astype(types)
         else:
             rows = narrowed(frame, levels).reset_index(drop=True)
         known = factors or usual_levels(study)  # an older run knows none
@@ -165,11 +170,49 @@ class Data:
         one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
         return one / other
 
-    def cells(self, points: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows with a column `cell` of quantities, to pivot into a table."""
+    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table.
+
+        `more` names further columns: another metric of the same point and op, or (op, metric) of
+        the same point.
+
+        >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
+        """
         run = Ratios(self.run)
         quantities: list[Any] = [quantity(row, run) for row in points.itertuples()]
-        return points.assign(cell=quantities)
+        made = points.assign(cell=quantities)
+        for name, wanted in more.items():
+            op, metric = (None, wanted) if isinstance(wanted, str) else wanted
+            values: dict[Any, Quantity] = {}
+            for study in points.study.unique():
+                rows = self.points(study)
+                rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
+                for row in rows.itertuples():
+                    values[row.point, row.op] = quantity(row, run)
+            keys = zip(points.point, points.op, strict=True)
+            column = [values.get((point, op or own), np.nan) for point, own in keys]
+            made[name] = pd.Series(column, made.index, dtype=object)
+        return made
+
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+        """Return rows with a column `cell`: values over those of `under` with the same `on`.
+
+        The columns of that row are there too, with `_under` at their names' end; without one, the
+        ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
+        `under` have the same levels.
+
+        >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
+        """
+        if under.duplicated(list(on)).any():
+            why = "a ratio needs one row to divide by"
+            raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
+        pairs = self.cells(points).merge(
+            self.cells(under), on=list(on), how="left", suffixes=("", "_under")
+        )
+        ratios = []
+        for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
+            ratios.append(top / of(base))  # NaN stands where no row is below
+        return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
     def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or translated), filled from `more`, then from the notebook."""
@@ -187,7 +230,16 @@ class Data:
         return self.words.translate(text) if is_filled else self._said(text, more)
 
     def _said(self, text: str, more: Variables) -> str:
-        return self._filled(self.words.translate(text), more, markdown=False)
+        """Return text filled, a dash where a value of it is missing."""
+        said = self.words.translate(text)
+        if not self._is_measured(said, more):
+            return DASH
+        return self._filled(said, more, markdown=False)
+
+    def _is_measured(self, text: str, more: Variables | None = None) -> bool:
+        """Return whether each value that `text` names is there; a dash is none."""
+        values = [self._lookup(name, more) for name, _ in placeholders(text)]
+        return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
 
     def _filled(self, text: str, more: Variables | None = None, markdown: bool = True) -> str:
         """Return text in the reader's language with its placeholders filled."""
@@ -199,11 +251,16 @@ class Data:
         return self.words.level(factor, level)
 
     def _at(self, words: str) -> Quantity | None:
-        """Return the value at an address, None where `words` are none."""
-        if "[" not in words:
-            return None
-        why = "addresses come with ipclab-report, which is not installed"
-        raise UsageError(f"no value is at {words!r}", why, "pip install ipclab-report")
+        """Return the value at an address of this run's frames, None where `words` are none."""
+        if words not in self._found:
+            known = partial(words_asked, self.run.questions)
+            self._found[words] = value_at(words, self.points, _no_text, Ratios(self.run), known)
+        return self._found[words]
+
+    @cached_property
+    def _found(self) -> dict[str, Quantity | None]:
+        """What was looked up: a sentence asks whether its values are there, then for them."""
+        return {}
 
     def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
@@ -211,3 +268,9 @@ class Data:
         if value is None:
             value = filling.variable_named(name, {**self._names(), **(more or {})})
         return self.words.again(value) if isinstance(value, str) else value
+
+
+def _no_text(study: str) -> pd.DataFrame:
+    """Refuse an address of what a text prints: that is no value of a run."""
+    fix = f'ipclab.printed(lab, "{study}. ...")'
+    raise UsageError(f"text.{study} is no value of this run", "a text prints it", fix)

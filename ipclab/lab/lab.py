@@ -8,16 +8,15 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import UsageError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
+from ipclab.lab.hints import run_hint, show_hint
 from ipclab.lab.notes import Notes
-from ipclab.lab.parameters import refuse_unknown
+from ipclab.lab.parameters import Parameter, refuse_unknown
 from ipclab.lab.runs import choose
 from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
-from ipclab.plugins import offered
 from ipclab.session.swept import sweep
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
@@ -26,7 +25,16 @@ from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
-REPORTING = "keep", "over", "published", "quoted"  # what a lab has where ipclab-report is installed
+# Of the parameters of study notebooks; the others are lists of whole numbers.
+KINDS = {
+    "run": "str",
+    "lang": "str",
+    "profile": "str",
+    "measure": "bool",
+    "backends": "list[str]",
+    "placement": "list[str]",
+    "object": "list[str]",
+}
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
@@ -43,7 +51,11 @@ class Lab(Notes):
     >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
     >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / kept
     >>> lab.text("A mapping that is kept gains {gain:x,interval}.", gain=gain)
+
+    `_own` are a person's own claims (`ipclab.claims.file.File`).
     """
+
+    _own: Any = None
 
     @classmethod
     def open(cls, run: str = "", lang: str = "en", study: str = "") -> Self:
@@ -58,29 +70,38 @@ class Lab(Notes):
         lab = replace(lab, _names=shell.namespace, study=study)
         shell.register()
         lab._say_origin()
+        show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         return lab
 
     @classmethod
-    def begin(  # the parameters of a study's notebook
+    def begin(
         cls,
         study: str,
-        run: str = "",
-        lang: str = "en",
-        measure: bool = False,
-        profile: str = "quick",
+        run: Any = "",
+        lang: Any = "en",
+        measure: Any = False,
+        profile: Any = "quick",
         **sweep: Any,
     ) -> Self:
         """Open a run that holds `study`; with `measure`, measure first what it lacks of it.
 
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
-        entries, readers ...; an empty one means the study's own. Raises what the measuring raises.
+        entries, readers ...; an empty one means the study's own. Values may come from papermill's
+        command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
+        what cannot be meant, and what the measuring raises.
         """
-        if not measure:
-            return cls.open(run, lang, study)
-        sizes = sweep.pop("sizes", [])
-        backends = sweep.pop("backends", [])
-        swept = cls.sweep([study], profile, sizes, backends, sweep)
-        return cls.open(str(swept.run.path), lang, study)
+        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
+        values = {}
+        for name, value in given.items():
+            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
+        of_run, language, measured, effort = (
+            values.pop(name) for name in ("run", "lang", "measure", "profile")
+        )
+        if not measured:
+            return cls.open(of_run, language, study)
+        sizes, backends = values.pop("sizes", []), values.pop("backends", [])
+        swept = cls.sweep([study], effort, sizes, backends, values)
+        return cls.open(str(swept.run.path), language, study)
 
     @classmethod
     def of(cls, run: RunFolder, paths: Paths, lang: str) -> Self:
@@ -106,7 +127,7 @@ class Lab(Notes):
         refuse_unknown()
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         swept = sweep(studies, profile, sizes, backends, asked, seed, run)
-        return kind().open(str(swept.path))
+        return Lab.open(str(swept.path))
 
     @contextmanager
     def figure(
@@ -162,45 +183,10 @@ class Lab(Notes):
             }
             shell.show(shell.Text(said))
 
-    def __getattr__(self, name: str) -> Any:
-        if name in REPORTING:
-            why = "it comes with ipclab-report, which is not installed"
-            raise UsageError(f"no lab.{name}", why, "pip install ipclab-report")
-        raise AttributeError(f"a lab has no {name!r}")
-
     def __repr__(self) -> str:
         return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(studies_measured(self.run))}>"
 
 
-def kind() -> type[Lab]:
-    """Return what a notebook holds: with prose, claims and quotations where ipclab-report is."""
-    return offered("lab", Lab)
-
-
-def open(
-    study: str = "",
-    run: str = "",
-    lang: str = "en",
-    measure: bool = False,
-    profile: str = "quick",
-    **more: Any,
-) -> Lab:
-    """Open a run for readers of `lang`: a notebook's first call.
-
-    Without `run` it is the newest here that holds `study`, else the committed reference. `measure`,
-    `profile` and the levels in `more` are those of `Lab.begin`; without a study `more` may be
-    `claims`, a TOML file of your own claims.
-
-    >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
-    """
-    if study:
-        return kind().begin(study, run, lang, measure, profile, **more)
-    return kind().open(run, lang, **more)
-
-
-def measure(study: str, **sweep: Any) -> Lab:
-    """Measure `study` here, except points that are on disk, and open the run.
-
-    >>> lab = ipclab.measure("round_trip", sizes=[100], backends=["unix", "tcp"], profile="smoke")
-    """
-    return kind().begin(study, measure=True, **sweep)
+def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
+    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
+    return Lab.of(run, paths, lang)

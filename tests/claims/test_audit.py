@@ -21,7 +21,7 @@ from ipclab.claims.published import (
     TEXTS,
     Recomputed,
     _follows,
-    published,
+    printed_numbers,
     recompute,
     rounded,
     table_of,
@@ -29,8 +29,8 @@ from ipclab.claims.published import (
 from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.frames.address import Address
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths, checkout
-from ipclab.report.lab import lab_of
 from ipclab.report.pages.words import digits
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
@@ -102,7 +102,7 @@ def outcomes() -> list[tuple[str, Recomputed]]:
 
 
 def _rows(study: str) -> list[Any]:
-    return list(published(PATHS, study).itertuples())
+    return list(printed_numbers(PATHS, study).itertuples())
 
 
 @pytest.mark.parametrize("study", TEXTS)

@@ -30,8 +30,8 @@ from ipclab.claims.simultaneous import simultaneous
 from ipclab.claims.verdicts import decide, on_run, on_table
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, value_at
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
-from ipclab.report.lab import ReportLab, lab_of
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened
 from ipclab.words.numbers import Formatter
@@ -289,12 +289,12 @@ low = 2
 
 
 @pytest.fixture(scope="module")
-def lab() -> ReportLab:
+def lab() -> Lab:
     return lab_of(opened(checkout(), checkout().reference), checkout(), "en")
 
 
 @pytest.fixture
-def judged(lab: ReportLab, tmp_path: Path):
+def judged(lab: Lab, tmp_path: Path):
     def judge(text: str) -> pd.DataFrame:
         (tmp_path / "mine.toml").write_text(text)
         return audited(with_own(lab, str(tmp_path / "mine.toml")), "own")

@@ -3,8 +3,8 @@
 from ipclab.claims.audit import audited
 from ipclab.claims.claim import FAILS, HOLDS
 from ipclab.commands.report import added, decided
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
-from ipclab.report.lab import lab_of
 from tests.support.told import reference
 
 

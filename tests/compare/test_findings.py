@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.report.compare.machines import Machines
 from ipclab.report.compare.shared import mean_ratio, shared_points
-from ipclab.report.lab import lab_of
 from ipclab.store.bundle import opened
 from ipclab.words.sentences import sentence
 from ipclab.words.words import Words

@@ -20,8 +20,8 @@ from ipclab.frames.estimates import estimated
 from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
-from ipclab.report.lab import lab_of
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256

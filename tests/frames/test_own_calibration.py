@@ -10,9 +10,9 @@ import pytest
 
 from ipclab.calibrated.twins import EXCHANGES, Counted, counted
 from ipclab.frames.contests import contests
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.report.appendix.calibration import calibration_table
-from ipclab.report.lab import lab_of
 from ipclab.session.heats import heats
 from ipclab.session.request import Request
 from ipclab.stats.looks import HEAT_LOOKS

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
-from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.words import labels
@@ -15,7 +15,7 @@ from ipclab.words.words import Words
 from tests.support.commands import ROOT
 
 RUN = RunFolder(ROOT, {})
-DATA = ReportLab(RUN, Words("en"), Paths(ROOT))
+DATA = Lab(RUN, Words("en"), Paths(ROOT))
 
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:

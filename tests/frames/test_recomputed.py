@@ -15,9 +15,9 @@ import pytest
 
 from ipclab.frames import derived
 from ipclab.frames.ratios import Ratios
+from ipclab.lab.lab import Lab
 from ipclab.lab.runs import newest_full
 from ipclab.paths import Paths
-from ipclab.report.lab import ReportLab
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
@@ -198,7 +198,7 @@ class Printed(Told):
             self.printed.append((quantity, spec, text))
             return text
 
-        kept = [each for each in super()._made() if each[:2] != (ReportLab, "table")]
+        kept = [each for each in super()._made() if each[:2] != (Lab, "table")]
         return [*kept, (Formatter, "format", noted)]
 
 

@@ -11,8 +11,8 @@ from ipclab.claims.audit import audited, with_own
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import Finding
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
-from ipclab.report.lab import ReportLab, lab_of
 from ipclab.report.notebooks import quotes
 from ipclab.stats.quantity import missing
 from ipclab.store.bundle import opened
@@ -34,12 +34,8 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
-SWEPT = {
-    "03_multiplexer": ["backend", "size_bytes"],
-    "04_round_trip": ["backend", "size_bytes", "placement"],
-    "05_file_io": ["backend", "set"],
-    "06_stream": ["backend", "size_bytes", "placement"],
-}
+SWEPT: dict[str, tuple[str, ...]] = dict.fromkeys(BOOKS, ("backend", "size_bytes", "placement"))
+SWEPT |= {"03_multiplexer": ("backend", "size_bytes"), "05_file_io": ("backend", "set")}
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -72,7 +68,7 @@ CHANGED += [
     Run("tasks", places={"backend": {"thread": "pool-fork", "pool-fork": "thread"}}),
     Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
     Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
-    Run("file_io", places={"cache": {"cold": "warm", "warm": "cold"}}),
+    Run("file_io", places={"buffer": {"fresh": "prefaulted", "prefaulted": "fresh"}}),
     *(Run(study) for study in BOOKS.values()),
 ]
 
@@ -108,7 +104,7 @@ def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: i
 
 
 @cache
-def trips() -> tuple[ReportLab, pd.DataFrame]:
+def trips() -> tuple[Lab, pd.DataFrame]:
     forget_judged()
     lab = lab_of(reference(), checkout(), "en")
     return lab, lab.points("round_trip", op="round-trip", metric="p50", arm="main")
@@ -341,7 +337,7 @@ def test_one_share_has_no_name_and_several_have_theirs() -> None:
 def test_a_finding_is_kept_as_its_sentence_in_each_language() -> None:
     lab = lab_of(reference(), checkout(), "en,ko,zh")
     found = Finding("text", "told", values={"text": "What to do", "values": {}})
-    (kept,) = lab.keep(says=found)._repr_mimebundle_()[quotes.MIME].values()
+    (kept,) = quotes.keep(lab, says=found)._repr_mimebundle_()[quotes.MIME].values()
     assert kept["text"] == {"en": "What to do", "ko": "권고", "zh": "建议"}
 
 

@@ -15,13 +15,12 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.frames.rows import narrowed
-from ipclab.lab import canvas
+from ipclab.lab import canvas, data
 from ipclab.lab.figure import FIGURES, Figure
+from ipclab.lab.lab import Lab
 from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
-from ipclab.report import lab as report_lab
-from ipclab.report.lab import ReportLab
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, measured
@@ -44,9 +43,7 @@ def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatc
             {"point": "y", "op": "trip", "metric": "p50", "value": 6.0, **head},
         ]
     )
-    monkeypatch.setattr(
-        report_lab.ReportLab, "points", lambda _lab, _study, **levels: narrowed(whole, levels)
-    )
+    monkeypatch.setattr(Lab, "points", lambda _lab, _study, **levels: narrowed(whole, levels))
     found = DATA.cells(
         whole[whole.metric == "p50"], p99="p99", total=("launch", "total")
     ).set_index("point")
@@ -138,7 +135,7 @@ ASKING = dataclasses.replace(DATA, run=RUN)
 def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
     levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_lab, "points_of", lambda run, study: HERE)
+    monkeypatch.setattr(data, "points_of", lambda run, study: HERE)
     with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
         ASKING.points("round_trip", **levels)
     if "metric" not in levels:
@@ -147,7 +144,7 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_lab, "points_of", lambda run, study: HERE)
+    monkeypatch.setattr(data, "points_of", lambda run, study: HERE)
     for levels in (
         {"backend": "unix"},
         {"placement": "cross"},
@@ -175,7 +172,7 @@ def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
 
 def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FIGURES, str(tmp_path))
-    with ReportLab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
+    with Lab(RUN, DATA.words, DATA.paths).figure("mine", "t") as ax:
         lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
     assert (tmp_path / "mine.en.svg").is_file()
 

@@ -7,8 +7,8 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
-from ipclab.report.lab import lab_of
 from ipclab.words import labels
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT

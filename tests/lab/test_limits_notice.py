@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import suspects
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
 from ipclab.report.appendix.notice import notice
-from ipclab.report.lab import lab_of
 from ipclab.report.pages.front import FRONT
 from ipclab.store.run import RunFolder
 from tests.frames.test_limits_again import made
@@ -100,7 +100,7 @@ def test_the_first_page_says_how_far_the_text_was_run(
         ("zh", "与原文实验的对照"),
     ):
         notice(lab_of(beaten, paths, lang), study="round_trip")
-        line, *_ = capsys.readouterr().out.splitlines()
+        line, *_ = capsys.readouterr().err.splitlines()
         assert line.startswith(start)
         notice(lab_of(beaten, paths, lang), study="stream")
-        assert capsys.readouterr().out == ""  # which has no text
+        assert capsys.readouterr().err == ""  # which has no text

@@ -16,11 +16,10 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, parameters
+from ipclab.lab.lab import lab_of
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
-from ipclab.report.lab import lab_of
 from ipclab.report.pages import words
-from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.words import output
@@ -42,11 +41,7 @@ HELD = [study for study in STUDIES if study in studies_measured(reference())]
 
 def code_cells(path: Path) -> list[str]:
     cells = nbformat.read(path, as_version=4).cells
-    return [
-        cell.source
-        for cell in cells
-        if cell.cell_type == "code" and not cell.source.startswith(MAGIC)
-    ]
+    return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -84,32 +79,6 @@ def test_what_a_notebook_imports_of_the_package_is_there(path: Path) -> None:
     lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.ImportFrom)]
     for line in lines:
         exec(line, {})
-
-
-def changed_by_a_loop(cells: list[str]) -> set[str]:
-    """Return the names in prose that one statement assigns and a loop assigns anew."""
-    prose = " ".join(cell for cell in cells if cell.startswith(MAGIC))
-    loops, given = set[str](), set[str]()
-    for cell in cells:
-        for node in () if cell.startswith(MAGIC) else ast.walk(ast.parse(cell)):
-            if isinstance(node, ast.Assign | ast.For):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names = given if isinstance(node, ast.Assign) else loops
-                parts = (part for each in targets for part in ast.walk(each))
-                names |= {part.id for part in parts if isinstance(part, ast.Name)}
-    return {name for name in loops & given if re.search(rf"\{{{name}\W", prose)}
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_loop_changes_what_prose_says(path: Path) -> None:
-    cells = nbformat.read(path, as_version=4).cells
-    sources = [cell.source for cell in cells if cell.cell_type == "code"]
-    assert changed_by_a_loop(sources) == set()
-
-
-def test_a_loop_that_changes_what_prose_says_is_caught() -> None:
-    cells = ["name, day = 1, 2", "for name in ():\n    pass", f"{MAGIC}\nrun {{name}} of {{day}}"]
-    assert changed_by_a_loop(cells) == {"name"}
 
 
 @pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)

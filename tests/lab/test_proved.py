@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.report.appendix.about import proved
-from ipclab.report.lab import lab_of
 from ipclab.store.samples import decode
 from tests.support.bundled import make_run
 from tests.support.told import reference

@@ -14,9 +14,8 @@ from ipclab.claims.numbers import Numbers, only
 from ipclab.claims.published import TEXTS
 from ipclab.claims.texts import payload
 from ipclab.frames.derived import studies_measured
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
-from ipclab.report.lab import ReportLab as Lab
-from ipclab.report.lab import lab_of
 from ipclab.report.pages.report import write_frames
 from ipclab.stats.quantity import Quantity
 from ipclab.words.numbers import Formatter

@@ -5,10 +5,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
 from ipclab.report.appendix.steadiness import told, unsteady
-from ipclab.report.lab import lab_of
 from tests.support.told import reference
 
 STEADY: dict[str, Any] = {

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import nbformat
 import pandas as pd
 import pytest
 
@@ -18,7 +17,7 @@ from ipclab.store.run import RunFolder
 from ipclab.studies.limits import TABLE
 from tests.support.commands import ROOT
 from tests.support.findings import holes, made_by
-from tests.support.told import MAGIC, measured, reference
+from tests.support.told import measured, reference
 
 PAGES = {
     path.stem.partition("_")[2]: path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
@@ -26,17 +25,7 @@ PAGES = {
 FACTORS = ("backend", "size_bytes", "placement")
 
 
-def is_told(name: str) -> bool:
-    """Tell whether a notebook says what it found by findings."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
-    return not any(cell.source.startswith(MAGIC) for cell in cells)
-
-
-STUDIES = [
-    study
-    for study in derived.studies_measured(reference())
-    if study in PAGES and is_told(PAGES[study])
-]
+STUDIES = [study for study in derived.studies_measured(reference()) if study in PAGES]
 
 
 def levels(study: str, factor: str) -> list[Any]:

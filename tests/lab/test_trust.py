@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.lab.lab import lab_of
 from ipclab.machine.referees import FILE, KEPT, Found, Referees, file, keep_referees, referees_kept
 from ipclab.paths import Paths
 from ipclab.report.appendix import trust
 from ipclab.report.appendix.trust import HIGH, LOW, MEDIUM, RULES, trust_judged
-from ipclab.report.lab import lab_of
 from ipclab.store.files import dump_json
 from ipclab.store.record import Record
 from tests.support.bundled import make_run

@@ -12,14 +12,12 @@ import pytest
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, shell
 from ipclab.lab.figure import FIGURES
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.marks import pictures, style
 from ipclab.marks.bars import bars, leading, limit
 from ipclab.marks.curves import lines
 from ipclab.marks.named_rows import dots
 from ipclab.paths import checkout
-from ipclab.report.lab import ReportLab, lab_of
-from ipclab.report.pages.extraction import MAGIC
 from ipclab.store.bundle import opened
 from tests.support.beyond import beyond
 from tests.support.commands import ROOT
@@ -53,11 +51,11 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)
     patch.setattr(shell, "namespace", lambda: values)
-    patch.setattr(ReportLab, "keep", lambda *_, **__: None)
+    patch.setattr(Lab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
         patch.setattr(pictures, saved, lambda *_, content=content: content)
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
-        if cell.cell_type == "code" and not cell.source.startswith(MAGIC):
+        if cell.cell_type == "code":
             exec(cell.source, values)
             if "run" in values and "lab" not in values:
                 values["run"] = str(checkout().reference)

@@ -8,8 +8,8 @@ import pandas as pd
 import typst
 from nbformat import v4
 
+from ipclab.lab.lab import lab_of
 from ipclab.paths import Paths
-from ipclab.report.lab import lab_of
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.typeset import Sheet
 from ipclab.stats.quantity import Quantity

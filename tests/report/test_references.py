@@ -2,6 +2,7 @@
 tables it shows.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ipclab.claims.file import Control
 from ipclab.claims.lines import Lines
 from ipclab.errors import UsageError
 from ipclab.lab.figure import Figure
+from ipclab.lab.finding import Finding, bundle
 from ipclab.lab.shell import Text
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
@@ -40,6 +42,13 @@ def notebook(*shown: Any) -> Any:
 def prose_cell(text: str, tag: str) -> Any:
     shown = v4.new_output("display_data", Text({"en": text})._repr_mimebundle_())
     return v4.new_code_cell(outputs=[shown], metadata={"tags": [tag] if tag else []})
+
+
+def found(text: str, lead: bool = False) -> Any:
+    """Return what a finding shows that says a text."""
+    told = Finding("text", "told", values={"text": text, "values": {}})
+    data = {"findings": [asdict(told)], "lead": lead, "see": ""}
+    return v4.new_output("display_data", bundle("finding", data, "en"))
 
 
 def table(name: str, *cells: str, caption: str = "What it is") -> Table:
@@ -89,8 +98,8 @@ def test_what_is_tagged_front_stands_before_the_contents() -> None:
 
 def test_findings_are_one_list_on_the_first_page() -> None:
     told = notebook("**Not measured here.**", "## One", ("in front",))
-    for text in ("1. first\n2. second", "1. third"):
-        told.cells.append(prose_cell(text, "finding"))
+    for text in ("first", "second", "third"):
+        told.cells.append(v4.new_code_cell(outputs=[found(text, lead=True)]))
     guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
     told.cells.insert(0, guide)
     read = document.read_document(told, Path())
@@ -99,20 +108,20 @@ def test_findings_are_one_list_on_the_first_page() -> None:
         *("Not measured here.", "firstsecondthird", "in front", "One")
     ]
     assert read.front == 3
-    (found,) = (node for node in tree_nodes(read.prose) if node["t"] == "OrderedList")
-    assert len(found["c"][1]) == 3
+    (listed,) = (node for node in tree_nodes(read.prose) if node["t"] == "OrderedList")
+    assert len(listed["c"][1]) == 3
 
 
 def test_a_caption_begins_with_what_was_found() -> None:
     told = notebook("# T")
+    below = {"told": "It is v1.0: `slow`.", "last": "가장 빠르다. 더 있다."}
     for name in ("cited", "told", "plain", "last"):
         shown = Figure("<svg/>", "a", "What is shown", name)
         outputs = [v4.new_output("display_data", data) for data, _ in shown.shown()]
+        outputs += [found(below[name])] if name in below else []
         told.cells.append(v4.new_code_cell(outputs=outputs))
-    told.cells.insert(3, prose_cell("It is v1.0: `slow`.", "caption"))
-    told.cells.append(prose_cell("가장 빠르다. 더 있다.", "caption"))
-    found = "1. It is 2.5 as fast. More. [](#cited)\n2. Another. [](#cited), [](#told)"
-    told.cells.append(prose_cell(found, "finding"))
+    leads = ["It is 2.5 as fast. More. [](#cited)", "Another. [](#cited), [](#told)"]
+    told.cells.append(v4.new_code_cell(outputs=[found(each, lead=True) for each in leads]))
     read = document.read_document(told, Path())
     captions = [block.caption for block in read.blocks if isinstance(block, Figure)]
     assert captions == [

@@ -337,7 +337,7 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.commands.bundles import unpack
 from ipclab.commands.cli import commands
-from ipclab.report.lab import lab_of
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.report.pages.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]

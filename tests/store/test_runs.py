@@ -20,7 +20,6 @@ from ipclab.machine import here
 from ipclab.machine.facts import collect
 from ipclab.paths import Paths
 from ipclab.report import origins
-from ipclab.report.lab import ReportLab
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run
@@ -416,7 +415,7 @@ def test_whoever_opens_anothers_run_is_told_first(
     said = {}
     for lang in ("en", "ko", "zh"):
         Lab.open(str(run.path), lang)
-        said[lang] = capsys.readouterr().out.splitlines()[0]
+        said[lang] = capsys.readouterr().err.splitlines()[0]
     assert said["en"].startswith(
         f"**Not measured here, but on Example 0123456789ab (machine {run.machine}) on "
     )
@@ -428,5 +427,5 @@ def test_whoever_opens_anothers_run_is_told_first(
     machine = collect()
     here.about["machine"] = {"digest": machine.digest, "facts": machine.facts, "reasons": {}}
     here.save()
-    ReportLab.open(str(here.path))
-    assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")
+    Lab.open(str(here.path))
+    assert capsys.readouterr().err.splitlines()[0].startswith("run 2026")

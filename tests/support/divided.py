@@ -9,8 +9,8 @@ import pytest
 
 from ipclab.claims import audit
 from ipclab.lab import shell
+from ipclab.lab.lab import Lab
 from ipclab.lab.notes import Notes
-from ipclab.report.lab import ReportLab
 from ipclab.stats.product import Part
 from ipclab.stats.quantity import Quantity
 from tests.support.told import cells, forget_judged, reference
@@ -53,7 +53,6 @@ class Shown:
 
     def __init__(self, name: str) -> None:
         self.parts: list[list[Any]] = []
-        self.findings: list[Any] = []
         self.name = name
 
     def run(self) -> "Shown":
@@ -62,10 +61,10 @@ class Shown:
         with pytest.MonkeyPatch.context() as patch:
             forget_judged()
             patch.setattr(shell, "namespace", lambda: values)
-            patch.setattr(ReportLab, "table", self._table)
-            patch.setattr(ReportLab, "keep", lambda *_, **__: None)
+            patch.setattr(Lab, "table", self._table)
+            patch.setattr(Lab, "keep", lambda *_, **__: None)
             patch.setattr(Notes, "text", self._text)
-            patch.setattr(Notes, "finding", self._finding)
+            patch.setattr(Notes, "finding", lambda *_, **__: None)
             patch.setattr(audit, "claims_table", lambda *_, **__: None)
             for is_prose, code in cells(self.name):
                 if not is_prose:
@@ -79,6 +78,3 @@ class Shown:
 
     def _text(self, *_: Any, **values: Any) -> None:
         self.parts.append([*values.values()])
-
-    def _finding(self, *found: Any, **_: Any) -> None:
-        self.findings += found

@@ -11,8 +11,8 @@ import pytest
 from ipclab.claims import audit
 from ipclab.frames import derived
 from ipclab.lab import canvas, shell
+from ipclab.lab.lab import Lab
 from ipclab.lab.notes import Notes
-from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.run import RunFolder
 from ipclab.words.markdown import markdown
@@ -52,10 +52,10 @@ def made_by(
     patch.setattr(shell, "namespace", lambda: values)
     patch.setattr(Notes, "_show", show)
     patch.setattr(canvas, "pictures", lambda *_: {"svg": b"<svg/>"})
-    for where, method in ((ReportLab, "table"), (audit, "claims_table")):
+    for where, method in ((Lab, "table"), (audit, "claims_table")):
         patch.setattr(where, method, lambda *_, **__: None)
     try:
-        for _, code in cells(name, drawn):
+        for code in cells(name, drawn):
             exec(code, values)
             if "run" in values and "lab" not in values:
                 values["run"] = str(reference().path)

@@ -16,17 +16,14 @@ from ipclab.claims import audit, faithful
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
 from ipclab.lab.finding import bundle
+from ipclab.lab.lab import Lab
 from ipclab.lab.notes import Notes
 from ipclab.paths import checkout
-from ipclab.prose import prose
-from ipclab.prose.teller import Teller
-from ipclab.report.lab import ReportLab
 from ipclab.store import samples
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.support.commands import ROOT
 
-MAGIC = "%%prose"
 READ = derived.read_frame  # before it is replaced
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
 TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
@@ -72,21 +69,18 @@ decoded = cache(samples.decode)
 
 
 @cache
-def cells(name: str, drawn: bool = False) -> list[tuple[bool, Any]]:
-    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
-    code); without what they draw, unless it is `drawn`.
+def cells(name: str, drawn: bool = False) -> list[Any]:
+    """Return the compiled cells of a notebook after its parameters; what they draw is left out,
+    unless it is `drawn`.
     """
     found = []
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
         if cell.cell_type != "code" or "lab" in cell.metadata.get("tags", []):
             continue
-        if cell.source.startswith(MAGIC):
-            found.append((True, cell.source.partition("\n")[2]))
-        else:
-            tree = ast.parse(cell.source)
-            if not drawn:
-                tree = ast.fix_missing_locations(NoFigures().visit(tree))
-            found.append((False, compile(tree, name, "exec")))
+        tree = ast.parse(cell.source)
+        if not drawn:
+            tree = ast.fix_missing_locations(NoFigures().visit(tree))
+        found.append(compile(tree, name, "exec"))
     return found
 
 
@@ -117,16 +111,13 @@ class Told:
         forget_judged()
 
     def _run(self) -> None:
-        for is_prose, content in cells(self.name):
-            if is_prose:
-                self._prose(content)
-            else:
-                exec(content, self.values)
-                if "run" in self.values and "lab" not in self.values:
-                    self.values["run"] = str(self.run.path)
+        for code in cells(self.name):
+            exec(code, self.values)
+            if "run" in self.values and "lab" not in self.values:
+                self.values["run"] = str(self.run.path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
-        methods = ((ReportLab, "table"), (ReportLab, "keep"), (audit, "claims_table"))
+        methods = ((Lab, "table"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read_frame", self._read_columns),
@@ -144,6 +135,3 @@ class Told:
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         self.shown.append(bundle(kind, data, "en")["text/markdown"])
-
-    def _prose(self, cell: str) -> None:
-        self.shown.append(prose.render(cell, Teller(self.values["lab"])))

@@ -13,7 +13,7 @@ from ipclab.tables.table import Column, Table
 from ipclab.words.catalogue import N_
 
 if TYPE_CHECKING:
-    from ipclab.report.lab import ReportLab
+    from ipclab.lab.lab import Lab
 
 MIME = "application/vnd.ipclab.page+json"
 SIGNING = N_("Author"), N_("Reviewer"), N_("Assessor"), N_("Approver")
@@ -50,13 +50,13 @@ def is_preliminary(lab: Data, *studies: str) -> bool:
     return head.profile_is_preliminary(lab.run.profile)
 
 
-def control_of(lab: "ReportLab") -> Control:
+def control_of(lab: "Lab") -> Control:
     """Return what `report.toml` says of the document; `UsageError` for what it cannot say."""
     own = with_own(lab)._own
     return (own and own.document) or Control()
 
 
-def page_marks(lab: "ReportLab") -> Marks:
+def page_marks(lab: "Lab") -> Marks:
     """Return a signed document's number.
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
@@ -64,7 +64,7 @@ def page_marks(lab: "ReportLab") -> Marks:
     return Marks(control_of(lab).number)
 
 
-def title_block(lab: "ReportLab") -> Table:
+def title_block(lab: "Lab") -> Table:
     """Return what identifies the document, when was measured, the signers' cells, and the history.
 
     Where `report.toml` names no earlier revision, the history is a line to write on.

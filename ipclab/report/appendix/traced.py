@@ -9,7 +9,7 @@ from ipclab.claims import computed
 from ipclab.claims.audit import audited
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.lab.data import Data
-from ipclab.report.lab import ReportLab
+from ipclab.lab.lab import Lab
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
@@ -19,7 +19,7 @@ UNTESTED = N_("Not testable here: {claims} ({reason}).")
 COLUMNS = ["file", "digest", "quantities", "claims"]
 
 
-def judged(lab: ReportLab, study: str) -> tuple[pd.DataFrame, list[str]]:
+def judged(lab: Lab, study: str) -> tuple[pd.DataFrame, list[str]]:
     """Return each claim of a text that this run tests with its two verdicts, decided ones first.
 
     Columns: id, claim (with its section), rule, here, fair. Beside it a line for each reason why

@@ -166,11 +166,11 @@ def expanded(lab: Data, value: Quantity) -> Expanded | None:
         return Expanded(uncertainty(np.log(values)), session, NOMINAL)
     half = log(value.ends[1] / value.ends[0]) / 2
     parts = [expanded(lab, part) for part in _apart(value)]
-    scaled = [part for part in parts if part and part.logs]
-    if len(scaled) < len(parts) or not parts:
+    decided = [part for part in parts if part and part.logs]
+    if len(decided) < len(parts) or not parts:
         return Expanded(Standard(half / NORMAL, ENDLESS), 0.0, LEVEL)
-    session = hypot(*(part.session for part in scaled))
-    shown = _together([part.launches for part in scaled])
+    session = hypot(*(part.session for part in decided))
+    shown = _together([part.launches for part in decided])
     return Expanded(shown, session, NOMINAL, stretch=half / hypot(shown.error, session))
 
 

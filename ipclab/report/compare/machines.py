@@ -10,13 +10,13 @@ import pandas as pd
 from ipclab.frames.run_table import levels_as_text
 from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding, missing, plain
 from ipclab.lab.kinds import together
+from ipclab.lab.lab import Lab
 from ipclab.machine.table import FACTS
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.report.appendix.about import told_fact
 from ipclab.report.compare import LIMITS, facts, order, shared
 from ipclab.report.compare.held import ComparedRun, compared_run, runs_to_compare
-from ipclab.report.lab import ReportLab
 from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER, UNDECIDED
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
@@ -43,7 +43,7 @@ class Machines:
     `points` are those that both runs hold (of `every`), with the columns of `shared_points`.
     """
 
-    lab: ReportLab
+    lab: Lab
     folders: Sequence[RunFolder]
     runs: Sequence[ComparedRun]
     every: pd.DataFrame
@@ -188,5 +188,5 @@ def machines(runs: Sequence[str], quantile: float = MEDIAN, lang: str = SOURCE) 
     """
     folders = runs_to_compare(checkout(), runs)
     compared = [compared_run(run, quantile) for run in folders]
-    lab = ReportLab.open(str(folders[0].path), lang)
+    lab = Lab.open(str(folders[0].path), lang)
     return Machines(lab, folders, compared, shared.shared_points(compared))

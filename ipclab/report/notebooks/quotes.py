@@ -10,7 +10,11 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.frames.ratios import Ratios
+from ipclab.lab import shell
+from ipclab.lab.data import Data
 from ipclab.lab.figure import Figure
+from ipclab.lab.finding import Finding
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
@@ -23,7 +27,10 @@ from ipclab.store.run import RunFolder
 from ipclab.tables.table import Table
 from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
+from ipclab.words.filling import variable_named
+from ipclab.words.numbers import plain_value
 from ipclab.words.ours import LOCALE, control_file, packages
+from ipclab.words.sentences import sentence
 from ipclab.words.words import Words
 
 PRODUCT = "product"  # of a kept quantity: what it is made of
@@ -50,6 +57,27 @@ class Kept:
                 others = {other.lang: other.again(value) for other in self.words.others}
                 values[name] = {output.SAID: {self.words.lang: value, **others}}
         return {MIME: values}
+
+
+def keep(lab: Data, *names: str, **values: Any) -> Kept:
+    """Keep the notebook's variables, other values and findings' texts for other notebooks.
+
+    Nothing is shown.
+
+    >>> ipclab.keep(lab, "past", "now", gain=past / now)
+    """
+    variables = {name: variable_named(name, shell.namespace()) for name in names}
+    kept = {}
+    for name, value in {**variables, **values}.items():
+        told = isinstance(value, Finding)
+        kept[name] = _told(lab, asdict(value)) if told else plain_value(value)
+    return Kept(kept, lab.words)
+
+
+def _told(lab: Data, finding: Mapping[str, Any]) -> str:
+    """Return the sentence of a finding, which others have in their words."""
+    said = sentence(finding, lab.words)
+    return lab.words.note(said, lambda other: sentence(finding, other))
 
 
 class Quoted:
@@ -162,6 +190,18 @@ def executed_notebook(paths: Paths, run: RunFolder, langs: Sequence[str], notebo
         given = {"run": str(run.path), "lang": ",".join(langs)}
         execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return file
+
+
+def quoted(lab: Data, notebook: str) -> Quoted:
+    """Return what another notebook made of this run: figures, tables, and kept values.
+
+    It is executed when that was not done yet; raises `LabError` when it fails.
+
+    >>> payload = ipclab.quoted(lab, "01_payload")
+    >>> payload.figure("payload-bandwidth")  # and payload.gain is a value
+    """
+    file = executed_notebook(lab.paths, lab.run, lab.words.langs, notebook)
+    return read_quoted(file, notebook, lab.words, Ratios(lab.run))
 
 
 def read_quoted(

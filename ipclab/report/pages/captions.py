@@ -14,7 +14,6 @@ from ipclab.report.pages.pandoc import Tree, text_of, tree_nodes
 # Marks of emphasis, quotes and references stay with the sentence that they end.
 _STOP = re.compile(r"[.!?][*_”’\"』」）)\]]*(?=\s|$)|[。！？][*_”’\"』」）)\]]*")
 _PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("（", "）"), ("(", ")"))
-CAPTION = "caption"  # tags a cell of prose that is the caption of the figure before it
 Origin = TypeVar("Origin")
 
 
@@ -23,14 +22,14 @@ def caption_findings(
 ) -> list[tuple[Origin, list[str], Shown]]:
     """Return what cells show, with figures whose captions begin with what was found.
 
-    That is prose tagged `caption` below a figure, or a finding below it in its cell, which stands
-    nowhere else then; or the first sentence of the first finding of the front that refers to it.
+    That is a finding below a figure in its cell, which stands nowhere else then; or the first
+    sentence of the first finding of the front that refers to it.
     """
     said: dict[str, str] = {}
     taken: set[int] = set()
-    for (here, _, above), (origin, tags, shown) in pairwise(found):
+    for (here, _, above), (origin, _, shown) in pairwise(found):
         finding = isinstance(shown, Unread) and shown.found == "finding" and here == origin
-        if (CAPTION in tags or finding) and isinstance(above, Figure):
+        if finding and isinstance(above, Figure):
             said[above.name] = text_of(trees.get(id(shown), [])).strip()
             taken.add(id(shown))
     for _, tags, shown in found:

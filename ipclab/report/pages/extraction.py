@@ -12,12 +12,10 @@ from typing import IO, Any
 from babel.messages.extract import extract
 
 from ipclab.lab.parameters import KEEP_IN_LAB
-from ipclab.prose import prose
 from ipclab.studies.multiplexer import NODES
 from ipclab.words import filling, labels
 from ipclab.words.blocks import split
 
-MAGIC = "%%prose"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 # Which argument, by its place, a call has translated, and which by name.
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
@@ -37,7 +35,7 @@ def of_code(file: IO[bytes]) -> Iterator[Shown]:
 
 
 def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
-    """Yield the texts of a notebook's code, then the blocks of its narrative and its prose.
+    """Yield the texts of a notebook's code, then the blocks of its narrative.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
     translated there.
@@ -47,8 +45,6 @@ def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
     for cell in json.load(file)["cells"]:
         if (text := markdown(cell)) is not None:
             blocks += [(block, needs_words(block)) for block in split(text)]
-        elif (text := _prose(cell)) is not None:
-            blocks += [(block, needs_words(block)) for block in prose.split(text)]
         elif cell["cell_type"] == "code":
             source = "".join(cell["source"])
             yield from of_code(io.BytesIO(source.encode()))
@@ -66,12 +62,6 @@ def markdown(cell: Mapping[str, Any]) -> str | None:
     source = "".join(cell["source"])
     kept = KEEP_IN_LAB in cell["metadata"].get("tags", [])
     return (title(source) or None) if kept else source
-
-
-def _prose(cell: Mapping[str, Any]) -> str | None:
-    """Return a cell of prose without its magic, or None."""
-    magic, _, text = "".join(cell["source"]).partition("\n")
-    return text if cell["cell_type"] == "code" and magic.strip() == MAGIC else None
 
 
 def title(source: str) -> str:

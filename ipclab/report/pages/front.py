@@ -7,19 +7,19 @@ from typing import TypeVar
 from ipclab.report.pages.outputs import LEAD, Shown, Unread
 from ipclab.report.pages.pandoc import Tree
 
-FRONT, FINDING = "front", "finding"  # tags of cells
+FRONT = "front"  # the tag of such cells
 Origin = TypeVar("Origin")
 Found = Sequence[tuple[Origin, list[str], Shown]]
 
 
 def stands(tags: Collection[str], shown: Shown) -> bool:
     """Tell whether what a cell of these tags shows is on the first page."""
-    return FRONT in tags or leads(tags, shown)
+    return FRONT in tags or leads(shown)
 
 
-def leads(tags: Collection[str], shown: Shown) -> bool:
+def leads(shown: Shown) -> bool:
     """Tell whether that is one of the findings that a report begins with."""
-    return isinstance(shown, Unread) and (shown.found == LEAD or FINDING in tags)
+    return isinstance(shown, Unread) and shown.found == LEAD
 
 
 def one_list(found: Found[Origin]) -> list[tuple[Origin, list[str], Shown]]:
@@ -27,7 +27,7 @@ def one_list(found: Found[Origin]) -> list[tuple[Origin, list[str], Shown]]:
 
     A finding stands in the notebook below its figure; a report counts them through.
     """
-    told = [each for each in found if leads(each[1], each[2])]
+    told = [each for each in found if leads(each[2])]
     if not told:
         return [*found]
     origin, tags, first = told[0]
@@ -48,7 +48,7 @@ def report_order(
         _, tags, shown = each
         if each is found[0] and is_origin(trees.get(id(shown), [])):
             return 0
-        return 1 if leads(tags, shown) else 2 if FRONT in tags else 3
+        return 1 if leads(shown) else 2 if FRONT in tags else 3
 
     return sorted(found, key=place)
 

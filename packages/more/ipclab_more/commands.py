@@ -78,8 +78,8 @@ def choose(
     from ipclab.bounds import suspects
     from ipclab.frames import derived
     from ipclab.lab.hints import runs_called
+    from ipclab.lab.lab import lab_of
     from ipclab.report import origins
-    from ipclab.report.lab import lab_of
     from ipclab.words.catalogue import SOURCE
     from ipclab_more.choose import asked, shown
     from ipclab_more.choose.answer import UNDECIDED

@@ -10,10 +10,10 @@ import pandas as pd
 from ipclab.bounds.states import UNSTEADY, apart
 from ipclab.frames import tails
 from ipclab.lab.data import Data
+from ipclab.lab.lab import Lab
 from ipclab.lab.shell import Text
 from ipclab.paths import table_beside
 from ipclab.report.appendix.choices import following
-from ipclab.report.lab import ReportLab
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
@@ -41,7 +41,7 @@ def _what_decides(answer: Answer) -> str:
     return "sessions" if answer.sessions else "more"
 
 
-def verdict(lab: ReportLab, answer: Answer) -> str:
+def verdict(lab: Lab, answer: Answer) -> str:
     """Return the answer in a sentence or two, and what it says nothing of, with what measures that."""
     worse = answer.rows[answer.rows.status == WORSE]
     slower = dict(zip(worse.backend, worse.ratio, strict=True))
@@ -77,7 +77,7 @@ def verdict(lab: ReportLab, answer: Answer) -> str:
     return join_lines("\n".join(said))
 
 
-def said(lab: ReportLab, answer: Answer) -> Text:
+def said(lab: Lab, answer: Answer) -> Text:
     """Return the verdict as a notebook shows it, for the readers of all its languages."""
     return Text({of.words.lang: escaped(verdict(of, answer)) for of in (lab, *lab.others)})
 
@@ -90,7 +90,7 @@ def times(answer: Answer) -> pd.DataFrame:
     return made.assign(backend=[*rows.backend], unit="ns", study=answer.need.study)
 
 
-def tables(lab: ReportLab, answer: Answer) -> dict[str, pd.DataFrame]:
+def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
     """Return what is known as frames by name, their heads translated, without empty columns.
 
     `asked`: the need, without what was left open. `ranking`: the mechanisms that were not excluded,
@@ -134,7 +134,7 @@ def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows.verdict == NOT_TOLD_APART) & pd.Series(lie_apart, rows.index, dtype=bool)
 
 
-def text(lab: ReportLab, answer: Answer) -> str:
+def text(lab: Lab, answer: Answer) -> str:
     """Return the whole answer as text for a terminal."""
     parts = [verdict(lab, answer)]
     for frame in tables(lab, answer).values():

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.bounds.suspects import check_limits
-from ipclab.report.lab import ReportLab
+from ipclab.lab.lab import Lab
 from ipclab.stats.quantity import of
 from ipclab_more.choose.need import Need
 from ipclab_more.choose.runs import WINDOWS, beside
@@ -14,7 +14,7 @@ COLUMNS = ["gap", "backend", "window", "time", "cpus"]
 WINDOW = ["backend", "spin_ns"]
 
 
-def windows(lab: ReportLab, need: Need) -> pd.DataFrame:
+def windows(lab: Lab, need: Need) -> pd.DataFrame:
     """Return `COLUMNS` for each mechanism: of the windows that keep to the CPUs of `need`, the best.
 
     It has no rows where `need` has no gap, and where no run of the machine holds the study.
@@ -28,7 +28,7 @@ def windows(lab: ReportLab, need: Need) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def advised_window(lab: ReportLab, need: Need) -> tuple[str, dict[str, Any]] | None:
+def advised_window(lab: Lab, need: Need) -> tuple[str, dict[str, Any]] | None:
     """Return which sentence tells the window to take, of `spinning` in the labels, and its values.
 
     Between two measured gaps it is one that keeps to the CPUs at both, and of these the one whose
@@ -55,13 +55,13 @@ def advised_window(lab: ReportLab, need: Need) -> tuple[str, dict[str, Any]] | N
     return ("between" if len(gaps) > 1 else "at"), said
 
 
-def _measured(lab: ReportLab, need: Need) -> pd.DataFrame:
+def _measured(lab: Lab, need: Need) -> pd.DataFrame:
     """Return the medians at the gaps next to that of `need`, the least first, with `cpus`."""
     held = beside(lab.paths, lab.run, WINDOWS) if need.gap_ns else None
     if held is None:
         return pd.DataFrame(columns=["gap_ns", "cpus", *WINDOW])
     check_limits(held, [WINDOWS])
-    of_study = lab if held is lab.run else ReportLab(held, lab.words, lab.paths)
+    of_study = lab if held is lab.run else Lab(held, lab.words, lab.paths)
     asked = {"arm": "main", "op": "round-trip", "metric": "p50", "placement": need.placement}
     trips = of_study.points(WINDOWS, **asked)
     gap_ns = round(need.gap_ns)

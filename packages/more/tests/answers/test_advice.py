@@ -12,6 +12,7 @@ import pytest
 
 from ipclab.bounds.states import UNSTEADY
 from ipclab.frames.contests import VALUES
+from ipclab.lab.lab import lab_of
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.report.appendix.advice import (
@@ -26,7 +27,6 @@ from ipclab.report.appendix.advice import (
     advised,
     named_entrant,
 )
-from ipclab.report.lab import lab_of
 from ipclab.stats.compare import SLOWER, Side, compare
 
 LAUNCHES = 12

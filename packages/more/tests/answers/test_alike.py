@@ -11,13 +11,12 @@ from matplotlib.colors import to_hex
 
 from ipclab.bounds.states import UNSTEADY
 from ipclab.frames import derived
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.marks.bars import over
 from ipclab.marks.curves import lines
 from ipclab.marks.style import GREY
 from ipclab.paths import checkout
 from ipclab.report.appendix.choices import NAMED, alike, alike_heeded
-from ipclab.report.lab import lab_of
 from ipclab.stats.compare import SLOWER
 from ipclab.store.bundle import opened
 from tests.answers.test_advice import contest

@@ -15,8 +15,8 @@ import pytest
 from ipclab.bounds.states import UNSTEADY
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
-from ipclab.report.lab import lab_of
 from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
 from ipclab.store.bundle import opened
 from ipclab.store.record import create

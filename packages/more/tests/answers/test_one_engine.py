@@ -13,9 +13,9 @@ from pytest import approx
 from ipclab.bounds import states
 from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST, contests
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
 from ipclab.report.appendix import advice, choices
-from ipclab.report.lab import ReportLab, lab_of
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
@@ -32,8 +32,8 @@ OPEN = UNDECIDED, NOT_TESTED
 
 
 @cache
-def lab() -> ReportLab:
-    made: ReportLab = lab_of(reference(), checkout(), "en")
+def lab() -> Lab:
+    made: Lab = lab_of(reference(), checkout(), "en")
     return made
 
 

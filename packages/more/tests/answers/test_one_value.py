@@ -24,9 +24,9 @@ from ipclab.claims.verdicts import on_run
 from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.finding import bundle
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.notes import written
 from ipclab.paths import checkout
-from ipclab.report.lab import ReportLab, lab_of
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened
@@ -56,8 +56,8 @@ def run() -> RunFolder:
 
 
 @cache
-def lab() -> ReportLab:
-    made: ReportLab = lab_of(run(), checkout(), "en")
+def lab() -> Lab:
+    made: Lab = lab_of(run(), checkout(), "en")
     return made
 
 

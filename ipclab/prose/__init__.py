@@ -1,1 +1,0 @@
-"""Sentences with values, and the judge's choice between alternatives."""

@@ -1,0 +1,124 @@
+"""A run whose every text is hostile: pages, tables and terminal show its letters, and nothing else."""
+
+import csv
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.errors import LabError, plain
+from ipclab.machine.table import FACTS
+from ipclab.store import door
+from ipclab.store.identity import digest_of
+from ipclab.store.record import Record
+from ipclab.store.samples import Measured
+from tests.store.test_contradictions import Change, forge, launches
+from tests.store.test_text import HOSTILE
+from tests.support.bundled import make_run
+from tests.support.commands import ROOT, environment
+
+TEXT = plain(HOSTILE)
+NAMES = [fact.name for fact in FACTS]
+SOMEWHERE = {TEXT: TEXT}
+
+
+def of_run(place: str, told: dict[str, Any]) -> Change:
+    return lambda run, _: run.about[place].update(told)
+
+
+def of_machine(place: str, told: dict[str, Any]) -> Change:
+    return lambda run, _: run.about["machine"][place].update(told)
+
+
+FIELDS: dict[str, Change] = {
+    **{f"fact {name}": of_machine("facts", {name: TEXT}) for name in NAMES},
+    "another fact": of_machine("facts", SOMEWHERE),
+    "reason": of_machine("reasons", dict.fromkeys(NAMES, TEXT) | SOMEWHERE),
+    "note": of_run("notes", SOMEWHERE | {"round_trip": TEXT}),
+    "failure": of_run("failures", SOMEWHERE),
+    "not measured": of_run("points", SOMEWHERE),
+    "backend": of_run("parameters", {"backends": ["unix", "tcp", TEXT]}),
+    "level": of_run("parameters", {"levels": {TEXT: [TEXT]}}),
+    "label": of_run("parameters", {"label": TEXT}),
+    "profile": of_run("parameters", {"profile": TEXT}),
+    "flag": launches(lambda each: each.flags.append(TEXT)),
+    "launch": launches(lambda each: each.facts.update({"relation": TEXT, TEXT: TEXT})),
+    "role": launches(lambda each: each.cpus.update({TEXT: [0]})),
+    "counter": launches(lambda each: each.counters.update({"round-trip": {TEXT: 1.0}})),
+}
+
+
+def hostile(folder: Path, *changes: Change) -> Record:
+    """Return a run with these changes, its machine's digest made to fit."""
+    run = make_run(folder)
+
+    def change(run: Record, points: list[Measured]) -> None:
+        for each in changes:
+            each(run, points)
+        run.about["machine"]["digest"] = digest_of(run.facts)
+
+    forge(run, change)
+    return run
+
+
+class Page(HTMLParser):
+    """How many scripts a page has, and what of it would run or load something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.scripts, self.active = 0, list[tuple[str, str]]()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag == "script"
+        for name, value in attrs:
+            leads = name in ("href", "src") and (value or "").strip().lower()
+            if name.startswith("on") or (leads and leads.startswith(("javascript:", "y", "x"))):
+                self.active.append((tag, name))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_hostile_text_in_every_field_is_letters_everywhere(tmp_path: Path) -> None:
+    taken = []
+    for name, change in FIELDS.items():
+        try:
+            door.enter(hostile(tmp_path / name, change).path)
+        except LabError:
+            continue
+        taken.append(change)
+    assert len(taken) > len(FIELDS) // 2
+    run = hostile(tmp_path / "run", *taken)
+    called = [sys.executable, "-m", "ipclab"]
+    out = tmp_path / "out"
+    told = {
+        "report": ["report", "--run", str(run.path), "--lang", "en,ko", "--out", str(out)],
+        "values": ["values", str(run.path), "--study", "round_trip"],
+        "runs": ["runs"],
+        "choose": ["choose", "--run", str(run.path), "--way", "round-trip", "--size", "100"],
+    }
+    said = {}
+    for name, words in told.items():
+        done = subprocess.run(
+            [*called, *words],
+            env=environment(tmp_path),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
+        said[name] = done.stdout + done.stderr
+    assert not [name for name, words in said.items() if "\x1b[31m" in words or "\u202e" in words]
+    assert " reports failed" not in said["report"], said["report"]
+    pages = {file: Page(file.read_text("utf-8")) for file in out.rglob("*.html")}
+    assert len(pages) > 4
+    assert {file.name: page.active for file, page in pages.items() if page.active} == {}
+    assert {page.scripts for page in pages.values()} == {1}  # ours
+    assert any("alert(1)" in file.read_text("utf-8") for file in pages)
+    tables = [file.read_text("utf-8") for file in out.rglob("*.csv")] + [said["values"]]
+    cells = [cell for table in tables for row in csv.reader(table.splitlines()) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "@", "\t"))] == []
