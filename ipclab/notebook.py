@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ipclab.bounds.states import held
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
-from ipclab.claims.computed import compute
 from ipclab.claims.faithful import faithful, identical_but
 from ipclab.claims.mistakes import derived_numbers, mistakes
 from ipclab.claims.published import printed, published
@@ -13,128 +11,62 @@ from ipclab.claims.required import requirements, requirements_table
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
-from ipclab.marks.axes import note_ends, scale
+from ipclab.marks.axes import scale
 from ipclab.marks.bars import bars, facets, leading, limit, over, spinning, values_beside
 from ipclab.marks.curves import lines
-from ipclab.marks.marks import drawable, groups
+from ipclab.marks.marks import drawable
 from ipclab.marks.named_rows import dots
-from ipclab.report.appendix.about import about_run, proved, sessions
-from ipclab.report.appendix.advice import GUESS_NOTES, guesses
-from ipclab.report.appendix.calibration import calibration, calibration_table
-from ipclab.report.appendix.choices import alike
-from ipclab.report.appendix.configuration import about_configuration, judged_by_another
-from ipclab.report.appendix.environment import environment
-from ipclab.report.appendix.flagged import all_held, flagged, quiet
-from ipclab.report.appendix.limits import (
-    about_limits,
-    beaten,
-    cpu_pairs,
-    impossible,
-    limited,
-)
+from ipclab.report.appendix.about import about_run, proved
+from ipclab.report.appendix.calibration import calibration_table
+from ipclab.report.appendix.limits import about_limits, cpu_pairs, impossible
 from ipclab.report.appendix.notice import notice
-from ipclab.report.appendix.signed import counted, recalculable, signed
-from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block
-from ipclab.report.appendix.steadiness import ranked, told, unsteady, with_states
-from ipclab.report.appendix.traced import judged, traced
-from ipclab.report.appendix.trust import trusted
-from ipclab.report.appendix.uncertainty import (
-    COVERED,
-    LEAST_SHARE,
-    SESSION_TERM,
-    apart,
-    budget,
-    evaluated,
-)
 from ipclab.report.compare.machines import machines
-from ipclab.report.listing import listed
 from ipclab.report.notebooks.quotes import keep, quoted
-from ipclab.report.pairs import pairs
-from ipclab.stats.quantity import Quantity, missing, of, total
+from ipclab.stats.quantity import Quantity, missing, of
 
 __all__ = [
-    "COVERED",
-    "GUESS_NOTES",
-    "LEAST_SHARE",
-    "SESSION_TERM",
     "Lab",
     "LabError",
     "Quantity",
     "UsageError",
-    "about_configuration",
     "about_limits",
     "about_run",
-    "alike",
-    "all_held",
-    "apart",
     "audited",
     "bars",
-    "beaten",
-    "budget",
-    "calibration",
     "calibration_table",
     "claims_table",
-    "compute",
-    "control_of",
     "corrections",
-    "counted",
     "cpu_pairs",
     "derived_numbers",
     "dots",
     "drawable",
-    "environment",
-    "evaluated",
     "facets",
     "faithful",
-    "flagged",
-    "groups",
-    "guesses",
-    "held",
     "identical_but",
     "impossible",
-    "is_preliminary",
-    "judged",
-    "judged_by_another",
     "keep",
     "leading",
     "limit",
-    "limited",
     "lines",
-    "listed",
     "machines",
     "measure",
     "missing",
     "mistakes",
-    "note_ends",
     "notice",
     "of",
     "open",
     "over",
-    "page_marks",
-    "pairs",
     "printed",
     "proved",
     "published",
-    "quiet",
     "quoted",
-    "ranked",
-    "recalculable",
     "requirements",
     "requirements_table",
     "scale",
-    "sessions",
-    "signed",
     "spinning",
     "style",
-    "title_block",
-    "told",
-    "total",
-    "traced",
-    "trusted",
-    "unsteady",
     "values_beside",
     "with_own",
-    "with_states",
 ]
 
 

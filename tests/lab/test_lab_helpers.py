@@ -22,7 +22,6 @@ from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
-from ipclab.report.pairs import pairs
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.studies.asked import questions_of
 from ipclab.studies.profile import PROFILES
@@ -201,28 +200,3 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
     assert quoted.product == kept.product and quoted / kept == Quantity(
         1.0, n="1 x 1", kind="computed", sources=kept.sources
     )
-
-
-def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
-    spread = [1 + 0.001 * launch for launch in range(12)]
-    rows = [
-        {"backend": name, "placement": place, "value": middle * each}
-        for (name, place), middle in medians.items()
-        for each in spread
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
-    found = pairs(
-        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
-        "placement",
-        0.1,
-    )
-    assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
-    assert list(found["first"] + found.other) == ["ab", "ab"]
-
-
-def test_without_launches_there_are_no_pairs() -> None:
-    none = _launches({}).reindex(columns=["backend", "placement", "value"])
-    assert pairs(none, "placement", 0.1).empty

@@ -1,14 +1,11 @@
 """A contest's levels step down with those that may still be as fast as its fastest."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
-from ipclab.report.pairs import of_all_pairs
 from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab.stats.contest import against_fastest, common_scatter, judged
-from ipclab.stats.family import ALPHA, heat_level
+from ipclab.stats.family import heat_level
 
 HEATS, BOUND = 5, 0.05
 
@@ -42,18 +39,6 @@ def test_where_nothing_differs_all_are_judged_among_all() -> None:
 def test_one_that_is_alone_has_no_rival() -> None:
     alone = {"a": side(0, 1)}
     assert against_fastest(alone, "a", BOUND, common_scatter(alone.values())) == {}
-
-
-def test_a_pair_is_judged_among_all_that_may_be_as_fast_as_both() -> None:
-    sides = {"a": side(0, 1), "b": side(0.01, 2), "c": side(1, 3), "d": side(1.01, 4)}
-    comparisons = of_all_pairs(sides, BOUND, common_scatter(sides.values()))
-    assert list(comparisons) == list(combinations("abcd", 2))
-    of_two = heat_level(2, HEATS, BOUND, ALPHA * 2 / 4)
-    for pair, comparison in comparisons.items():
-        together = pair in {("a", "b"), ("c", "d")}
-        level = of_two if together else heat_level(4, HEATS, BOUND)
-        assert (comparison.verdict == SLOWER) != together
-        assert comparison.level == pytest.approx(level)
 
 
 def test_who_is_shown_to_be_faster_than_the_least_mean_is_the_fastest() -> None:

@@ -1,6 +1,6 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from math import isfinite
 from typing import Any
@@ -13,12 +13,12 @@ from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.lab.shell import Text
 from ipclab.paths import table_beside
-from ipclab.report.appendix.choices import following
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.blocks import join_lines
+from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
 from ipclab.words.words import DASH
 from ipclab_more.choose.answer import NOTHING, UNDECIDED, Answer
@@ -269,3 +269,22 @@ def _cell(lab: Data, column: str, value: Any) -> Any:
     if value == "" or pd.isna(value):
         return None
     return int(value) if isinstance(value, float) else value
+
+
+def following(lab: Data, slower: Mapping[str, Quantity]) -> str:
+    """Return who is next after the fastest, in words: several where their ratios look the same.
+
+    `slower` are how many times as long the others take, by name.
+    """
+    by_ratio = sorted(slower.items(), key=lambda named: named[1].value)
+    written = {name: lab.words.numbers.format(ratio, "x") for name, ratio in by_ratio}
+    nearest, ratio = by_ratio[0]
+    names = [name for name, text in written.items() if text == written[nearest]]
+    said = N_("next: {names}, {ratio:x} as long")
+    return lab.say(said, names=_listed(lab, names), ratio=ratio)
+
+
+def _listed(lab: Data, names: Collection[str]) -> str:
+    """Return names as a list, whose separator is none that stands within a name."""
+    has_comma = any("," in name for name in names)
+    return lab.words.joined(names, N_("; ") if has_comma else N_(", "))

@@ -1,4 +1,4 @@
-"""Advice, choices, choose and the scheduler say the same of each contest of the reference run: which
+"""Choose and the scheduler say the same of each contest of the reference run: which
 is the fastest, by how much, and how many more launches would decide.
 """
 
@@ -12,10 +12,9 @@ from pytest import approx
 
 from ipclab.bounds import states
 from ipclab.frames import derived
-from ipclab.frames.contests import CONTEST, contests
+from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
-from ipclab.report.appendix import advice, choices
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
@@ -43,35 +42,19 @@ def heeded(study: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_advice_choices_and_the_scheduler_agree_on_every_contest(study: str) -> None:
+def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
     bound = lab().run.questions.same
-    every = heeded(study)
     medians = derived.read_frame(lab().run, study, "launches")
     compared = contests(question(study), medians[medians.metric == "p50"], bound)
     pairs: dict[tuple[str, str], set[float]] = {}  # a pair may stand in several contests
     for pair in open_pairs(compared, bound):
         pairs.setdefault(pair.points, set()).add(pair.need - pair.launches)
-    advised = advice.advised(every, bound).set_index(list(CONTEST))
-    chosen = choices.alike_heeded(lab(), every).set_index(list(CONTEST))
-    assert len(advised) == len(chosen) == every.groupby(list(CONTEST)).ngroups > 0
-    contest: Any
-    for contest, rivals in every.groupby(list(CONTEST)):
-        guess, choice = advised.loc[contest], chosen.loc[contest]
-        ordered = rivals.sort_values("ratio", kind="stable")
-        assert guess.guess == choice.fastest == ordered.fastest.iloc[0]
-        tied = ordered[ordered.verdict != SLOWER]
-        named = [advice.named_entrant(lab(), name) for name in (choice.fastest, *tied.other)]
-        assert choice.tied == named
-        second = (guess.second, guess.ratio, guess.low, guess.high)
-        nearest = ordered[["other", "ratio", "low", "high"]].iloc[0]
-        assert [*map(str, second)] == [*map(str, nearest)]
-        undecided = ordered[ordered.verdict.isin(OPEN)]
-        more = list[float]()
-        for row in undecided.to_dict("records"):
-            needed = launches_more(comparison_of(row), bound)
-            assert needed in pairs[row["point"], row["other_point"]]
-            more.append(needed)
-        assert guess.more == next(iter(more), 0)
+    every = heeded(study)
+    undecided = every[every.verdict.isin(OPEN)]
+    assert len(every)
+    for row in undecided.to_dict("records"):
+        needed = launches_more(comparison_of(row), bound)
+        assert needed in pairs[row["point"], row["other_point"]]
 
 
 def contest_of(need: Any) -> pd.DataFrame:
@@ -149,6 +132,3 @@ def test_of_several_sessions_what_would_decide_is_told_in_sessions() -> None:
     assert answer.sessions == max(launches_more(known, bound) for known in compared) > 0
     told = f"About {answer.sessions:.0f} whole sessions more" in verdict(lab(), answer)
     assert told == math.isfinite(answer.sessions)
-    more = advice.guesses(lab(), "file_io").more
-    assert more.str.endswith(" sessions").any()
-    assert more[~more.str.endswith(" sessions")].isin(["0", "–"]).all()

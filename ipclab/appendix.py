@@ -1,0 +1,46 @@
+"""What the appendix is made of beside what every notebook calls: `from ipclab import appendix`."""
+
+from ipclab.report.appendix.about import sessions
+from ipclab.report.appendix.calibration import calibration
+from ipclab.report.appendix.configuration import about_configuration, judged_by_another
+from ipclab.report.appendix.environment import environment
+from ipclab.report.appendix.flagged import all_held, flagged, quiet
+from ipclab.report.appendix.signed import counted, recalculable, signed
+from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block
+from ipclab.report.appendix.traced import judged, traced
+from ipclab.report.appendix.trust import trusted
+from ipclab.report.appendix.uncertainty import (
+    COVERED,
+    LEAST_SHARE,
+    SESSION_TERM,
+    apart,
+    budget,
+    evaluated,
+)
+
+__all__ = [
+    "COVERED",
+    "LEAST_SHARE",
+    "SESSION_TERM",
+    "about_configuration",
+    "all_held",
+    "apart",
+    "budget",
+    "calibration",
+    "control_of",
+    "counted",
+    "environment",
+    "evaluated",
+    "flagged",
+    "is_preliminary",
+    "judged",
+    "judged_by_another",
+    "page_marks",
+    "quiet",
+    "recalculable",
+    "sessions",
+    "signed",
+    "title_block",
+    "traced",
+    "trusted",
+]
