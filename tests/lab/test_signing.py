@@ -83,6 +83,13 @@ def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:
     assert sum(int(count.replace(",", "")) for count in counts) == items["Points measured"] > 1000
 
 
+def test_a_title_block_speaks_each_readers_language() -> None:
+    lab = lab_of(reference(), checkout(), "en,ko,zh")
+    block = title_block(lab)
+    said = {lang: other.rows[0][0] for lang, other in block.others.items()}
+    assert said == {"ko": "문서 번호", "zh": "文件编号"} and block.rows[0][0] == "Document number"
+
+
 def test_a_title_block_has_lines_to_write_on(tmp_path: Path) -> None:
     empty = [list(row) for row in title_block(lab_with(tmp_path)).rows]
     assert [row[::2] for row in empty[4:8]] == [

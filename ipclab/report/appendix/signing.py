@@ -1,6 +1,6 @@
 """A document to sign: what identifies it, who signs it, and its number on every page."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ipclab.claims.audit import with_own
@@ -67,9 +67,16 @@ def page_marks(lab: "Lab") -> Marks:
 def title_block(lab: "Lab") -> Table:
     """Return what identifies the document, when was measured, the signers' cells, and the history.
 
-    Where `report.toml` names no earlier revision, the history is a line to write on.
+    Where `report.toml` names no earlier revision, the history is a line to write on. What a person
+    typed stands as it is: a version may be called what a level is.
     """
-    control, about = control_of(lab), lab.run.about
+    control = control_of(lab)
+    others = {other.words.lang: _block(other, control) for other in lab.others}
+    return replace(_block(lab, control), others=others)
+
+
+def _block(lab: Data, control: Control) -> Table:
+    about = lab.run.about
     lines = [
         [(said, getattr(control, name)) for said, name in each.items()] for each in IDENTIFYING
     ]
@@ -92,7 +99,6 @@ def title_block(lab: "Lab") -> Table:
         for entry in control.history or [Revision()]
     ]
     rows = [_fields(lab, each) for each in (*lines, measured, *signers, *history)]
-    # what a person typed stands as it is: a version may be called what a level is
     return Table("", [Column("")] * 6, rows, name="control", lang=lab.words.lang)
 
 

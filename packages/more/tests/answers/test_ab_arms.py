@@ -295,7 +295,7 @@ def test_another_checkout_measures_the_point_itself(tmp_path):
 @pytest.mark.slow
 def test_a_checkout_runs_its_own_package_in_every_process(tmp_path):
     head = tmp_path / "head"
-    for name in ("ipclab", "ipclab"):
+    for name in ("ipclab", "packages"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, head / name, ignore=ignored)
     with (head / "ipclab/studies/round_trip/ends.py").open("a") as ends:
