@@ -5,6 +5,7 @@ the outputs of the notebooks of the five texts.
 import base64
 import hashlib
 import io
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,14 +15,19 @@ from typing import Any
 import nbformat
 from PIL import Image
 
-PICTURES = (
-    "payload-then-now.en",
-    "payload-then-now.ko",
-    "payload-then-now.zh",
-    "round-trip-ranking.en",
-    "stream-throughput.en",
-)
-SHOWN = "0[1-5]_*.ipynb"  # whose outputs are kept
+from ipclab.lab.figure import Figure
+from ipclab.report.pages.document import read_document
+
+GALLERY = {  # the notebook of each text, and the figure of it that READMEs show
+    "01_payload": "payload-then-now",
+    "02_shared_dict": "shared-dict-write",
+    "03_multiplexer": "multiplexer-calls",
+    "04_round_trip": "round-trip-ranking",
+    "05_file_io": "file-io-maps",
+}
+READMES = {"en": "README.md", "ko": "README.ko.md", "zh": "README.zh.md"}
+BLOCK = re.compile(r"(<!-- pictures -->\n).*(<!-- end of pictures -->\n)", re.DOTALL)
+SHOWN = "[01][0-9]_*.ipynb"  # notebooks whose outputs are kept
 KEPT = "text/markdown", "text/html", "text/plain"  # beside pictures
 PNG = "image/png"
 DIGEST = "outputs_of"  # in the metadata of a notebook: of which sources its outputs are
@@ -35,11 +41,35 @@ def main() -> None:
         run = ROOT / "data/reference.ipclab"
         report = ["report", "--run", str(run), "--format", "ipynb", "--out", out]
         subprocess.run([sys.executable, "-m", "ipclab", *report], check=True)
-        for name in PICTURES:
-            drawn = (Path(out) / "figures" / f"{name}.png").read_bytes()
-            (ROOT / f"docs/pictures/{name}.png").write_bytes(shrunk(drawn))
+        for lang, readme in READMES.items():
+            write_gallery(ROOT / readme, lang, Path(out))
         for path in sorted((ROOT / "notebooks").glob(SHOWN)):
-            show(path, Path(out) / "notebooks" / path.name)
+            if "appendix" not in path.stem:  # which is a document, not a study
+                show(path, Path(out) / "notebooks" / path.name)
+
+
+def write_gallery(readme: Path, lang: str, out: Path) -> None:
+    """Write a picture of each text with its finding into a README, and what it was read against."""
+    shown = []
+    for notebook, name in GALLERY.items():
+        picture = f"docs/pictures/{name}.{lang}.png"
+        drawn = (out / "figures" / f"{name}.{lang}.png").read_bytes()
+        (ROOT / picture).write_bytes(shrunk(drawn))
+        title, told = caption(out / lang / f"{notebook}.ipynb", name)
+        shown.append(f"![{title}]({picture})\n\n*{told}*\n")
+    text = BLOCK.sub(lambda block: block[1] + "\n".join(shown) + block[2], readme.read_text())
+    source = hashlib.sha256((ROOT / READMES["en"]).read_bytes()).hexdigest()
+    readme.write_text(re.sub(r"(README\.md sha256 )[0-9a-f]{64}", rf"\g<1>{source}", text))
+
+
+def caption(executed: Path, name: str) -> tuple[str, str]:
+    """Return the title of a figure of an executed notebook, and what it shows: its whole caption."""
+    document = read_document(nbformat.read(executed, as_version=4), executed.parent)
+    (figure,) = (
+        block for block in document.blocks if isinstance(block, Figure) and block.name == name
+    )
+    told = figure.caption.removeprefix(document.labels[name]).lstrip(".： ")
+    return document.title, told
 
 
 def shrunk(png: bytes) -> bytes:

@@ -318,13 +318,7 @@ def test_a_claim_has_a_fair_method_needs_and_an_amount_of_its_own(judged) -> Non
         "# payload.read[arm=published,size_bytes=max] ", ""
     )
     (row,) = judged(text.replace("1.2", '"20 us"')).itertuples()
-    assert (row.own, row.fairly, row.adds, row.concedes, row.identical) == (
-        HOLDS,
-        True,
-        "a mapping",
-        "",
-        "",
-    )
+    assert (row.own, row.fairly, row.adds, row.concedes) == (HOLDS, True, "a mapping", "")
     assert row.here == HOLDS and row.fair_value < row.here_value
     (row,) = judged(
         GOOD.replace("[claim.figures]", "needs = { cpus = 4000 }\n[claim.figures]")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.founded import unfounded
 from tests.support.reading import empty_columns, undefined, values_by_label, wrong
 
 
@@ -67,29 +66,8 @@ def test_two_values_under_one_label_are_seen(tmp_path: Path) -> None:
     assert found["Write"] == ["0.9 ms [0.8–1.1]", "1.0 ms [0.8–1.1]"]
 
 
-@pytest.mark.parametrize(
-    ("finding", "count", "missing"),
-    [
-        ("A write takes 0.713\u00a0ms, of which 12.3% wait.", 2, 0),
-        ("A write takes 0.714\u00a0ms, of which 12.4% wait.", 2, 2),
-        ("쓰기 시간은 0.713\u00a0ms까지, 3.2\u00a0µs까지이다.", 2, 1),
-        ("耗时713\u00a0µs与0.71\u00a0ms。", 2, 0),
-        ("It takes 0.713\u00a0ms, not 0.71\u00a0ms: 1.00× \\[0.90–1.10\\].", 2, 0),
-        ("它耗时0.713\u00a0ms而非0.71\u00a0ms，为2.00倍 \\[1.90–2.10\\]。", 2, 1),
-    ],
-)
-def test_a_number_that_stands_nowhere_else_is_found(
-    tmp_path: Path, finding: str, count: int, missing: int
-) -> None:
-    table = "\n\n| a |\n|---|\n| 12.3% |\n\n: t {#t}"
-    rows = "unit,value,low,high\nns,713200,700000,inf\n"
-    (tmp_path / "payload.csv").write_text(rows)
-    looked_up = unfounded(executed(tmp_path, f"1. {finding}{table}"), tmp_path)
-    assert (looked_up[0], len(looked_up[1])) == (count, missing)
-
-
 def test_a_mechanism_that_no_table_of_terms_has_is_seen(tmp_path: Path) -> None:
-    told = executed(tmp_path, "| Term |\n|---|\n| posix-shm |\n\n: t {#terms}")
+    told = executed(tmp_path, "| Term |\n|---|\n| posix-shm |\n\n: t {#definitions}")
     assert undefined(told) == set()
     cells = json.loads(told.read_text())
     cells["cells"] += json.loads(executed(tmp_path, "posix-shm, zmq-ipc").read_text())["cells"]

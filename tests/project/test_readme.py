@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import runpy
 
 import pytest
 
@@ -10,6 +11,7 @@ from ipclab.studies.profile import profile
 from tests.support.commands import ROOT
 
 NAMES = {"en": "English", "ko": "한국어", "zh": "中文"}
+RENEWED = runpy.run_path(str(ROOT / "scripts/pictures.py"))
 FILES = {"en": "README.md", "ko": "README.ko.md", "zh": "README.zh.md"}
 SCRIPTS = {"ko": "[가-힣]", "zh": "[\u4e00-\u9fff]"}
 TRANSLATIONS = tuple(SCRIPTS)
@@ -92,9 +94,9 @@ def test_a_translation_is_translated(lang: str) -> None:
 def test_each_readme_leads_to_the_two_others_and_shows_its_own_pictures(lang: str) -> None:
     others = " · ".join(f"[{NAMES[other]}]({FILES[other]})" for other in FILES if other != lang)
     assert text(lang).splitlines()[2] == f"*{others}*"
-    assert re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text(lang)) == [
-        f"docs/pictures/payload-then-now.{lang}.png",
-    ]
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text(lang))
+    assert shown == [f"docs/pictures/{name}.{lang}.png" for name in RENEWED["GALLERY"].values()]
+    assert all((ROOT / picture).is_file() for picture in shown)
 
 
 @pytest.mark.parametrize("lang", TRANSLATIONS)
