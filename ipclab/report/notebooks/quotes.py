@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,20 @@ class Kept:
         for name, value in self.values.items():
             if isinstance(value, Quantity):
                 made = as_data(value.product) if value.low is not None else None
-                values[name] = {**asdict(value), PRODUCT: made}
+                values[name] = _plain({**asdict(value), PRODUCT: made})
             else:
                 others = {other.lang: other.again(value) for other in self.words.others}
                 values[name] = {output.SAID: {self.words.lang: value, **others}}
         return {MIME: values}
+
+
+def _plain(data: Any) -> Any:
+    """Return data that JSON can hold: numbers without end are words, which `_quantity` reads."""
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return str(data) if isinstance(data, float) and not isfinite(data) else data
 
 
 def keep(lab: Data, *names: str, **values: Any) -> Kept:

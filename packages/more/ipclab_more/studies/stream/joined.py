@@ -7,7 +7,7 @@ import numpy as np
 
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import QUEUED
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import BUSY, Launch, Samples
 from ipclab.studies.joining import turns_together
 from ipclab_more.studies.stream.end import (
     CLOSING,
@@ -60,6 +60,8 @@ def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> 
         facts[f"consumers_{name}"] = _sum([end.facts for end in consumers], name)
     received = [end.counters[RECEIVED] for end in consumers]
     total = {name: _sum(received, name) for name in received[0]}
+    if len(received) > 1:  # each counts in a time of its own: shares of these have no sum
+        total.pop(BUSY, None)
     if QUEUED in total:  # a share of each one's time, which ranks of MPI do not tell
         total[QUEUED] /= len(consumers)
     counters = {SENT: producer.counters[SENT], RECEIVED: total}
