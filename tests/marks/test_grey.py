@@ -51,7 +51,6 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)
     patch.setattr(shell, "namespace", lambda: values)
-    patch.setattr(Lab, "keep", lambda *_, **__: None)
     for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
         patch.setattr(pictures, saved, lambda *_, content=content: content)
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:

@@ -62,13 +62,11 @@ class Shown:
             forget_judged()
             patch.setattr(shell, "namespace", lambda: values)
             patch.setattr(Lab, "table", self._table)
-            patch.setattr(Lab, "keep", lambda *_, **__: None)
             patch.setattr(Notes, "text", self._text)
             patch.setattr(Notes, "finding", lambda *_, **__: None)
             patch.setattr(audit, "claims_table", lambda *_, **__: None)
-            for is_prose, code in cells(self.name):
-                if not is_prose:
-                    exec(code, values)
+            for code in cells(self.name):
+                exec(code, values)
                 if "run" in values and "lab" not in values:
                     values["run"] = str(reference().path)
         return self

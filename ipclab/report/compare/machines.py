@@ -75,7 +75,9 @@ class Machines:
 
         `op` is what the points are called together.
         """
-        rows = points[(points.pair == pair) & points.verdict.isin(TOLD)].sort_values("ratio")
+        rows = points[(points.pair == pair) & points.verdict.isin(TOLD)].sort_values(
+            "ratio", kind="stable"
+        )
         if rows.empty:
             return missing("effect")
         told = rows.verdict.map(TOLD)
