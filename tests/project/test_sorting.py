@@ -27,7 +27,8 @@ def unstable(source: str) -> Iterator[str]:
             continue
         by = node.args[0] if node.args else None
         several = isinstance(by, ast.List) and len(by.elts) > 1
-        if not several and "kind" not in {keyword.arg for keyword in node.keywords}:
+        named = {keyword.arg for keyword in node.keywords}  # None: a dictionary, which may hold it
+        if not several and not named & {"kind", None}:
             yield ast.unparse(node)
 
 

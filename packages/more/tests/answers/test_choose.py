@@ -332,7 +332,14 @@ def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
 def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
     """Return a run that was measured for `need`, of which these points failed."""
     about = {
-        "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain()},
+        "parameters": {
+            "profile": "quick",
+            "studies": [need.study],
+            "need": need.plain(),
+            "sizes": None,
+            "backends": None,
+            "levels": None,
+        },
         "machine": made_machine("example"),
         "questions": ASKED,
     }

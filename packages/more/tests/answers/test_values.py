@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ipclab.bounds.points import points_of
 from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
@@ -35,7 +36,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
-    frame = derived.read_frame(run, "round_trip", "points")
+    frame = points_of(run, "round_trip")
     found = rows.rows(run, STUDY, {}, None)
     assert len(found) == len(frame) > 0
     told = json.loads(rows.as_json(run, found))
