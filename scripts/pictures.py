@@ -21,17 +21,18 @@ from ipclab.report.pages.document import read_document
 GALLERY = {  # the notebook of each text, and the figure of it that READMEs show
     "01_payload": "payload-then-now",
     "02_shared_dict": "shared-dict-write",
-    "03_multiplexer": "multiplexer-calls",
+    "03_multiplexer": "multiplexer-ends",
     "04_round_trip": "round-trip-ranking",
     "05_file_io": "file-io-maps",
 }
 READMES = {"en": "README.md", "ko": "README.ko.md", "zh": "README.zh.md"}
 BLOCK = re.compile(r"(<!-- pictures -->\n).*(<!-- end of pictures -->\n)", re.DOTALL)
-SHOWN = "[01][0-9]_*.ipynb"  # notebooks whose outputs are kept
+SHOWN = "0[1-5]_*.ipynb"  # notebooks whose outputs are kept
 KEPT = "text/markdown", "text/html", "text/plain"  # beside pictures
 PNG = "image/png"
 DIGEST = "outputs_of"  # in the metadata of a notebook: of which sources its outputs are
 COLOURS, PIXELS = 64, 1000  # of a picture
+SMALL, LONGEST = 760, 12_000  # pixels of a picture in a notebook, and characters of a table there
 ROOT = Path(__file__).parents[1]
 
 
@@ -44,8 +45,7 @@ def main() -> None:
         for lang, readme in READMES.items():
             write_gallery(ROOT / readme, lang, Path(out))
         for path in sorted((ROOT / "notebooks").glob(SHOWN)):
-            if "appendix" not in path.stem:  # which is a document, not a study
-                show(path, Path(out) / "notebooks" / path.name)
+            show(path, Path(out) / "en" / path.name)
 
 
 def write_gallery(readme: Path, lang: str, out: Path) -> None:
@@ -72,11 +72,11 @@ def caption(executed: Path, name: str) -> tuple[str, str]:
     return document.title, told
 
 
-def shrunk(png: bytes) -> bytes:
-    """Return the PNG of a figure as a picture of few colours that is a page wide."""
+def shrunk(png: bytes, pixels: int = PIXELS) -> bytes:
+    """Return the PNG of a figure as a picture of few colours, as wide as that."""
     with Image.open(io.BytesIO(png)) as drawn:
         shown = drawn.convert("RGB")
-    shown.thumbnail((PIXELS, 4 * PIXELS), Image.Resampling.LANCZOS)
+    shown.thumbnail((pixels, 4 * pixels), Image.Resampling.LANCZOS)
     made = io.BytesIO()
     shown.quantize(COLOURS, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
     return made.getvalue()
@@ -103,9 +103,9 @@ def digest(notebook: Any) -> str:
 def _kept(output: Any) -> Any:
     """Return of an output what a page of a repository shows, or None."""
     data = output.get("data", {})
-    kept = {kind: data[kind] for kind in KEPT if kind in data}
+    kept = {kind: data[kind] for kind in KEPT if kind in data and len(data[kind]) < LONGEST}
     if PNG in data:
-        made = base64.b64encode(shrunk(base64.b64decode(data[PNG]))).decode()
+        made = base64.b64encode(shrunk(base64.b64decode(data[PNG]), SMALL)).decode()
         kept = {PNG: made, "text/plain": data.get("text/plain", "")}
     if not kept:
         return None

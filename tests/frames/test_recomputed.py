@@ -2,7 +2,6 @@
 once more.
 """
 
-import json
 import math
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
-from ipclab.words import output
 from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
 from tests.support.recomputed import SHARES, Raw, is_time, mean_of
@@ -95,27 +93,7 @@ def test_the_first_report_of_the_tutorial_is_made(
     assert not list((first / "tmp").glob("ipclab-*"))
 
 
-def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFolder) -> None:
-    (file,) = (first / "data/executed").rglob("06_stream/*.ipynb")
-    made = [
-        each["data"][output.MIME]
-        for cell in json.loads(file.read_text("utf-8"))["cells"]
-        for each in cell.get("outputs", [])
-        if output.MIME in each.get("data", {})
-    ]
-    figures = [each for each in made if each["kind"] == output.FIGURE]
-    tables = [output.said(each, "en") for each in made if each["kind"] == output.TABLE]
-    assert figures
-    assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
-    named = {each["name"]: each["rows"] for each in tables}
-    expected = ("main", "choice", "full", "window", "consumers", "open", "life")
-    assert {f"stream-{name}" for name in expected} <= named.keys()
-    assert all(named.values())
-    full = {row[0]: row[-1] for row in named["stream-full"]}
-    assert full["posix-mq"] == full["shm-ring"] == "blocks"
-
-
-@pytest.fixture(params=["smoke", "reference"])
+@pytest.fixture(params=[pytest.param("smoke", marks=pytest.mark.matrix), "reference"])
 def run(request: pytest.FixtureRequest) -> RunFolder:
     return reference() if request.param == "reference" else request.getfixturevalue("smoke")
 

@@ -41,12 +41,15 @@ TIMEOUT_S = 300.0
 CODE = ".py", ".toml", ".csv", ".html", ".json", ".mplstyle"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kept:
     """Values that a notebook keeps under their names; displayed as data that no page shows."""
 
     values: Mapping[str, Quantity | str]
     words: Words = field(default_factory=partial(Words, SOURCE))
+
+    def __repr__(self) -> str:
+        return f"kept for other notebooks: {', '.join(self.values)}"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}

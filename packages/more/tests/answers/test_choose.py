@@ -338,8 +338,9 @@ def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
             "need": need.plain(),
             "sizes": None,
             "backends": None,
-            "levels": None,
+            "levels": {},
         },
+        "seed": 1,
         "machine": made_machine("example"),
         "questions": ASKED,
     }

@@ -310,5 +310,5 @@ def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
     assert (told["unix"], told["posix-mq"]) == ("end", "silence")
     assert {"faults-advice", "faults-killed", "faults-left"} <= tables.keys()
     shown = [data[output.MIME] for data in without if output.MIME in data]
-    told = [output.said(each, "en") for each in shown if each["kind"] == output.TABLE]
-    assert not [each for each in told if each["name"] == "faults-seen" and not each.get("absent")]
+    left = [output.said(each, "en") for each in shown if each["kind"] == output.TABLE]
+    assert not [each for each in left if each["name"] == "faults-seen" and not each.get("absent")]
