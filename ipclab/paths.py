@@ -68,6 +68,13 @@ def checkout() -> Paths:
     return Paths(Path(__file__).parent.parent)
 
 
+def measured_in(profile: str) -> str:
+    """Return what to type for a report of a run in `profile`, which is measured first."""
+    if not SHIPPED.is_dir():
+        return f"make report PROFILE={profile}"
+    return f"ipclab report --profile {profile} --measure"
+
+
 def typed(goal: str, run: object = "") -> str:
     """Return what to type for `goal` of the Makefile about `run`; installed ones have none."""
     if not SHIPPED.is_dir():

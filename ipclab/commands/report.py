@@ -8,7 +8,7 @@ from ipclab.commands.completed import complete_run
 from ipclab.commands.options import agree_before, die_with_make, profile_option
 from ipclab.console import PATH, Words, say, say_wrong, shown_path
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import Paths, checkout, typed
+from ipclab.paths import Paths, checkout, measured_in
 from ipclab.report.rendering import check_out, format_option, lang_option, out_option
 from ipclab.session.progress import Progress
 from ipclab.store.run import RunFolder
@@ -97,7 +97,7 @@ def added(measured: str) -> list[str]:
     what = f"more launches{', the studies ' if beyond else ''}{', '.join(beyond)}"
     return [
         f"PROFILE={LEAST} adds {what} and all round trips of the text; it takes"
-        f" {minutes_of(profile(LEAST))}: {typed('report')} PROFILE={LEAST}"
+        f" {minutes_of(profile(LEAST))}: {measured_in(LEAST)}"
     ]
 
 
