@@ -8,7 +8,7 @@ from ipclab.commands.completed import complete_run
 from ipclab.commands.options import agree_before, die_with_make, profile_option
 from ipclab.console import PATH, Words, say, say_wrong, shown_path
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import Paths, checkout, measured_in
+from ipclab.paths import Paths, checkout, measured_in, typed
 from ipclab.report.rendering import check_out, format_option, lang_option, out_option
 from ipclab.session.progress import Progress
 from ipclab.store.run import RunFolder
