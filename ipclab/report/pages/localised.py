@@ -20,7 +20,7 @@ def localised(notebook: Any, lang: str) -> Any:
     made = deepcopy(notebook)
     for cell in made.cells:
         if cell.cell_type == "markdown":
-            cell.source = translated(cell.source, words.translate)
+            cell.source = jupyters(translated(cell.source, words.translate))
         for output in cell.get("outputs", []):
             if ours.MIME in output.get("data", {}):
                 output.data = {**output.data, **_shown(output.data[ours.MIME], lang)}
