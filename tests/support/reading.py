@@ -141,7 +141,9 @@ def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
 def undefined(executed: Path) -> set[str]:
     """Return the mechanisms that a report names and its definitions lack."""
     every = "\n".join(texts(executed))
-    terms = "\n".join(text for text in paragraphs(executed) if "{#definitions}" in text)
+    named_so = "{#definitions}", 'id="definitions"'  # in a source, and as Jupyter shows it
+    tables_of_terms = (text for text in paragraphs(executed) if any(n in text for n in named_so))
+    terms = "\n".join(tables_of_terms)
     # others are words of their own, such as tcp
     names = {name for name in backends() if "-" in name}
     named = {name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", every)}
