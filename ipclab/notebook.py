@@ -88,9 +88,9 @@ def open(
 
     >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
     """
-    if study or measure:
-        return Lab.begin(study, run, lang, measure, profile, **sweep)
-    lab = Lab.open(run, lang)
+    of_study = study or measure or sweep
+    begun = (study, run, lang, measure, profile)
+    lab = Lab.begin(*begun, **sweep) if of_study else Lab.open(run, lang)
     return with_own(lab, claims) if claims else lab
 
 

@@ -6,9 +6,6 @@ several), `busy` (it needs a CPU that is otherwise idle), `p99`, `mean`, `cpu_ns
 and op by another metric).
 """
 
-from functools import lru_cache
-from pathlib import Path
-
 import pandas as pd
 
 from ipclab.bounds import points as cut_points
@@ -17,23 +14,16 @@ from ipclab.bounds.limits import with_limits
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.rows import ID
-from ipclab.frames.stamps import stamp
-from ipclab.store.run import RunFolder, read_run
+from ipclab.frames.stamps import kept
+from ipclab.store.run import RunFolder
 
 METRICS = ("p99", "mean", "cpu_ns")
 COLUMNS = ("limit", "over_limit", "over", *states.COLUMNS, "busy", *METRICS, ID)
 
 
+@kept(LIMITS)
 def points_of(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study with those columns, NaN where they tell nothing."""
-    derived.check_study(run, study)
-    return _points(run.path, study, stamp(run, study) + stamp(run, LIMITS)).copy(deep=False)
-
-
-# The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=16)
-def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
-    run = read_run(folder)
     points = cut_points.points_of(run, study)
     if points.empty:
         return points.assign(**dict.fromkeys(COLUMNS))

@@ -5,34 +5,25 @@ there. What is itself faster than its limit is left as it is: that limit is none
 says so (`ipclab.bounds.suspects`).
 """
 
-from functools import lru_cache
-from pathlib import Path
-
 import pandas as pd
 
 from ipclab.bounds.limits import floors
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.metrics import TAILS
-from ipclab.frames.stamps import stamp
+from ipclab.frames.stamps import kept
 from ipclab.store.questions import Questions
-from ipclab.store.run import RunFolder, read_run
+from ipclab.store.run import RunFolder
 
 CUT = "cut"  # the flag of an interval that ends at the limit
 TIMES = ("p50", "mean", *TAILS)  # metrics of a whole operation, which a limit bounds
 BANDWIDTH = "bandwidth"
 
 
+@kept(LIMITS)
 def points_of(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study; raises `UsageError` for an unknown one."""
     derived.check_study(run, study)
-    return _points(run.path, study, stamp(run, study) + stamp(run, LIMITS)).copy(deep=False)
-
-
-# The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=16)
-def _points(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
-    run = read_run(folder)
     points = derived.read_frame(run, study, "points")
     limits = derived.read_frame(run, LIMITS, "launches")
     if points.empty or limits.empty or not run.questions.of(study).bounds:

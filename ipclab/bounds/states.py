@@ -8,8 +8,6 @@ What is faster than the mechanism that it rests on heads nothing.
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,11 +19,11 @@ from ipclab.frames import derived
 from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
 from ipclab.frames.rows import narrowed
-from ipclab.frames.stamps import stamp
+from ipclab.frames.stamps import kept
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import several
 from ipclab.store.questions import Questions
-from ipclab.store.run import RunFolder, read_run
+from ipclab.store.run import RunFolder
 
 AGREE = 0.10  # the share by which medians of one state may differ
 LEAST_SIDE, LEAST_SHARE = 2, 0.25  # launches that make a state of their own
@@ -92,15 +90,9 @@ def _parted(launches: Collection[float]) -> Ends | None:
     return median(ordered[:place]), median(ordered[place:])
 
 
+@kept(LIMITS)
 def of_study(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the p50 rows of a study's point frame, of times, with their `states`."""
-    return _of_study(run.path, study, stamp(run, study) + stamp(run, LIMITS))
-
-
-# The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=16)
-def _of_study(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
-    run = read_run(folder)
     points = derived.read_frame(run, study, "points")
     medians = points[(points.metric == "p50") & (points.unit == "ns")]
     if medians.empty:

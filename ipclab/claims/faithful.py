@@ -354,12 +354,6 @@ def _briefly(lab: Data, one: Faithfulness) -> str:
     return lab.say(form, here=here, text=_told(lab, one, one.text))
 
 
-def as_published(lab: Data, study: str) -> bool:
-    """Tell whether a document may say so of `study`: no parameter is another one than the text's."""
-    every = faithfulness(lab, study)
-    return bool(every) and not any(one.differs for one in every if one.what not in MACHINE.values())
-
-
 def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
     """Return how many of the statements in `claims` (as `audited`) the published method decides.
 

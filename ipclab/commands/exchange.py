@@ -31,7 +31,7 @@ def bundle(
     RUN is a folder, a bundle, an id or part of one, or 'newest'.
     """
     from ipclab.commands.bundles import SMALL, pack
-    from ipclab.lab.lab import lab_of
+    from ipclab.lab.lab import Lab
     from ipclab.lab.named import run_named
     from ipclab.report.appendix.thin import thinned
     from ipclab.report.appendix.trust import unfit
@@ -40,7 +40,7 @@ def bundle(
     from ipclab.store.signature import sign
 
     chosen = run_named(checkout(), str(run))
-    if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
+    if strict and (reasons := unfit(Lab.of(chosen, checkout(), "en"))):
         say(reasons)
         raise LabError(
             f"{chosen.id} is not bundled",

@@ -77,9 +77,9 @@ def decided(run: RunFolder, paths: Paths) -> str:
     """Return how many of the texts' statements that the machine can test a run decides."""
     from ipclab.claims.audit import audited
     from ipclab.claims.faithful import statements_decided
-    from ipclab.lab.lab import lab_of
+    from ipclab.lab.lab import Lab
 
-    lab = lab_of(run, paths, SOURCE)
+    lab = Lab.of(run, paths, SOURCE)
     return statements_decided(lab, audited(lab))
 
 

@@ -21,8 +21,6 @@ from ipclab.frames.rows import ambiguous, quantity
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, missing
 
-# in a bracket stand levels, never quotes as after a notebook's variable
-PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]'\"]*\](?:\.[\w.]+)?"
 ADDRESS = re.compile(r"(text\.)?(\w+)\.([\w.|-]+)\[([^\]]*)\](?:\.([\w.]+))?")
 KNOWN = re.compile(r"\{(?:(\d+)\*)?(\w+)\}")
 USUAL = ("p50", "mean")

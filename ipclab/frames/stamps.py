@@ -1,19 +1,44 @@
 """What the frames of a run follow from: its samples, what it asks, and the code that derives them."""
 
 import hashlib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
 from ipclab.store.files import sha256
-from ipclab.store.run import RunFolder
+from ipclab.store.run import RunFolder, read_run
+
+Read = Callable[[RunFolder, str], pd.DataFrame]
 
 # What values are told with
 TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
 # What frames depend on beside the samples.
 CODE = "frames", "stats", "store"
+
+
+def kept(*others: str) -> Callable[[Read], Read]:
+    """Have a frame of a study read once, until files of that study or of the `others` change.
+
+    It is kept by the folder of the run with their stamps; `cache_clear` forgets all.
+    """
+
+    def wrapped(read: Read) -> Read:
+        @lru_cache(maxsize=16)
+        def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+            return read(read_run(folder), study)
+
+        @wraps(read)
+        def asked(run: RunFolder, study: str) -> pd.DataFrame:
+            stamps = "".join(stamp(run, name) for name in (study, *others))
+            return known(run.path, study, stamps).copy(deep=False)
+
+        asked.cache_clear = known.cache_clear  # type: ignore[attr-defined]
+        return asked
+
+    return wrapped
 
 
 def stamp(run: RunFolder, study: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from ipclab.errors import UsageError, hint
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
 from ipclab.lab.hints import run_hint, show_hint
@@ -20,6 +21,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.session.swept import sweep
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import usual_levels
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
@@ -35,6 +37,7 @@ KINDS = {
     "placement": "list[str]",
     "object": "list[str]",
 }
+SWEPT = "sizes", "backends"  # what every study can be swept over
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
@@ -90,6 +93,9 @@ class Lab(Notes):
         command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
         what cannot be meant, and what the measuring raises.
         """
+        known = usual_levels(study)
+        for name in sorted(sweep.keys() - {*KINDS, *SWEPT, *known}) if known else ():
+            raise UsageError(f"{study} has no level {name!r}", "", hint(name, [*SWEPT, *known]))
         given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
         values = {}
         for name, value in given.items():
@@ -185,8 +191,3 @@ class Lab(Notes):
 
     def __repr__(self) -> str:
         return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(studies_measured(self.run))}>"
-
-
-def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
-    """Return `run` for readers of `lang`, without a notebook; `UsageError` for another one."""
-    return Lab.of(run, paths, lang)

@@ -1,6 +1,5 @@
 """What a notebook says: findings, texts with values, advice, and what is open, shown as data."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Real
@@ -16,10 +15,6 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab.words import output
 from ipclab.words.numbers import plain_value
 from ipclab.words.words import ABSENT
-
-WRITTEN, LEAD = "ipclab-prose", "ipclab-lead"  # metadata: the Markdown that a report reads; a lead
-_REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
-_CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,10 +133,7 @@ class Notes(Kinds):
             return
         from IPython.display import display
 
-        shown = _REFERENCE.sub(r"[→ \1](#\1)", said)
-        shown = _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
-        metadata = {WRITTEN: said} | ({LEAD: True} if data.get("lead") else {})
-        display(made | {"text/markdown": shown}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display(made | {"text/markdown": shell.jupyters(said)}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def written(text: str, values: Mapping[str, Any]) -> Finding:

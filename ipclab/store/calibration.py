@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, blamed
-from ipclab.store.archive import CALIBRATION, RUN_NAME
+from ipclab.store.archive import RUN_NAME
 from ipclab.store.schema import Count, Digest, StudyName
 
 FORMAT = 2  # the first one had medians of a calibration that was no part of a run
@@ -91,8 +91,3 @@ def known_runs(file: Path) -> Mapping[str, KnownRun]:
         return msgspec.json.decode(text, type=Calibration).runs
     except (ValueError, RecursionError) as error:
         raise LabError(named, str(error), FIX) from error
-
-
-def calibration_beside(folder: Path) -> Path:
-    """Return where the calibration of a run in `folder` lies if it was bundled with it."""
-    return folder / CALIBRATION

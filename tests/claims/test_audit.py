@@ -29,7 +29,7 @@ from ipclab.claims.published import (
 from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.frames.address import Address
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.report.pages.words import digits
 from ipclab.stats.quantity import Quantity
@@ -319,7 +319,7 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
 def test_a_printed_interval_never_reaches_a_bound_that_it_does_not(
     bound: float, printed: str
 ) -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     decides = Quantity(0.726, "1", 0.609, 0.9999)
     assert with_interval(lab, decides, (bound, inf)) == printed
     no_ends = Quantity(0.50733, "share", -inf, inf)
@@ -353,7 +353,7 @@ def test_a_range_is_tested_at_both_ends() -> None:
 
 @pytest.mark.slow
 def test_no_claim_stands_among_the_right_ones_and_is_put_right() -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     found = audited(lab)
     failing = {*found.id[(found[["own", "here", "fair"]] == FAILS).any(axis="columns")]}
     named = corrections(lab, of=failing).claims.str.split(", ").explode()
@@ -363,7 +363,7 @@ def test_no_claim_stands_among_the_right_ones_and_is_put_right() -> None:
 
 @pytest.mark.slow
 def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     found = audited(lab)
     assert len(found) == len(CLAIMS)
     untestable = found[found.here == NOT_TESTABLE]
@@ -394,7 +394,7 @@ def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
     computed._of_text.cache_clear()
     computed._judged.cache_clear()
     run = opened(checkout(), checkout().reference)
-    korean, english = (lab_of(run, checkout(), lang) for lang in ("ko", "en"))
+    korean, english = (Lab.of(run, checkout(), lang) for lang in ("ko", "en"))
     found = list[Address]()
     find = Address.find
 
@@ -413,7 +413,7 @@ def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
 
 
 def test_what_this_run_decides_stands_first_and_nothing_is_left_out() -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     found = audited(lab, "shared_dict")
     names = [row[0] for row in claims_table(lab, "shared_dict").rows]
     decided = {*found.id[found.decided]}
@@ -422,7 +422,7 @@ def test_what_this_run_decides_stands_first_and_nothing_is_left_out() -> None:
 
 
 def test_a_table_of_claims_says_what_its_text_concedes_and_how_far_it_was_rerun() -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     table = claims_table(lab, "shared_dict")
     (conceded,) = (note for note in table.notes if "each reader and iteration" in note)
     assert all(f"{name}" in conceded for name in ("1.2", "1.2b", "1.7", "1.12"))
@@ -474,6 +474,6 @@ def test_the_text_pins_nothing_and_neither_does_what_judges_it() -> None:
 
 def test_a_copy_beside_a_write_is_of_the_most_bytes_and_told_with_its_size() -> None:
     """What lies in a cache moves more in a second than memory does, of which the claim speaks."""
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     (said,) = (here for here in corrections(lab, of=["0.8"]).here if "memcpy" in here)
     assert "memcpy alone, of 256,000,000\u00a0B at a time, " in said

@@ -30,7 +30,7 @@ from ipclab.claims.simultaneous import simultaneous
 from ipclab.claims.verdicts import decide, on_run, on_table
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, value_at
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity, of
 from ipclab.store.bundle import opened
@@ -290,7 +290,7 @@ low = 2
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    return lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    return Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
 
 
 @pytest.fixture

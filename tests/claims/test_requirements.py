@@ -13,7 +13,7 @@ from ipclab.claims.lines import Lines
 from ipclab.claims.required import requirements, requirements_table
 from ipclab.claims.requirement import NOT_SHOWN, VIOLATED
 from ipclab.errors import UsageError
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix.thin import thinned
 from ipclab.store.door import point_of
@@ -74,7 +74,7 @@ def run_of(tmp_path: Path, launches: int, planted: int = 0, fixed: bool = True) 
 
 def lab_with(tmp_path: Path, paths: Paths, run: RunFolder, text: str, lang: str = "en") -> Lab:
     (tmp_path / "mine.toml").write_text(text)
-    lab: Lab = with_own(lab_of(run, paths, lang), str(tmp_path / "mine.toml"))
+    lab: Lab = with_own(Lab.of(run, paths, lang), str(tmp_path / "mine.toml"))
     return lab
 
 

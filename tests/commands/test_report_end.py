@@ -3,13 +3,13 @@
 from ipclab.claims.audit import audited
 from ipclab.claims.claim import FAILS, HOLDS
 from ipclab.commands.report import added, decided
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from tests.support.told import reference
 
 
 def test_statements_are_those_that_the_machine_can_test() -> None:
-    found = audited(lab_of(reference(), checkout(), "en"))
+    found = audited(Lab.of(reference(), checkout(), "en"))
     count = int(found.here.isin([HOLDS, FAILS]).sum())
     out_of_reach = found.here_reason.str.startswith("needs ").sum()
     said = f"Of {len(found) - out_of_reach} statements that this machine can test, {count} are decided."

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.report.compare.machines import Machines
 from ipclab.report.compare.shared import mean_ratio, shared_points
@@ -22,7 +22,7 @@ def compared(*machines: Machine) -> Machines:
         run(name, each, seed)
         for seed, (name, each) in enumerate(zip("ABC", machines, strict=False))
     ]
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     return Machines(lab, [], runs, shared_points(runs))
 
 

@@ -20,7 +20,7 @@ from ipclab.frames.estimates import estimated
 from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
@@ -292,7 +292,7 @@ def test_frames_in_the_folder_of_an_older_run_are_not_read(
 
 def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
     assert derived.studies_measured(run) == ["payload"]
-    lab = lab_of(run, Paths(ROOT), "en")
+    lab = Lab.of(run, Paths(ROOT), "en")
     assert lab.points("round_trip", arm="main", placement="same").empty
     assert not lab.value("round_trip", arm="main", placement="same", size_bytes=100)
     with pytest.raises(UsageError, match=r"unknown study 'paylod'.*did you mean 'payload'"):

@@ -10,7 +10,7 @@ import pytest
 
 from ipclab.calibrated.twins import EXCHANGES, Counted, counted
 from ipclab.frames.contests import contests
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix.calibration import calibration_table
 from ipclab.session.heats import heats
@@ -140,4 +140,4 @@ def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
 def test_a_run_without_it_has_no_table_of_it(tmp_path: Path, paths: Paths) -> None:
     run = make_run(tmp_path)
     (run.path.parent / "calibration.json").unlink()
-    assert calibration_table(lab_of(run, paths, "en")).absent
+    assert calibration_table(Lab.of(run, paths, "en")).absent

@@ -11,7 +11,7 @@ from ipclab.claims.audit import audited, with_own
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import Finding
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.stats.quantity import missing
@@ -106,7 +106,7 @@ def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: i
 @cache
 def trips() -> tuple[Lab, pd.DataFrame]:
     forget_judged()
-    lab = lab_of(reference(), checkout(), "en")
+    lab = Lab.of(reference(), checkout(), "en")
     return lab, lab.points("round_trip", op="round-trip", metric="p50", arm="main")
 
 
@@ -187,7 +187,7 @@ def test_a_text_needs_only_the_values_that_it_names() -> None:
 def test_a_study_that_a_run_never_heard_of_has_its_columns() -> None:
     older = opened(checkout(), checkout().root / "data/compared.ipclab")
     assert "spin" not in [question.name for question in older.questions.studies]
-    rows = lab_of(older, checkout(), "en").points("spin", op="round-trip")
+    rows = Lab.of(older, checkout(), "en").points("spin", op="round-trip")
     assert rows.empty and {"arm", "backend", "gap_ns", "spin_ns", "placement"} <= {*rows}
 
 
@@ -335,7 +335,7 @@ def test_one_share_has_no_name_and_several_have_theirs() -> None:
 
 
 def test_a_finding_is_kept_as_its_sentence_in_each_language() -> None:
-    lab = lab_of(reference(), checkout(), "en,ko,zh")
+    lab = Lab.of(reference(), checkout(), "en,ko,zh")
     found = Finding("text", "told", values={"text": "What to do", "values": {}})
     (kept,) = quotes.keep(lab, says=found)._repr_mimebundle_()[quotes.MIME].values()
     assert kept["text"] == {"en": "What to do", "ko": "권고", "zh": "建议"}
@@ -344,7 +344,7 @@ def test_a_finding_is_kept_as_its_sentence_in_each_language() -> None:
 def test_what_a_document_promises_is_said_in_each_language_of_one_execution() -> None:
     promises = str(checkout().published / "documents.toml")
     at_once, korean = (
-        with_own(lab_of(reference(), checkout(), lang), promises) for lang in ("en,ko", "ko")
+        with_own(Lab.of(reference(), checkout(), lang), promises) for lang in ("en,ko", "ko")
     )
     said, again = (audited(lab, "own").meaning.iloc[0] for lab in (at_once, korean))
     assert said != again

@@ -7,7 +7,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.words import labels
 from tests.support.bundled import make_run
@@ -16,7 +16,7 @@ from tests.support.told import measured, reference
 
 
 def test_a_study_that_was_not_measured_has_no_rows_whatever_is_asked_of_it(tmp_path: Path) -> None:
-    lab = lab_of(make_run(tmp_path), Paths(ROOT), "en")
+    lab = Lab.of(make_run(tmp_path), Paths(ROOT), "en")
     asked = {"op": ["write", "read"], "metric": "mean", "arm": "published"}
     assert lab.points("payload", **asked).empty
     with pytest.raises(UsageError, match=r"round_trip has no metric 'meann'.*did you mean 'mean'"):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import suspects
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
 from ipclab.report.appendix.notice import notice
@@ -28,7 +28,7 @@ def test_the_notice_names_what_beat_its_limit_with_the_states_of_both(
     beaten: RunFolder, paths: Paths
 ) -> None:
     for lang in ("en", "ko", "zh"):
-        lab = lab_of(beaten, paths, lang)
+        lab = Lab.of(beaten, paths, lang)
         table = limits.notice(lab)
         assert table
         (row,) = table.rows
@@ -41,7 +41,7 @@ def test_the_notice_names_what_beat_its_limit_with_the_states_of_both(
 def test_of_many_the_worst_are_shown_and_those_called_the_same_once(
     beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lab = lab_of(beaten, paths, "ko")
+    lab = Lab.of(beaten, paths, "ko")
     found = limits.beaten(lab)
     many = pd.concat([found] * 9).assign(size_bytes=range(1, 10))
     same = pd.concat([found] * 3).assign(lowest=[0.3, 0.1, 0.2])
@@ -55,7 +55,7 @@ def test_of_many_the_worst_are_shown_and_those_called_the_same_once(
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:
     run = made(tmp_path, pipe=[53, 54], unix=[40, 41], asked=[57, 58, 70])
-    assert limits.notice(lab_of(run, paths, "en")) is None
+    assert limits.notice(Lab.of(run, paths, "en")) is None
 
 
 @pytest.mark.parametrize(("limit", "named"), [(1_000, ["99.0%"]), (993, [])])
@@ -64,7 +64,7 @@ def test_a_quotient_is_named_as_it_is_printed_whatever_its_interval(
 ) -> None:
     """Round trips of 990 ns whose interval reaches from 0.5 to 2 times that."""
     run = made(tmp_path, pipe=[limit - 1, limit, limit + 1], unix=[40], asked=[500, 990, 1_960])
-    lab = lab_of(run, paths, "en")
+    lab = Lab.of(run, paths, "en")
     table = limits.notice(lab)
     assert [cell for row in (table.rows if table else ()) for cell in row if "%" in cell] == named
     (row,) = lab.points("round_trip", metric="p50").itertuples()
@@ -78,7 +78,7 @@ def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
 
 
 def test_the_table_shows_the_median_launch_and_both_ends(beaten: RunFolder, paths: Paths) -> None:
-    table = limits.about_limits(lab_of(beaten, paths, "en"))
+    table = limits.about_limits(Lab.of(beaten, paths, "en"))
     cell = table.loc[next(row for row in table.index if "pipe" in row), "cross"]
     assert (cell.value, cell.low, cell.high, cell.n) == (720, 715, 1387, "3")
 
@@ -99,8 +99,8 @@ def test_the_first_page_says_how_far_the_text_was_run(
         ("ko", "원문 실험과의 비교"),
         ("zh", "与原文实验的对照"),
     ):
-        notice(lab_of(beaten, paths, lang), study="round_trip")
+        notice(Lab.of(beaten, paths, lang), study="round_trip")
         line, *_ = capsys.readouterr().err.splitlines()
         assert line.startswith(start)
-        notice(lab_of(beaten, paths, lang), study="stream")
+        notice(Lab.of(beaten, paths, lang), study="stream")
         assert capsys.readouterr().err == ""  # which has no text

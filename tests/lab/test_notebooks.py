@@ -17,7 +17,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, parameters
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
 from ipclab.report.pages import words
@@ -142,7 +142,7 @@ def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
 @pytest.mark.timeout(1800)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
-    points = lab_of(reference(), checkout(), "en").points(study)
+    points = Lab.of(reference(), checkout(), "en").points(study)
     figures, tables = (drawn(shown[study], kind) for kind in (output.FIGURE, output.TABLE))
     for made in (figures, tables):
         assert len(dict(made)) == len(made)
@@ -180,7 +180,7 @@ def test_nothing_that_the_run_has_is_called_not_measured(
 
 @pytest.mark.slow
 def test_a_planted_foreign_row_is_caught() -> None:
-    lab = lab_of(reference(), checkout(), "en")
+    lab = Lab.of(reference(), checkout(), "en")
     handed = lab.points(
         "payload",
         arm="handover",
@@ -200,7 +200,7 @@ def test_a_planted_foreign_row_is_caught() -> None:
 
 
 def test_levels_that_were_not_narrowed_are_caught() -> None:
-    lab = lab_of(reference(), checkout(), "en")
+    lab = Lab.of(reference(), checkout(), "en")
     loose = lab.points("payload", arm="handover", op="handover", metric="p50", backend="shm-mmap")
     with (
         canvas.blank(lab, (4, 3)) as drawing,

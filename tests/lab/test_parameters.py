@@ -7,6 +7,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.lab import parameters, shell
+from ipclab.lab.lab import Lab
 from tests.report.conftest import write_notebook
 from tests.support.commands import ROOT
 
@@ -128,3 +129,8 @@ def test_a_cell_of_parameters_may_import_and_calculate(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", parameters=source)
     assert parameters.checked_values(path, {"size": 7}) == {"size": 7}
     assert list(parameters.declared(path)) == ["size", "root"]
+
+
+def test_a_level_that_no_study_has_is_told_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="no level 'bakends'; did you mean 'backends'"):
+        Lab.begin("payload", bakends=["tcp"])

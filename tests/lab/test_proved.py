@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.report.appendix.about import proved
 from ipclab.store.samples import decode
@@ -11,7 +11,7 @@ from tests.support.told import reference
 
 
 def test_runs_tell_how_many_messages_were_numbered_and_compared() -> None:
-    lab = lab_of(reference(), checkout(), "en")
+    lab = Lab.of(reference(), checkout(), "en")
     told = [count.value for count in proved(lab, "round_trip")]
     launches = [
         launch.facts
@@ -25,5 +25,5 @@ def test_runs_tell_how_many_messages_were_numbered_and_compared() -> None:
 
 
 def test_runs_of_before_messages_had_numbers_tell_of_none(tmp_path: Path) -> None:
-    lab = lab_of(make_run(tmp_path), checkout(), "en")
+    lab = Lab.of(make_run(tmp_path), checkout(), "en")
     assert not any(map(bool, proved(lab, "round_trip")))

@@ -22,7 +22,7 @@ from ipclab import __version__
 from ipclab.calibrated.twins import Counted
 from ipclab.claims.audit import with_own
 from ipclab.claims.required import requirements
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.report.appendix.about import about_run, sessions
 from ipclab.report.appendix.calibration import calibration, calibration_table
@@ -74,17 +74,17 @@ def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: s
     if control:
         (folder / "report.toml").write_text(control)
     about = {**run.about, "parameters": {**run.about["parameters"], "profile": profile}}
-    return lab_of(replace(run, about=about), Paths(ROOT, folder), lang)
+    return Lab.of(replace(run, about=about), Paths(ROOT, folder), lang)
 
 
 def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:
-    items = about_run(lab_of(reference(), checkout(), "en")).value
+    items = about_run(Lab.of(reference(), checkout(), "en")).value
     counts = re.findall(r" (\d{1,3}(?:,\d{3})*)(?=, |$)", items["Why points ended"])
     assert sum(int(count.replace(",", "")) for count in counts) == items["Points measured"] > 1000
 
 
 def test_a_title_block_speaks_each_readers_language() -> None:
-    lab = lab_of(reference(), checkout(), "en,ko,zh")
+    lab = Lab.of(reference(), checkout(), "en,ko,zh")
     block = title_block(lab)
     said = {lang: other.rows[0][0] for lang, other in block.others.items()}
     assert said == {"ko": "문서 번호", "zh": "文件编号"} and block.rows[0][0] == "Document number"
@@ -355,7 +355,7 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
         if cell.cell_type == "code"
     ]
     assert sum(len(source.splitlines()) for source in code) <= 30
-    lab = lab_of(reference(), checkout(), "ko")
+    lab = Lab.of(reference(), checkout(), "ko")
     own = requirements(with_own(lab, str(example.with_suffix(".toml"))))
     assert list(own.word) == ["not shown", "holds"]
 

@@ -14,7 +14,7 @@ from ipclab.claims.numbers import Numbers, only
 from ipclab.claims.published import TEXTS
 from ipclab.claims.texts import payload
 from ipclab.frames.derived import studies_measured
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.report.pages.report import write_frames
 from ipclab.stats.quantity import Quantity
@@ -38,7 +38,7 @@ SAID_AGAIN: dict[str, Callable[[Numbers], Quantity]] = {
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    return lab_of(reference(), checkout(), "en")
+    return Lab.of(reference(), checkout(), "en")
 
 
 @pytest.mark.slow

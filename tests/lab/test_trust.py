@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.machine.referees import FILE, KEPT, Found, Referees, file, keep_referees, referees_kept
 from ipclab.paths import Paths
 from ipclab.report.appendix import trust
@@ -77,7 +77,7 @@ def test_one_that_was_skipped_is_no_pass() -> None:
 def test_the_run_keeps_what_was_said(
     run: Record, paths: Paths, found: tuple[Found, ...], share: float
 ) -> None:
-    lab = lab_of(run, paths, "en")
+    lab = Lab.of(run, paths, "en")
     assert trust.rule_facts(lab, "round_trip")["referees"] is None
     ask(run, *found)
     known = referees_kept(run)
@@ -96,8 +96,8 @@ def test_what_was_altered_is_not_believed(run: Record) -> None:
 
 
 def test_the_facts_are_those_of_the_points_asked_for(run: Record, paths: Paths) -> None:
-    row = trust.trusted(lab_of(run, paths, "en"), "round_trip", backend="unix")
-    known = trust.rule_facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
+    row = trust.trusted(Lab.of(run, paths, "en"), "round_trip", backend="unix")
+    known = trust.rule_facts(Lab.of(run, paths, "en"), "round_trip", backend="unix")
     assert known["disturbed"] == 0.0
     assert 0 < (known["width"] or 0) < 0.2
     assert known["beaten"] == 0.0

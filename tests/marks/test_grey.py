@@ -12,7 +12,7 @@ import pytest
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import canvas, shell
 from ipclab.lab.figure import FIGURES
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.marks import pictures, style
 from ipclab.marks.bars import bars, leading, limit
 from ipclab.marks.curves import lines
@@ -76,7 +76,7 @@ def test_neighbours_differ_in_grey_every_median_is_shown_and_nothing_is_drawn_be
 
 @pytest.fixture
 def lab() -> Lab:
-    return lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    return Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
 
 
 def rows(levels: list[str]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 import typst
 from nbformat import v4
 
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.typeset import Sheet
@@ -20,7 +20,7 @@ from tests.support.commands import ROOT
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
     paths = Paths(ROOT)
-    lab = lab_of(opened(paths, paths.reference), paths, "ko")
+    lab = Lab.of(opened(paths, paths.reference), paths, "ko")
     frame = pd.DataFrame(
         {"a": ["x", "y"], "b": [Quantity(1.5e6, "ns", 1.25e6, 2e6), Quantity(None, "ns")]}
     )
@@ -32,7 +32,7 @@ def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
 
 def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
     paths = Paths(ROOT)
-    lab = lab_of(opened(paths, paths.reference), paths, "en")
+    lab = Lab.of(opened(paths, paths.reference), paths, "en")
     frame = pd.DataFrame({"a": [], "b": []})
     table = lab.table(frame, "One write", notes=["A dash: no such phase."], empty="None here.")
     assert (list(table.columns), list(table.rows), table.notes) == ([], [], ["None here."])

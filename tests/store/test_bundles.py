@@ -337,11 +337,11 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.commands.bundles import unpack
 from ipclab.commands.cli import commands
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.report.pages.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
-print(len(lab_of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
+print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 commands(["compare", *(str(run.path) for run in runs), "--lang", "en", "--out", sys.argv[3]], standalone_mode=False)
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()

@@ -43,9 +43,9 @@ def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
     ratios._contests.cache_clear()
     ratios._medians.cache_clear()
-    states._of_study.cache_clear()
-    enriched._points.cache_clear()
-    points._points.cache_clear()
+    states.of_study.cache_clear()  # type: ignore[attr-defined]
+    enriched.points_of.cache_clear()  # type: ignore[attr-defined]
+    points.points_of.cache_clear()  # type: ignore[attr-defined]
     faithful._of_run.cache_clear()
 
 

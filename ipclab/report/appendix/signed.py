@@ -17,7 +17,6 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.words import DASH
 
 ATTACHED = "application/vnd.ipclab.attached+json"
-NO_VALUE = "few-samples"  # a flag of a quantile that is not there: no value is signed of it
 SIGNED = ["value", "expanded", "factor", "freedom", "launches", "samples", "flags"]
 
 

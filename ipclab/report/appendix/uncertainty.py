@@ -45,7 +45,6 @@ EVALUATED = {
     "host": (N_("B, rectangle, {divisor}"), sqrt(3)),
 }
 ROW = 3  # strokes in the name of a row, study/point/op/metric
-COMBINED = "launches", "session"  # what launches do not show but these is bounded by the others
 LEAST = 0.0001  # what is smaller, but not 0, is given as that
 LEAST_SHARE = Quantity(LEAST, "share")
 
@@ -82,7 +81,7 @@ class Expanded(NamedTuple):
 def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     """Return standard uncertainties (shares of `value`) by source, and what they end in.
 
-    That is `combined` (of `COMBINED`), its effective degrees of `freedom` (GUM, G.4.1:
+    That is `combined` (of launches and sessions), its effective degrees of `freedom` (GUM, G.4.1:
     Welch-Satterthwaite), the `factor` of Student's t, `expanded`, which is U, and the `value` with
     its interval, y / (1 + U) to y (1 + U). The other sources are in what launches show, since each
     is forked anew and times itself; they are given as bounds of their part in it.

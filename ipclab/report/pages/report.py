@@ -93,11 +93,11 @@ def _sources(pages: Sequence[Path], folder: Path) -> Iterator[Path]:
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
     """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
     from ipclab.claims.audit import with_own
-    from ipclab.lab.lab import lab_of
+    from ipclab.lab.lab import Lab
 
     control = [file] if (file := control_file(paths)).is_file() else []
     for file in [*control, *([claims] if claims else [])]:
-        with_own(lab_of(run, paths, lang), str(file))
+        with_own(Lab.of(run, paths, lang), str(file))
 
 
 def measure_first(paths: Paths, profile: str) -> RunFolder:

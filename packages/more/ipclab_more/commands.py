@@ -78,7 +78,7 @@ def choose(
     from ipclab.bounds import suspects
     from ipclab.frames import derived
     from ipclab.lab.hints import runs_called
-    from ipclab.lab.lab import lab_of
+    from ipclab.lab.lab import Lab
     from ipclab.report import origins
     from ipclab.words.catalogue import SOURCE
     from ipclab_more.choose import asked, shown
@@ -106,7 +106,7 @@ def choose(
     beaten = suspects.limits_beaten(chosen, studies)
     say(origins.origin_lines([chosen]))
     answer = asked.tell(paths, chosen, need)
-    say([f"{shown.text(lab_of(chosen, paths, SOURCE), answer)}\n"])
+    say([f"{shown.text(Lab.of(chosen, paths, SOURCE), answer)}\n"])
     say([*beaten, f"run {runs_called(runs)}"])
     if reporting:
         parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}

@@ -15,7 +15,7 @@ import pytest
 from ipclab.bounds.states import UNSTEADY
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.lab import lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
 from ipclab.store.bundle import opened
@@ -130,7 +130,7 @@ def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide(
     ],
 )
 def test_a_verdict_names_who_is_next(plants: dict[str, Plant], told: str) -> None:
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
 
 
@@ -140,7 +140,7 @@ def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_it
     assert (found.state, found.best) == (ANSWERED, ["fan"])
     assert found.unmeasured == ["ring", "tcp", "unix"]
     assert found.launches == found.seconds == 0.0
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     said = verdict(lab, found)
     command = "ipclab choose --measure --size 64 --consumers 8 --must no-daemon"
     assert said.endswith(f"Not measured: ring, tcp, unix. What measures it: {command}")
@@ -150,7 +150,7 @@ def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_it
 def test_a_demand_that_was_not_measured_is_named_above_no_number_of_launches() -> None:
     found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, scatter=0.005)
     assert (found.state, found.unknown) == (UNDECIDED, ["survives-writer-crash"])
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     said = verdict(lab, found)
     assert "Not measured of what the need demands: survives a crash of the writer." in said
     assert "launches" not in said and found.missing.empty
@@ -265,7 +265,7 @@ def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_othe
             }
         ]
     )
-    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
     assert list(told["When the writer is killed"]) == [
         "readers are told, or keep the last content",

@@ -13,7 +13,7 @@ from pytest import approx
 from ipclab.bounds import states
 from ipclab.frames import derived
 from ipclab.frames.contests import contests
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
@@ -32,7 +32,7 @@ OPEN = UNDECIDED, NOT_TESTED
 
 @cache
 def lab() -> Lab:
-    made: Lab = lab_of(reference(), checkout(), "en")
+    made: Lab = Lab.of(reference(), checkout(), "en")
     return made
 
 

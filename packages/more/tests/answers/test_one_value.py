@@ -24,7 +24,7 @@ from ipclab.claims.verdicts import on_run
 from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.finding import bundle
-from ipclab.lab.lab import Lab, lab_of
+from ipclab.lab.lab import Lab
 from ipclab.lab.notes import written
 from ipclab.paths import checkout
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
@@ -57,7 +57,7 @@ def run() -> RunFolder:
 
 @cache
 def lab() -> Lab:
-    made: Lab = lab_of(run(), checkout(), "en")
+    made: Lab = Lab.of(run(), checkout(), "en")
     return made
 
 
