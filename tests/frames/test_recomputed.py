@@ -268,7 +268,8 @@ def made_of(quantity: Quantity) -> tuple[dict[int, str], float]:
     """Return the rows whose value or ratio a quantity is, by power, and the factor; none else."""
     if isinstance(quantity.value, int | float):
         product = quantity.product
-        rows = {power: part.name for part, power in product.factors if part.run}
+        # what has no launches of its own has its value in its name
+        rows = {power: part.name.partition("=")[0] for part, power in product.factors if part.run}
         if len(rows) == len(product.factors) and rows.keys() in ({1}, {1, -1}):
             return rows, product.number
     return {}, 1.0

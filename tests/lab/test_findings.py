@@ -69,7 +69,7 @@ CHANGED += [
     Run("multiplexer", places={"backend": {"hybrid": "original", "original": "hybrid"}}),
     Run("multiplexer", places={"pool": {"yes": "no", "no": "yes"}}),
     Run("file_io", places={"buffer": {"fresh": "prefaulted", "prefaulted": "fresh"}}),
-    *(Run(study) for study in BOOKS.values()),
+    *(Run(study) for study in BOOKS.values() if study != "faults"),  # whose findings are counts
 ]
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import enriched, points, states
-from ipclab.claims import audit, faithful
+from ipclab.claims import audit, computed, faithful
 from ipclab.frames import derived, ratios
 from ipclab.lab import shell
 from ipclab.lab.finding import bundle
@@ -47,6 +47,8 @@ def forget_judged() -> None:
     enriched.points_of.cache_clear()  # type: ignore[attr-defined]
     points.points_of.cache_clear()  # type: ignore[attr-defined]
     faithful._of_run.cache_clear()
+    computed._of_text.cache_clear()
+    computed._judged.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
