@@ -26,11 +26,9 @@ quoted = '$(subst ','\'',$(1))'
 # Tools run as modules, since no script's first line can name such a folder.
 RUN_PYTHON := $(call quoted,$(BIN)/python)
 IPCLAB := $(RUN_PYTHON) -m ipclab
-# More processes than CPUs, since many tests wait: with four on two CPUs a tenth of the time is idle. The tests of one file
-# stay together: they share what is dear to make. One that crashes does so once, not as often as it is started again.
-PROCESSES := $(shell echo $$(( $$(nproc) < 2 ? 3 : 6 )))
-# Fewer for the quick tests: each process imports all tests first.
-FAST_PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
+# One more than CPUs, since tests wait: with more, mechanisms that poll take each other's CPU. The tests of one file stay
+# together: they share what is dear to make. One that crashes does so once, not as often as it is started again.
+PROCESSES := $(shell echo $$(( $$(nproc) < 5 ? $$(nproc) + 1 : 6 )))
 TOGETHER := --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 # Each process would compile the package, and pytest would rewrite every test, anew; a make that a test starts is no part
 # of this one.
@@ -74,7 +72,7 @@ test-all: tools ## all tests, with those of every combination, types of tests, k
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'slow or not slow'
 
 test-fast: tools ## the quick tests, for daily work
-	@$(PYTEST) -n $(FAST_PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
+	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
 
 check-code: tools ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .

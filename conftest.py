@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -24,7 +24,7 @@ from ipclab.store.samples import Measured
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
 from tests.support.made import make_launch
-from tests.support.rendered import DATA, report, share_opened
+from tests.support.rendered import DATA, TRANSLATED, report, share_opened
 
 # Tests measure beside each other.
 os.environ[BESIDE] = "1"
@@ -69,7 +69,6 @@ LONGEST = (
     "test_ab_arms",
     "test_cluster",
     "test_sweeps",
-    "test_sentences",
     "test_killed_readers",
 )
 
@@ -164,15 +163,28 @@ def bundle(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the reports, which the first of pytest's processes that asks for it renders."""
+    """The folder of the English reports of the reference run."""
+    return _rendered(tmp_path_factory, "reports", "en")
+
+
+@pytest.fixture(scope="session")
+def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a few of its reports in the other languages."""
+    return _rendered(tmp_path_factory, "translated", "ko", "zh", few=TRANSLATED)
+
+
+def _rendered(
+    tmp_path_factory: pytest.TempPathFactory, name: str, *langs: str, few: Sequence[str] = ()
+) -> Path:
+    """Return a folder of reports, which the first of pytest's processes that asks renders."""
     base = tmp_path_factory.getbasetemp()
-    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
-    begun = out.parent / "reports.begun"
-    with (out.parent / "reports.lock").open("w") as lock:
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    begun = out.with_suffix(".begun")
+    with out.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (out / "manifest.json").exists():
             assert not begun.exists(), "rendering failed before: see the first test that asked"
             share_opened(out / DATA)
             begun.touch()
-            report(out)
+            report(out, *langs, few=few)
     return out

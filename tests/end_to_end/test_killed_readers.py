@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment, eventually
+from tests.support.few import some
 from tests.support.rendered import share_opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -46,12 +47,15 @@ def begun(folder: Path, *words: str) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize(
     ("words", "sign"),
-    [
-        (VALUES, signal.SIGKILL),
-        (VALUES, signal.SIGTERM),
-        (COMPARE, signal.SIGKILL),
-        (REPORT, signal.SIGKILL),
-    ],
+    some(
+        [
+            (VALUES, signal.SIGKILL),
+            (VALUES, signal.SIGTERM),
+            (COMPARE, signal.SIGKILL),
+            (REPORT, signal.SIGKILL),
+        ],
+        3,
+    ),
 )
 def test_what_derives_frames_leaves_no_process_when_it_is_killed(
     tmp_path: Path, words: tuple[str, ...], sign: int

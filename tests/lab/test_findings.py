@@ -19,6 +19,7 @@ from ipclab.store.bundle import opened
 from ipclab.studies.payload import LOOKS_NS, SLEEPS_NS
 from ipclab.studies.payload.ways import POLLED, V10, ways_of
 from tests.support.changed import Run
+from tests.support.few import some
 from tests.support.findings import findings, holes, made_by, wrong
 from tests.support.told import forget_judged, reference
 
@@ -36,6 +37,12 @@ BOOKS = {
 }
 SWEPT: dict[str, tuple[str, ...]] = dict.fromkeys(BOOKS, ("backend", "size_bytes", "placement"))
 SWEPT |= {"03_multiplexer": ("backend", "size_bytes"), "05_file_io": ("backend", "set")}
+SWEEPS = [
+    (name, factor, count)
+    for name, factors in SWEPT.items()
+    for factor in factors
+    for count in (0, 1, 2)
+]
 # What is changed: values of a level, levels that change places.
 CHANGED = [
     Run(study, {(factor, level): times})
@@ -71,10 +78,13 @@ CHANGED += [
     Run("file_io", places={"buffer": {"fresh": "prefaulted", "prefaulted": "fresh"}}),
     *(Run(study) for study in BOOKS.values() if study != "faults"),  # whose findings are counts
 ]
+FEW = 3  # one in so many of the changed runs and of the sweeps; `pytest -m matrix` tries the others
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", CHANGED, ids=lambda run: f"{run.study} {run.changes or run.places}")
+@pytest.mark.parametrize(
+    "run", some(CHANGED, FEW), ids=lambda run: f"{run.study} {run.changes or run.places}"
+)
 def test_findings_follow_the_values(run: Run) -> None:
     name = next(name for name, study in BOOKS.items() if study == run.study)
     shown = made_by(name, run)
@@ -85,10 +95,7 @@ def test_findings_follow_the_values(run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "factor"), [(name, factor) for name, factors in SWEPT.items() for factor in factors]
-)
-@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize(("name", "factor", "count"), some(SWEEPS, 2 * FEW + 1))
 def test_a_sweep_of_few_levels_says_what_it_has(name: str, factor: str, count: int) -> None:
     def cut(frame: pd.DataFrame) -> pd.DataFrame:
         if factor not in frame:

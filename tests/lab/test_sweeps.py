@@ -16,6 +16,7 @@ from ipclab.frames import derived
 from ipclab.store.run import RunFolder
 from ipclab.studies.limits import TABLE
 from tests.support.commands import ROOT
+from tests.support.few import some
 from tests.support.findings import holes, made_by
 from tests.support.told import measured, reference
 
@@ -96,7 +97,7 @@ def lacking(study: str, factor: str, kept: Sequence[Any]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
-@pytest.mark.parametrize(("study", "factor", "kept"), CASES)
+@pytest.mark.parametrize(("study", "factor", "kept"), some(CASES, 4))
 def test_a_sweep_of_few_levels_has_its_page(study: str, factor: str, kept: Sequence[Any]) -> None:
     assert lacking(study, factor, kept) == []
 

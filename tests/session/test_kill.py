@@ -39,6 +39,7 @@ from tests.support.commands import (
     namespace_refused,
     processes_of,
 )
+from tests.support.few import some
 
 pytestmark = pytest.mark.slow
 SIZES, BACKENDS = (84,), ("shm-mmap", "posix-shm", "file")
@@ -119,6 +120,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     assert not list(run.path.rglob("*.part"))
 
 
+@pytest.mark.matrix
 @pytest.mark.skipif(
     find_spec("ipclab_native") is None, reason="the native package is not installed"
 )
@@ -196,6 +198,7 @@ def test_two_processes_cannot_measure_into_one_run_and_a_finished_one_is_not_mea
     )
 
 
+@pytest.mark.matrix
 def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
     measuring = world.start(COMMAND)
     world.wait(measuring, partial(world.session, measuring))
@@ -217,6 +220,7 @@ def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
     assert world.left(session) == []
 
 
+@pytest.mark.matrix
 @pytest.mark.skipif(bool(namespace_refused()), reason=f"no namespace here: {namespace_refused()}")
 def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) -> None:
     """Its process numbers mean nothing out here, where `clean` and other sessions come by."""
@@ -307,6 +311,7 @@ def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
     assert [*world.temporary.iterdir(), *out.iterdir(), *world.ledger.iterdir()] == []
 
 
+@pytest.mark.matrix
 def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: World) -> None:
     """The peer is deaf for a minute: it does not see that its standard input has ended."""
     conform = world.start(
@@ -328,7 +333,7 @@ def cli(*arguments: str) -> list[str]:
 @pytest.mark.skipif(
     find_spec("ipclab_native") is None, reason="the native package is not installed"
 )
-@pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and servers"])
+@pytest.mark.parametrize("server_too", some([True, False], 2), ids=["owner and servers", "owner"])
 def test_kill_9_while_files_are_read_leaves_none(
     world: World, tmp_path: Path, server_too: bool
 ) -> None:
@@ -351,11 +356,14 @@ def test_kill_9_while_files_are_read_leaves_none(
 
 @pytest.mark.parametrize(
     ("study", "few", "sign"),
-    [
-        ("multiplexer", (), "session"),
-        ("multiplexer", ("--size", "1000"), "points"),
-        ("shared_dict", ("--backend", "posix-shm"), "points"),
-    ],
+    some(
+        [
+            ("shared_dict", ("--backend", "posix-shm"), "points"),
+            ("multiplexer", (), "session"),
+            ("multiplexer", ("--size", "1000"), "points"),
+        ],
+        3,
+    ),
 )
 def test_ctrl_c_is_one_line(world: World, study: str, few: tuple[str, ...], sign: str) -> None:
     """As a terminal sends it, to all processes in the foreground, while Go compiles and while

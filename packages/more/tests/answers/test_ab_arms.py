@@ -30,6 +30,7 @@ from ipclab_more.ab.command import FORMATS
 from ipclab_more.ab.point import AtPoint, Wanted
 from ipclab_more.ab.side_by_side import _insisting
 from tests.support.commands import ROOT, environment, eventually, processes_of
+from tests.support.few import some
 
 
 class Fake(Launcher):
@@ -285,6 +286,7 @@ def test_a_setting_is_made_and_taken_back_really(tmp_path):
     assert not mark.exists()
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_another_checkout_measures_the_point_itself(tmp_path):
     done = run(tmp_path, str(ROOT), str(ROOT), "--seconds", "1")
@@ -307,7 +309,7 @@ def test_a_checkout_runs_its_own_package_in_every_process(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sign", some([signal.SIGKILL, signal.SIGINT, signal.SIGTERM], 3))
 def test_an_interrupted_trial_leaves_nothing(tmp_path, sign):
     mark = tmp_path / "on"
     script = f"if test -e {mark}; then touch {tmp_path}/begun; sleep 1000; fi"
@@ -334,6 +336,7 @@ def _commands() -> Iterator[str]:
             continue
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_a_launch_that_hangs_ends_at_the_deadline(tmp_path):
     done = run(tmp_path, "sleep 1000", "true", "--deadline", "1")
@@ -347,23 +350,26 @@ ENDLESS = "sh -c 'while :; do yes; done 2>/dev/null'"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "said"),
-    [
-        (["yes", "yes", "--printed"], "wrote more than 16 MiB; have it write less"),
-        (["true", "yes"], "wrote more than 16 MiB; have it write less"),
-        ([ENDLESS, "true", "--deadline", "1"], "did not finish within 1 s"),
-        (
-            ["true", "--before", "sleep 1000", "--undo", "true", "--deadline", "1"],
-            "'before' did not finish within 1 s",
-        ),
-        (
-            ["true", "--before", "true", "--undo", "sleep 1000", "--deadline", "1"],
-            "was not undone: worker 'undo' did not finish within 1 s",
-        ),
-        (
-            ["true", "--before", "sleep 1000", "--undo", "sleep 1000", "--deadline", "1"],
-            "before that: worker 'before' did not finish within 1 s",
-        ),
-    ],
+    some(
+        [
+            (["yes", "yes", "--printed"], "wrote more than 16 MiB; have it write less"),
+            (["true", "yes"], "wrote more than 16 MiB; have it write less"),
+            ([ENDLESS, "true", "--deadline", "1"], "did not finish within 1 s"),
+            (
+                ["true", "--before", "sleep 1000", "--undo", "true", "--deadline", "1"],
+                "'before' did not finish within 1 s",
+            ),
+            (
+                ["true", "--before", "true", "--undo", "sleep 1000", "--deadline", "1"],
+                "was not undone: worker 'undo' did not finish within 1 s",
+            ),
+            (
+                ["true", "--before", "sleep 1000", "--undo", "sleep 1000", "--deadline", "1"],
+                "before that: worker 'before' did not finish within 1 s",
+            ),
+        ],
+        3,
+    ),
 )
 def test_what_writes_or_waits_without_end_is_one_line(tmp_path, given, said):
     done = run(tmp_path, *given)
