@@ -104,6 +104,7 @@ def queues(session: Session, launch: int) -> list[str]:
     return [name for kind, name in named if KINDS[kind].exists(name)]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: list[Path]) -> None:
     chance, before = random.Random(3), kernel_objects()

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import environment
 
 TELLING = """
 import atexit, json, os, sys, time
 from pathlib import Path
+
+import pytest
 from ipclab.commands.cli import main
 
 def tell():
@@ -31,6 +35,7 @@ ALONE = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread
 LIBRARIES = {"grpc", "iceoryx2", "lmdb", "pynng", "zenoh"}
 
 
+@pytest.mark.matrix
 def test_the_process_that_measures_has_no_thread_at_its_end(tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     command = [sys.executable, "-c", TELLING, str(told), *MEASURE.split(), "--profile", "smoke"]

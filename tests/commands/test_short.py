@@ -88,6 +88,7 @@ def _unshared() -> bool:
     return tried.returncode == 0
 
 
+@pytest.mark.matrix
 @pytest.mark.skipif(not _unshared(), reason="no network namespace can be had")
 def test_without_a_loopback_what_needs_it_is_not_testable_here(tmp_path: Path) -> None:
     listing = ["unshare", "-n", sys.executable, "-m", "ipclab", "backends"]

@@ -134,6 +134,7 @@ def test_other_conditions_are_not_comparable(
     assert refused.ratio.isna().all()
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_identical_machines_are_hardly_ever_called_different() -> None:
     wrong = 0
@@ -369,6 +370,7 @@ def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:
     assert not several & {path.stem for path in notebooks_of(Paths(ROOT), "run")}
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_two_small_runs_of_one_machine_are_compared_to_the_end(
     ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path

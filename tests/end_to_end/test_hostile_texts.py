@@ -19,10 +19,12 @@ from tests.store.test_contradictions import Change, forge, launches
 from tests.store.test_text import HOSTILE
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
+from tests.support.rendered import OF_FEW
 
 TEXT = plain(HOSTILE)
 NAMES = [fact.name for fact in FACTS]
 SOMEWHERE = {TEXT: TEXT}
+PAGES = ("00_appendix", "04_round_trip", "claims")  # with a fact, a label and a flag each
 
 
 def of_run(place: str, told: dict[str, Any]) -> Change:
@@ -92,7 +94,7 @@ def test_a_hostile_text_in_every_field_is_letters_everywhere(tmp_path: Path) -> 
         taken.append(change)
     assert len(taken) > len(FIELDS) // 2
     run = hostile(tmp_path / "run", *taken)
-    called = [sys.executable, "-m", "ipclab"]
+    called = [sys.executable, "-c", OF_FEW, ",".join(PAGES)]
     out = tmp_path / "out"
     told = {
         "report": ["report", "--run", str(run.path), "--lang", "en,ko", "--out", str(out)],

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment, eventually
+from tests.support.few import some
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -33,7 +34,7 @@ def alive(folder: Path) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sign", some([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 3))
 def test_a_killed_report_leaves_nothing(tmp_path: Path, sign: signal.Signals) -> None:
     env = environment(tmp_path)
     command = [sys.executable, "-m", "ipclab"]

@@ -12,6 +12,7 @@ import pytest
 
 from ipclab.words.output import FIGURE, MIME, TABLE
 from tests.end_to_end.browser import chromium, jupyter_lab
+from tests.support.few import some
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 # Not those of which a run's report is made: papermill executes them whole for other tests. Tests
@@ -126,7 +127,7 @@ def test_what_others_executed_is_shown_whole(lab: tuple[Any, str], made: Path) -
     assert (shown["titles"], shown["lost"]) == (1, [])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 4))
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
     few: dict[str, Any] = {
         "studies": ["round_trip"],
@@ -177,6 +178,7 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     assert len(tables(cells)["Twice"]["rows"]) == 3
 
 
+@pytest.mark.matrix
 def test_a_sweep_of_ones_own_fills_its_notebook(lab: tuple[Any, str]) -> None:
     levels: dict[str, Any] = {"sizes": [64, 4096], "backends": FEW}
     cells = run_all(*lab, "04_round_trip.ipynb", measure=True, profile="smoke", **levels)

@@ -22,6 +22,7 @@ from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 from ipclab.words.numbers import Formatter
 from tests.support.commands import ROOT, environment
+from tests.support.few import some
 from tests.support.recomputed import SHARES, Raw, is_time, mean_of
 from tests.support.told import READ, Told, reference
 
@@ -67,6 +68,7 @@ def smoke(first: Path) -> RunFolder:
     return folder.read_run(about.parent)
 
 
+@pytest.mark.matrix
 def test_the_first_report_of_the_tutorial_is_made(
     first: Path, smoke: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,7 +243,7 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
     return known is not None and unit in ("", known)
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", some(NOTEBOOKS, 4))
 def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFolder) -> None:
     raw, contests, wrong, count = samples_of(run.path), rivals(run.path), [], 0
     for quantity, _, _ in printed(name, run.path):

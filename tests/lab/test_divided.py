@@ -6,6 +6,7 @@ from ipclab.frames import derived
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity, measured
 from tests.support.divided import Shown, divides, undivided
+from tests.support.few import some
 from tests.support.told import reference
 
 NAMES = sorted(file.stem for file in checkout().notebooks.glob("[0-9]*.ipynb"))
@@ -40,7 +41,7 @@ def test_a_contest_prints_the_quotient_of_its_two_values(study: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 4))
 def test_a_page_prints_the_quotients_of_its_values(name: str) -> None:
     """Findings print one value beside a ratio, so that these are of its tables and texts."""
     shown = Shown(name).run()

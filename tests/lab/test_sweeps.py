@@ -97,7 +97,7 @@ def lacking(study: str, factor: str, kept: Sequence[Any]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
-@pytest.mark.parametrize(("study", "factor", "kept"), some(CASES, 4))
+@pytest.mark.parametrize(("study", "factor", "kept"), some(CASES, 6))
 def test_a_sweep_of_few_levels_has_its_page(study: str, factor: str, kept: Sequence[Any]) -> None:
     assert lacking(study, factor, kept) == []
 
