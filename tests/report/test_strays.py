@@ -49,6 +49,7 @@ def test_strays_are_named_and_no_page(paths: Paths) -> None:
     assert all(name in str(told.value) for name in STRAY)
 
 
+@pytest.mark.matrix
 def test_all_others_are_rendered(paths: Paths, tmp_path: Path) -> None:
     (paths.notebooks / "Untitled.ipynb").write_text(EMPTY)
     run, out = make_run(tmp_path / "runs"), tmp_path / "out"

@@ -13,5 +13,5 @@ from ipclab.errors import UsageError
 def test_a_parameter_is_named_as_a_notebook_writes_it(wrong: str, right: str) -> None:
     with pytest.raises(UsageError) as said:
         ipclab.measure("payload", **{wrong: [1]})
-    assert str(said.value).endswith(f"give {right}= instead")
+    assert right in str(said.value)
     assert "--" not in str(said.value)

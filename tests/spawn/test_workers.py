@@ -21,6 +21,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import close_dead_sessions
 from ipclab.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
+from tests.support.few import some
 
 CPUS = frozenset(os.sched_getaffinity(0))
 
@@ -152,7 +153,7 @@ def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["killer", "stopper"])
+@pytest.mark.parametrize("target", some(["killer", "stopper"], 2))
 def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:

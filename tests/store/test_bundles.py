@@ -349,6 +349,7 @@ print(stale(checkout(), Path(sys.argv[3]))[0])
 """
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path) -> None:
     files = [tmp_path / "a.ipclab", tmp_path / "b.ipclab"]

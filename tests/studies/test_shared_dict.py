@@ -36,6 +36,7 @@ from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.study import WRITES, SharedDictStudy, staleness
 from tests.spawn.test_ranks import CPUS, MISSING
 from tests.support.commands import files_of, names_of, processes_of, servers_of
+from tests.support.few import some
 
 STUDY = SharedDictStudy()
 QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
@@ -270,7 +271,7 @@ def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["lmdb", "mpi-bcast", "posix-shm"])
+@pytest.mark.parametrize("backend", some(["posix-shm", "lmdb", "mpi-bcast"], 3))
 @pytest.mark.parametrize(("victim", "name"), [(0, "writer"), (2, "reader 2")])
 def test_a_killed_rank_is_named_and_others_go_on(
     bench: RankBench, backend: str, victim: int, name: str

@@ -62,6 +62,7 @@ def facts_of(run: folder.RunFolder, name: str) -> list[object]:
     return [launch.facts[name] for each in measured for launch in each.launches]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab_more.values.rows import rows as values
 from tests.stats.test_product import WAYS
+from tests.support.few import some
 from tests.support.told import reference
 
 EVERY = os.environ.get("IPCLAB_EVERY_RATIO") == "1"
@@ -88,7 +89,7 @@ def pairs(study: str) -> Iterator[tuple[str, str, str]]:
         yield from draws.sample(every, min(count, len(every)))
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", some(STUDIES, 3))
 def test_each_way_to_ask_for_a_ratio_gives_the_same(study: str) -> None:
     for op, over, under in pairs(study):
         a, b = cells(study)[over, op], cells(study)[under, op]
