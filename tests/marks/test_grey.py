@@ -63,7 +63,7 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(NOTEBOOKS, 3))
+@pytest.mark.parametrize("name", some([*NOTEBOOKS], 3))
 def test_neighbours_differ_in_grey_every_median_is_shown_and_nothing_is_drawn_beyond_its_data(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -286,6 +286,7 @@ def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> 
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
     run: RunFolder, tmp_path: Path

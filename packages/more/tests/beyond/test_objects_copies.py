@@ -101,6 +101,7 @@ def traced(tmp_path: Path) -> list[str]:
     return log.read_text(errors="replace").splitlines()
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_what_a_tracer_sees_handed_to_the_kernel_and_back_is_what_is_counted(
     tmp_path: Path,
