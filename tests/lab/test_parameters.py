@@ -133,5 +133,5 @@ def test_a_cell_of_parameters_may_import_and_calculate(tmp_path: Path) -> None:
 
 
 def test_a_level_that_no_study_has_is_told_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no level 'backendz'; did you mean 'backends'"):
-        Lab.begin("payload", backendz=["tcp"])
+    with pytest.raises(UsageError, match="no level 'bckends'; did you mean 'backends'"):
+        Lab.begin("payload", bckends=["tcp"])
