@@ -51,6 +51,7 @@ def points(folder: Path) -> dict[str, list[tuple[int, int]]]:
     }
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_stopping_and_going_on(tmp_path: Path) -> None:
     manager, client = start_new_kernel(

@@ -7,7 +7,7 @@ ipclab.report.pages.words update` rewrites them, `... update 01_payload` that of
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -101,8 +101,12 @@ def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
 
 def msgids(sources: Sources) -> dict[str, list[Path]]:
     """Return every msgid with the files that hold it, both in the order of occurrence."""
+    return _msgids(_shown(sources))
+
+
+def _msgids(shown: Iterable[tuple[str, Path, bool]]) -> dict[str, list[Path]]:
     by_msgid: dict[str, dict[Path, None]] = {}
-    for text, file, translated in _shown(sources):
+    for text, file, translated in shown:
         if translated:
             by_msgid.setdefault(text, {})[file] = None
     return {msgid: list(files) for msgid, files in by_msgid.items()}
@@ -137,9 +141,10 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
 def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing if fit."""
     sources = sources or Sources()
-    wanted = msgids(sources)
+    shown = dict.fromkeys(_shown(sources))
+    wanted = _msgids(shown)
     problems = []
-    for text, file, _ in dict.fromkeys(_shown(sources)):
+    for text, file, _ in shown:
         problems += [f"{file.name}: {problem}" for problem in digits(text)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
