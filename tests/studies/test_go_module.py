@@ -113,6 +113,7 @@ def test_unit_tests(go):
     assert "ok" in go("test", "-short", "-timeout", "120s", "./...")
 
 
+@pytest.mark.matrix
 def test_fuzz(go):
     told = go(
         "test", "-run", "^$", "-fuzz", "^FuzzDecoder$", "-fuzztime", "2s", "-parallel", "2", "."
