@@ -294,13 +294,20 @@ def test_criteria_of_the_environment_hold_or_not(tmp_path: Path) -> None:
     told = quiet(lab, "payload")
     assert list(told.kept) == ["held"] * 3 and all_held(lab, "payload")
     first, *others = lab.run.about["sessions"]
-    crowded = {**first, "conditions": {**first["conditions"], "load_1": 2.5}}
-    lab.run.about["sessions"] = [crowded, *others]
+
+    def begun(**conditions: float | None) -> None:
+        began = {**first, "conditions": {**first["conditions"], **conditions}}
+        lab.run.about["sessions"] = [began, *others]
+
+    begun(pressure_cpu_percent=12.5)
     told = quiet(lab, "payload")
     assert list(told.kept) == ["not held", "held", "held"] and not all_held(lab, "payload")
+    assert told.found.iloc[0].value == 0.125
+    begun(pressure_cpu_percent=None, load_1=2.5)  # a kernel that does not tell who waited
+    told = quiet(lab, "payload")
+    assert list(told.kept) == ["not held", "held", "held"]
     assert told.found.iloc[0].value == 1.25  # on two CPUs
-    unknown = {**first, "conditions": {**first["conditions"], "load_1": None}}
-    lab.run.about["sessions"] = [unknown, *others]
+    begun(pressure_cpu_percent=None, load_1=None)
     assert len(quiet(lab, "payload")) == 2  # what a run does not tell is no criterion
 
 
