@@ -233,6 +233,9 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
         if f"{way}_{name}" in values:
             levels, plain = values[f"{way}_{name}"]
             filled[f"{way}_{name}"] = _whose(levels, Amount.read(plain), words, measure)
+    for way in ("more", "less"):
+        most = filled.get(f"{way}_most", "")
+        filled[f"{way}_top"] = most if values[way] == 1 else _word(words, "top").format(v=most)
     filled["same"] = number(Amount(values["same"], "share"), words, "pct,int")
     left = values["all"] - values["more"] - values["less"]
     filled["rest"] = _counted(words, "rest", left) if left else ""

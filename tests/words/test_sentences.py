@@ -200,3 +200,11 @@ def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particl
     kinds = [{"sends": sends, "backend": name} for sends, name in ((True, "tcp"), (False, "lmdb"))]
     told = finding("compare", "more") | {"sides": kinds}
     assert "공유 상태(lmdb) 방식보다 메시지 전송(tcp) 방식이" in sentence(told, WORDS["ko"])
+
+
+@pytest.mark.parametrize(("lang", "top"), [("en", "up to"), ("ko", "최대"), ("zh", "最多")])
+def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
+    for verdict, way in (("more", "more"), ("less", "less")):
+        several, one = (finding("effect", verdict, **{way: count}) for count in (2, 1))
+        assert top in sentence(several, WORDS[lang])
+        assert top not in sentence(one, WORDS[lang])
