@@ -12,6 +12,8 @@ from ipclab.words.filling import Variables
 
 _REFERENCE = re.compile(r"\[\]\(#([\w-]+)\)")
 _CAPTION = re.compile(r"^: (.+?) \{#([\w-]+)\}$", re.MULTILINE)
+_SHOWN_REFERENCE = re.compile(r"\[→ ([\w-]+)\]\(#\1\)")
+_SHOWN_CAPTION = re.compile(r'^<strong id="([\w-]+)">(.+?)</strong>$', re.MULTILINE)
 
 
 def current() -> Any:
@@ -61,6 +63,12 @@ def jupyters(markdown: str) -> str:
     """
     shown = _REFERENCE.sub(r"[→ \1](#\1)", markdown)
     return _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
+
+
+def reports(markdown: str) -> str:
+    """Return Markdown that `jupyters` has changed as it was written."""
+    written = _SHOWN_REFERENCE.sub(r"[](#\1)", markdown)
+    return _SHOWN_CAPTION.sub(r": \2 {#\1}", written)
 
 
 def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
