@@ -129,7 +129,7 @@ class Sheet:
         pages = document.translate(WORDS["numbered"]["page"])
         return {
             "about": about,
-            "attached": attached,
+            "attached": dict(sorted(attached.items())),
             "blocks": blocks,
             "labels": document.labels,
             "pages": pages,
