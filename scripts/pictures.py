@@ -16,6 +16,7 @@ import nbformat
 from PIL import Image
 
 from ipclab.lab.figure import Figure
+from ipclab.report.notebooks.quotes import MIME as VALUES
 from ipclab.report.pages.document import read_document
 
 GALLERY = {  # the notebook of each text, and the figure of it that READMEs show
@@ -103,6 +104,8 @@ def digest(notebook: Any) -> str:
 def _kept(output: Any) -> Any:
     """Return of an output what a page of a repository shows, or None."""
     data = output.get("data", {})
+    if VALUES in data:  # kept for other notebooks
+        return None
     kept = {kind: data[kind] for kind in KEPT if kind in data and len(data[kind]) < LONGEST}
     if PNG in data:
         made = base64.b64encode(shrunk(base64.b64decode(data[PNG]), SMALL)).decode()
