@@ -41,7 +41,7 @@ def report(
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.named import run_named
-    from ipclab.lab.runs import newest_full
+    from ipclab.lab.runs import full, newest_full
     from ipclab.report import origins
     from ipclab.session.request import Request
     from ipclab.session.room import told_before
@@ -70,7 +70,8 @@ def report(
     reports.check_strays(paths)
     first = next((file for file in files if file.name == "index.html"), files[0])
     say([f"{len(files)} files in {shown_path(target)}; open {shown_path(first)}"])
-    say([decided(chosen, paths), *added(chosen.profile)])
+    if full(chosen):  # of a sweep, little is meant to be decided
+        say([decided(chosen, paths), *added(chosen.profile)])
 
 
 def decided(run: RunFolder, paths: Paths) -> str:
