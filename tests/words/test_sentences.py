@@ -204,7 +204,8 @@ def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particl
 
 @pytest.mark.parametrize(("lang", "top"), [("en", "up to"), ("ko", "최대"), ("zh", "最多")])
 def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
-    for verdict, way in (("more", "more"), ("less", "less")):
-        several, one = (finding("effect", verdict, **{way: count}) for count in (2, 1))
+    for way in ("more", "less"):
+        several, one = (finding("effect", way) for _ in range(2))
+        several["values"][way], one["values"][way] = 2, 1
         assert top in sentence(several, WORDS[lang])
         assert top not in sentence(one, WORDS[lang])
