@@ -27,6 +27,12 @@ def row(
             [row(1.5, placement="same")],
             ["round_trip unix-cross: round-trip kept 1.50 CPUs busy, of 1"],
         ),
+        # of two launches of 8 operations: 3 ms of CPU time too much, and 30
+        ([row(1.2, placement="same"), row(2.3e6, metric="cpu_ns", launches=2, samples=16)], []),
+        (
+            [row(1.2, placement="same"), row(23e6, metric="cpu_ns", launches=2, samples=16)],
+            ["round_trip unix-cross: round-trip kept 1.20 CPUs busy, of 1"],
+        ),
         ([row(9.0, metric="p50")], []),
         ([row(9e3, "cpu", "p50"), row(2e4, "period", "p50")], []),
         (
