@@ -98,11 +98,12 @@ class Notes(Kinds):
     def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
         """Show a table of what to take: of each decided finding its topic, who is best, and why.
 
-        `title` is a msgid. Findings that are open or were not measured give no advice.
+        `title` is a msgid. Findings that are open or were not measured give no advice, nor does a
+        value that nothing else was measured beside.
 
         >>> lab.advice([lab.fastest(asleep), lab.fastest(across)], "What to take", "trip-advice")
         """
-        told = [asdict(one) for one in found if one.decided]
+        told = [asdict(one) for one in found if one.decided and one.sides]
         self._noted.extend(found)
         if told:
             self._show("advice", {"findings": told, "title": title, "name": name})

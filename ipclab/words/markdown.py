@@ -72,7 +72,7 @@ def _advice(data: Mapping[str, Any], words: Words) -> str:
 def _choice(finding: Mapping[str, Any], words: Words) -> str:
     """Return what to take: the better side, or all that are not told apart."""
     sides = finding["sides"]
-    if finding["kind"] == "compare":
+    if finding["kind"] == "compare" and finding["verdict"] != "alike":
         more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
         best = 0 if (finding["verdict"] == "more") == more_is_better else 1
         return phrases.side(sides[best], words).noun
@@ -99,7 +99,7 @@ def _open(data: Mapping[str, Any], words: Words) -> str:
     count = sum(map(len, by_reason.values()))
     if not count:
         return str(page["none"]).format(all=len(findings))
-    lines = [page["open"].format(open=count, all=len(findings)), ""]
+    lines = [page["open1" if count == 1 else "open"].format(open=count, all=len(findings)), ""]
     between = "；" if words.lang == "zh" else "; "
     for reason, those in by_reason.items():
         if those:

@@ -355,3 +355,15 @@ def test_what_a_document_promises_is_said_in_each_language_of_one_execution() ->
     said, again = (audited(lab, "own").meaning.iloc[0] for lab in (at_once, korean))
     assert said != again
     assert [other.words.again(said) for other in at_once.others] == [again]
+
+
+def test_what_nothing_was_measured_beside_is_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, _ = trips()
+    alone = one(backend="unix", size_bytes=100, placement="cross")
+    shown: list[Any] = []
+    monkeypatch.setattr(type(lab), "_show", lambda _, kind, data: shown.append(data))
+    monkeypatch.setattr(type(lab), "_show_absent", lambda _: shown.append(None))
+    found = lab.fastest(alone)
+    assert (found.kind, found.sides) == ("value", [])
+    lab.advice([found], "What to take", "advice")
+    assert shown == [None]

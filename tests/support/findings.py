@@ -20,7 +20,7 @@ from ipclab.words.output import SCHEMA
 from tests.support.told import cells, decoded, forget_judged, reference
 
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
-HOLE = re.compile(r"\bnan\b|\bNone\b(?! (?:of|is))|not measured|[{}]|\binf\b|\| – ")
+HOLE = re.compile(r"\bnan\b|\bNone\b(?! (?:of|is))|not measured|[{}]|\binf\b|\| – |any of +\|")
 LANGS = ("en", "ko", "zh")
 
 

@@ -209,3 +209,19 @@ def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
         several["values"][way], one["values"][way] = 2, 1
         assert top in sentence(several, WORDS[lang])
         assert top not in sentence(one, WORDS[lang])
+
+
+def test_of_two_that_are_alike_either_is_taken() -> None:
+    for verdict, told in (
+        ("less", "| through unix |"),
+        ("more", "| through pipe |"),
+        ("alike", "any of unix, pipe"),
+    ):
+        made = {"findings": [finding("compare", verdict)], "title": "", "name": ""}
+        assert told in markdown({"schema": SCHEMA, "kind": "advice", "data": made}, "en")
+
+
+def test_one_that_is_open_is_told_of_as_one() -> None:
+    for count, told in ((1, "1 of 1 findings of this document is open"), (2, "2 of 2 findings")):
+        made = {"findings": [finding("compare", "open")] * count}
+        assert told in markdown({"schema": SCHEMA, "kind": "open", "data": made}, "en")
