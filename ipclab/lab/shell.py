@@ -65,7 +65,7 @@ def jupyters(markdown: str) -> str:
     return _CAPTION.sub(r'<strong id="\2">\1</strong>', shown)
 
 
-def reports(markdown: str) -> str:
+def as_written(markdown: str) -> str:
     """Return Markdown that `jupyters` has changed as it was written."""
     written = _SHOWN_REFERENCE.sub(r"[](#\1)", markdown)
     return _SHOWN_CAPTION.sub(r": \2 {#\1}", written)

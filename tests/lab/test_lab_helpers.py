@@ -18,7 +18,7 @@ from ipclab.frames.rows import narrowed
 from ipclab.lab import canvas, data
 from ipclab.lab.figure import FIGURES, Figure
 from ipclab.lab.lab import Lab
-from ipclab.lab.shell import jupyters, reports
+from ipclab.lab.shell import as_written, jupyters
 from ipclab.marks.bars import bars, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.marks.named_rows import dots
@@ -207,4 +207,4 @@ def test_what_jupyter_shows_is_read_as_it_was_written() -> None:
     written = "Told of in [](#a-table).\n\n| a |\n|---|\n| b |\n\n: Of *one* thing {#a-table}\n"
     shown = jupyters(written)
     assert '<strong id="a-table">Of *one* thing</strong>' in shown and shown != written
-    assert reports(shown) == reports(written) == written
+    assert as_written(shown) == as_written(written) == written

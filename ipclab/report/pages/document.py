@@ -14,7 +14,7 @@ from ipclab.lab.figure import Figure
 from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
 from ipclab.lab.hints import HINT
 from ipclab.lab.parameters import KEEP_IN_LAB
-from ipclab.lab.shell import reports
+from ipclab.lab.shell import as_written
 from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
@@ -210,7 +210,7 @@ def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
     source = cell["source"]
     if cell["cell_type"] == "markdown":
-        in_language = blocks.translated(reports(source), document.translate)
+        in_language = blocks.translated(as_written(source), document.translate)
         yield Unread(outputs.MARKDOWN, in_language, cell.get("attachments") or {})
     elif cell["cell_type"] == "raw" and source:
         about = cell["metadata"]
