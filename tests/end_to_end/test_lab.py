@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from ipclab.lab.figure import PNG
 from ipclab.words.output import FIGURE, MIME, TABLE
 from tests.end_to_end.browser import chromium, jupyter_lab
+from tests.support.commands import ROOT
 from tests.support.few import some
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -125,6 +127,18 @@ def test_what_others_executed_is_shown_whole(lab: tuple[Any, str], made: Path) -
     assert {name: shown[name] for name in wanted} == wanted
     assert shown["links"] and all(shown["links"])
     assert (shown["titles"], shown["lost"]) == (1, [])
+
+
+def test_a_notebook_opens_with_the_pictures_that_it_holds(lab: tuple[Any, str]) -> None:
+    page, address = lab
+    name = "04_round_trip.ipynb"
+    held = json.loads((ROOT / "notebooks" / name).read_text())["cells"]
+    pictures = sum(PNG in output.get("data", {}) for output in outputs(held))
+    assert pictures
+    page.goto(address.format(name=name))
+    page.wait_for_function(f"() => {CELLS.replace('.content', '?.content')}?.length > 1")
+    page.wait_for_function(f"wanted => ({SHOWN})().pictures >= wanted", arg=pictures)
+    assert page.evaluate(SHOWN)["pictures"] == pictures
 
 
 @pytest.mark.parametrize("name", some(NAMES, 4))
