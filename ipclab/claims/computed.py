@@ -3,7 +3,7 @@ kept for readers of any language.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 from ipclab.bounds.points import points_of
@@ -18,6 +18,7 @@ from ipclab.frames.address import Address, MissingError
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
+from ipclab.frames.stamps import remembered
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
@@ -55,13 +56,13 @@ def of_text(run: RunFolder, study: str) -> Numbers:
 
 
 # The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=2 * len(TEXTS))
+@remembered(2 * len(TEXTS))
 def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
     table, run = table_of(paths, study), _of_text(folder, study, of_run)
     return tuple((claim, judge_all(claim, table, run)) for claim in TEXTS[study].claims)
 
 
-@lru_cache(maxsize=2 * len(TEXTS))
+@remembered(2 * len(TEXTS))
 def _of_text(folder: Path, study: str, _stamps: str) -> Numbers:
     return numbers_of(read_run(folder), (study, LIMITS))
 

@@ -19,7 +19,6 @@ not say) and one of
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ import pandas as pd
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.claims.words_of_texts import WORDS
 from ipclab.frames.run_stamps import stamps
+from ipclab.frames.stamps import remembered
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
@@ -122,7 +122,7 @@ def _table(study: str) -> dict[str, Any]:
 
 
 # The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=16)
+@remembered()
 def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)

@@ -1,7 +1,7 @@
 """What the medians of a run are of each other: as their contest judges it, or heats of both."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, side_of
-from ipclab.frames.stamps import stamp
+from ipclab.frames.stamps import remembered, stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import Contest, judged
 from ipclab.stats.product import Ends
@@ -110,7 +110,7 @@ class Ratios:
 
 
 # The stamp is asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=16)
+@remembered()
 def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the medians of a study's launches by point and op."""
     launches = derived.read_frame(read_run(folder), study, "launches")
@@ -118,7 +118,7 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
     return {(str(point), str(op)): rows for (point, op), rows in by_op}
 
 
-@lru_cache(maxsize=16)
+@remembered()
 def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest[str]]]:
     """Return the contests of a study by op, their sides by point."""
     run = read_run(folder)

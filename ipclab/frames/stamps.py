@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache, lru_cache, wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -12,6 +13,30 @@ from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder, read_run
 
 Read = Callable[[RunFolder, str], pd.DataFrame]
+Asked = ParamSpec("Asked")
+Told = TypeVar("Told")
+
+_forgetting: list[Callable[[], None]] = []
+
+
+def remembered(most: int = 16) -> Callable[[Callable[Asked, Told]], Callable[Asked, Told]]:
+    """Have the last `most` results of a function in memory, whose arguments hold the stamps that
+    these follow from; `forget` forgets them.
+    """
+
+    def wrapped(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
+        known = lru_cache(maxsize=most)(function)
+        _forgetting.append(known.cache_clear)
+        return known  # type: ignore[return-value]
+
+    return wrapped
+
+
+def forget() -> None:
+    """Forget all that is `remembered` of runs."""
+    for clear in _forgetting:
+        clear()
+
 
 # What values are told with
 TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
@@ -22,11 +47,11 @@ CODE = "frames", "stats", "store"
 def kept(*others: str) -> Callable[[Read], Read]:
     """Have a frame of a study read once, until files of that study or of the `others` change.
 
-    It is kept by the folder of the run with their stamps; `cache_clear` forgets all.
+    It is `remembered` by the folder of the run with their stamps.
     """
 
     def wrapped(read: Read) -> Read:
-        @lru_cache(maxsize=16)
+        @remembered()
         def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
             return read(read_run(folder), study)
 
@@ -35,7 +60,6 @@ def kept(*others: str) -> Callable[[Read], Read]:
             stamps = "".join(stamp(run, name) for name in (study, *others))
             return known(run.path, study, stamps).copy(deep=False)
 
-        asked.cache_clear = known.cache_clear  # type: ignore[attr-defined]
         return asked
 
     return wrapped

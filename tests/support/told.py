@@ -11,9 +11,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.bounds import enriched, points, states
-from ipclab.claims import audit, computed, faithful
-from ipclab.frames import derived, ratios
+from ipclab.claims import audit
+from ipclab.frames import derived, stamps
 from ipclab.lab import shell
 from ipclab.lab.finding import bundle
 from ipclab.lab.lab import Lab
@@ -41,14 +40,7 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
-    ratios._contests.cache_clear()
-    ratios._medians.cache_clear()
-    states.of_study.cache_clear()  # type: ignore[attr-defined]
-    enriched.points_of.cache_clear()  # type: ignore[attr-defined]
-    points.points_of.cache_clear()  # type: ignore[attr-defined]
-    faithful._of_run.cache_clear()
-    computed._of_text.cache_clear()
-    computed._judged.cache_clear()
+    stamps.forget()
 
 
 class NoFigures(ast.NodeTransformer):

@@ -1,7 +1,6 @@
 """What every report says of its run: how much was measured, and on what machine."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ipclab.frames import derived
 from ipclab.frames.run_stamps import stamps
-from ipclab.frames.stamps import stamp
+from ipclab.frames.stamps import remembered, stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
 from ipclab.session.whole import last_session
@@ -79,7 +78,7 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 
 # The stamps are asked for with the folder, so that what was read goes when the run's files change.
-@lru_cache(maxsize=2)
+@remembered(2)
 def _counts(folder: Path, _stamps: str) -> Counts:
     """Return what is counted of a run, once for readers of all languages."""
     run = read_run(folder)
@@ -197,7 +196,7 @@ class _Launches(msgspec.Struct):
 
 
 # Frames have what a launch, or session, has in the middle; so the launches are asked.
-@lru_cache(maxsize=16)
+@remembered()
 def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
     launches = list[_Facts]()
     for file in read_run(folder).point_files(study):
