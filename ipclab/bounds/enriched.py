@@ -13,15 +13,15 @@ from ipclab.bounds import states
 from ipclab.bounds.limits import with_limits
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
+from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import ID
-from ipclab.frames.stamps import kept
 from ipclab.store.run import RunFolder
 
 METRICS = ("p99", "mean", "cpu_ns")
 COLUMNS = ("limit", "over_limit", "over", *states.COLUMNS, "busy", *METRICS, ID)
 
 
-@kept(LIMITS)
+@remembered_frame(LIMITS)
 def points_of(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study with those columns, NaN where they tell nothing."""
     points = cut_points.points_of(run, study)

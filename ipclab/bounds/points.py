@@ -11,7 +11,7 @@ from ipclab.bounds.limits import floors
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.metrics import TAILS
-from ipclab.frames.stamps import kept
+from ipclab.frames.remembered import remembered_frame
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 
@@ -20,7 +20,7 @@ TIMES = ("p50", "mean", *TAILS)  # metrics of a whole operation, which a limit b
 BANDWIDTH = "bandwidth"
 
 
-@kept(LIMITS)
+@remembered_frame(LIMITS)
 def points_of(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study; raises `UsageError` for an unknown one."""
     derived.check_study(run, study)

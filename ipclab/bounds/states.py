@@ -18,8 +18,8 @@ from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
+from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import narrowed
-from ipclab.frames.stamps import kept
 from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import several
 from ipclab.store.questions import Questions
@@ -90,7 +90,7 @@ def _parted(launches: Collection[float]) -> Ends | None:
     return median(ordered[:place]), median(ordered[place:])
 
 
-@kept(LIMITS)
+@remembered_frame(LIMITS)
 def of_study(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the p50 rows of a study's point frame, of times, with their `states`."""
     points = derived.read_frame(run, study, "points")

@@ -16,9 +16,9 @@ from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError
 from ipclab.frames.ratios import Ratios
+from ipclab.frames.remembered import remembered
 from ipclab.frames.rows import quantity
 from ipclab.frames.run_stamps import stamps
-from ipclab.frames.stamps import remembered
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
@@ -55,7 +55,6 @@ def of_text(run: RunFolder, study: str) -> Numbers:
     return _of_text(run.path, study, stamps(run))
 
 
-# The stamps are asked for with the folder, so that what was read goes when the run's files change.
 @remembered(2 * len(TEXTS))
 def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
     table, run = table_of(paths, study), _of_text(folder, study, of_run)

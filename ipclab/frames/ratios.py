@@ -10,7 +10,8 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, side_of
-from ipclab.frames.stamps import remembered, stamp
+from ipclab.frames.remembered import remembered
+from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import Contest, judged
 from ipclab.stats.product import Ends
@@ -109,7 +110,6 @@ class Ratios:
         return {}
 
 
-# The stamp is asked for with the folder, so that what was read goes when the run's files change.
 @remembered()
 def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the medians of a study's launches by point and op."""

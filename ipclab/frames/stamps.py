@@ -1,68 +1,19 @@
 """What the frames of a run follow from: its samples, what it asks, and the code that derives them."""
 
 import hashlib
-from collections.abc import Callable
-from functools import cache, lru_cache, wraps
+from functools import cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import pandas as pd
 import pyarrow as pa
 
 from ipclab.store.files import sha256
-from ipclab.store.run import RunFolder, read_run
-
-Read = Callable[[RunFolder, str], pd.DataFrame]
-Asked = ParamSpec("Asked")
-Told = TypeVar("Told")
-
-_forgetting: list[Callable[[], None]] = []
-
-
-def remembered(most: int = 16) -> Callable[[Callable[Asked, Told]], Callable[Asked, Told]]:
-    """Have the last `most` results of a function in memory, whose arguments hold the stamps that
-    these follow from; `forget` forgets them.
-    """
-
-    def wrapped(function: Callable[Asked, Told]) -> Callable[Asked, Told]:
-        known = lru_cache(maxsize=most)(function)
-        _forgetting.append(known.cache_clear)
-        return known  # type: ignore[return-value]
-
-    return wrapped
-
-
-def forget() -> None:
-    """Forget all that is `remembered` of runs."""
-    for clear in _forgetting:
-        clear()
-
+from ipclab.store.run import RunFolder
 
 # What values are told with
 TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
 # What frames depend on beside the samples.
 CODE = "frames", "stats", "store"
-
-
-def kept(*others: str) -> Callable[[Read], Read]:
-    """Have a frame of a study read once, until files of that study or of the `others` change.
-
-    It is `remembered` by the folder of the run with their stamps.
-    """
-
-    def wrapped(read: Read) -> Read:
-        @remembered()
-        def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
-            return read(read_run(folder), study)
-
-        @wraps(read)
-        def asked(run: RunFolder, study: str) -> pd.DataFrame:
-            stamps = "".join(stamp(run, name) for name in (study, *others))
-            return known(run.path, study, stamps).copy(deep=False)
-
-        return asked
-
-    return wrapped
 
 
 def stamp(run: RunFolder, study: str) -> str:

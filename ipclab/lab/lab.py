@@ -94,8 +94,10 @@ class Lab(Notes):
         what cannot be meant, and what the measuring raises.
         """
         known = usual_levels(study)
-        for name in sorted(sweep.keys() - {*KINDS, *SWEPT, *known}) if known else ():
-            raise UsageError(f"{study} has no level {name!r}", "", hint(name, [*SWEPT, *known]))
+        unknown = sorted(sweep.keys() - {*KINDS, *SWEPT, *known})
+        if known and unknown:
+            nearest = hint(unknown[0], [*SWEPT, *known])
+            raise UsageError(f"{study} has no level {unknown[0]!r}", "", nearest)
         given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
         values = {}
         for name, value in given.items():

@@ -235,7 +235,8 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
             filled[f"{way}_{name}"] = _whose(levels, Amount.read(plain), words, measure)
     for way in ("more", "less"):
         most = filled.get(f"{way}_most", "")
-        filled[f"{way}_top"] = most if values[way] == 1 else _word(words, "top").format(v=most)
+        several = _word(words, "up_to").format(v=most)
+        filled[f"{way}_up_to"] = most if values[way] == 1 else several
     filled["same"] = number(Amount(values["same"], "share"), words, "pct,int")
     left = values["all"] - values["more"] - values["less"]
     filled["rest"] = _counted(words, "rest", left) if left else ""

@@ -28,8 +28,8 @@ from ipclab.claims.published import (
 )
 from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
-from ipclab.frames import stamps
 from ipclab.frames.address import Address
+from ipclab.frames.remembered import forget
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.report.pages.words import digits
@@ -392,7 +392,7 @@ def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of 792 look-ups of the page of claims, two of three were of what it had found."""
-    stamps.forget()
+    forget()
     run = opened(checkout(), checkout().reference)
     korean, english = (Lab.of(run, checkout(), lang) for lang in ("ko", "en"))
     found = list[Address]()

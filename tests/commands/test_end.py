@@ -15,8 +15,6 @@ from tests.support.commands import environment
 TELLING = """
 import atexit, json, os, sys, time
 from pathlib import Path
-
-import pytest
 from ipclab.commands.cli import main
 
 def tell():

@@ -1,8 +1,6 @@
 """A run whose every text is hostile: pages, tables and terminal show its letters, and nothing else."""
 
 import csv
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ from ipclab.store.samples import Measured
 from tests.store.test_contradictions import Change, forge, launches
 from tests.store.test_text import HOSTILE
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment
-from tests.support.rendered import OF_FEW
+from tests.support.commands import environment
+from tests.support.few import some
+from tests.support.rendered import ipclab
 
 TEXT = plain(HOSTILE)
 NAMES = [fact.name for fact in FACTS]
@@ -84,7 +83,10 @@ class Page(HTMLParser):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_a_hostile_text_in_every_field_is_letters_everywhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", some([list(PAGES), []], 2), ids=["few pages", "all pages"])
+def test_a_hostile_text_in_every_field_is_letters_everywhere(
+    tmp_path: Path, few: list[str]
+) -> None:
     taken = []
     for name, change in FIELDS.items():
         try:
@@ -94,7 +96,6 @@ def test_a_hostile_text_in_every_field_is_letters_everywhere(tmp_path: Path) -> 
         taken.append(change)
     assert len(taken) > len(FIELDS) // 2
     run = hostile(tmp_path / "run", *taken)
-    called = [sys.executable, "-c", OF_FEW, ",".join(PAGES)]
     out = tmp_path / "out"
     told = {
         "report": ["report", "--run", str(run.path), "--lang", "ko", "--out", str(out)],
@@ -104,20 +105,13 @@ def test_a_hostile_text_in_every_field_is_letters_everywhere(tmp_path: Path) -> 
     }
     said = {}
     for name, words in told.items():
-        done = subprocess.run(
-            [*called, *words],
-            env=environment(tmp_path),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ipclab(*words, few=few, **environment(tmp_path))
         assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
         said[name] = done.stdout + done.stderr
     assert not [name for name, words in said.items() if "\x1b[31m" in words or "\u202e" in words]
     assert " reports failed" not in said["report"], said["report"]
     pages = {file: Page(file.read_text("utf-8")) for file in out.rglob("*.html")}
-    assert len(pages) > len(PAGES)
+    assert len(pages) > len(few or PAGES)
     assert {file.name: page.active for file, page in pages.items() if page.active} == {}
     assert {page.scripts for page in pages.values()} == {1}  # ours
     assert any("alert(1)" in file.read_text("utf-8") for file in pages)

@@ -2,7 +2,6 @@
 another shell, known to be current.
 """
 
-import hashlib
 import json
 import re
 import runpy
@@ -26,6 +25,7 @@ from ipclab.store.bundle import opened
 from ipclab.words.output import FIGURE, MIME
 from tests.support import reading
 from tests.support.commands import ROOT
+from tests.support.few import some
 from tests.support.rendered import DATA, TRANSLATED, report, share_opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -44,18 +44,6 @@ SHOWN = {
 DOCUMENTS = [("en", name) for name in NAMES]
 DOCUMENTS += [(lang, name) for lang in ("ko", "zh") for name in TRANSLATED]
 AGAIN = ("01_payload",)  # made once more
-
-
-def digest(path: Path) -> str:
-    """Return the digest of a file; of a page without its links to other languages, which follow
-    from what was asked.
-    """
-    content = (
-        re.sub(rb'<p class="links">.*?</p>', b"", path.read_bytes())
-        if path.suffix == ".html"
-        else path.read_bytes()
-    )
-    return hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture
@@ -195,16 +183,25 @@ def test_each_mechanism_and_term_of_the_appendix_is_defined(folder: Path, lang: 
     assert reading.undefined(folder / lang / "00_appendix.ipynb") == set()
 
 
-def test_the_readme_shows_the_reference_run(made: Path) -> None:
+@pytest.mark.parametrize("lang", some(["en", "ko", "zh"], 3))
+def test_each_readme_shows_the_reference_run(
+    lang: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     renewed = runpy.run_path(str(ROOT / "scripts/pictures.py"))
-    readme = (ROOT / renewed["READMES"]["en"]).read_text()
+    readme = (ROOT / renewed["READMES"][lang]).read_text()
+    if lang == "en":
+        folder = request.getfixturevalue("made")
+    else:
+        folder = tmp_path / "gallery"
+        share_opened(folder / DATA)
+        report(folder, lang, few=[*renewed["GALLERY"]])
     for notebook, name in renewed["GALLERY"].items():
-        drawn = (made / f"figures/{name}.en.png").read_bytes()
-        kept = (ROOT / f"docs/pictures/{name}.en.png").read_bytes()
+        drawn = (folder / f"figures/{name}.{lang}.png").read_bytes()
+        kept = (ROOT / f"docs/pictures/{name}.{lang}.png").read_bytes()
         assert renewed["shrunk"](drawn) == kept, (
             "the run, the code or the words have changed: make pictures"
         )
-        _, told = renewed["caption"](made / "en" / f"{notebook}.ipynb", name)
+        _, told = renewed["caption"](folder / lang / f"{notebook}.ipynb", name)
         assert f"\n*{told}*\n" in readme, "make pictures"
 
 

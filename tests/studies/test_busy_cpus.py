@@ -14,8 +14,13 @@ from ipclab.store.launch import BUSY
 def row(
     value: float, op: str = "round-trip", metric: str = BUSY, **levels: object
 ) -> dict[str, object]:
-    head = {"study": "round_trip", "point": "unix-cross", "placement": "cross"}
-    return {**head, "op": op, "metric": metric, "value": value, **levels}
+    head: dict[str, object] = {
+        "study": "round_trip",
+        "point": "unix-cross",
+        "placement": "cross",
+        "launches": 3,
+    }
+    return {**head, "samples": 3_000, "op": op, "metric": metric, "value": value, **levels}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +32,7 @@ def row(
             [row(1.5, placement="same")],
             ["round_trip unix-cross: round-trip kept 1.50 CPUs busy, of 1"],
         ),
-        # of two launches of 8 operations: 3 ms of CPU time too much, and 30
+        # of two launches of 8 operations: 3 ms of CPU time too much in each, and 30
         ([row(1.2, placement="same"), row(2.3e6, metric="cpu_ns", launches=2, samples=16)], []),
         (
             [row(1.2, placement="same"), row(23e6, metric="cpu_ns", launches=2, samples=16)],

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from ipclab.claims import audit
-from ipclab.frames import derived, stamps
+from ipclab.frames import derived
+from ipclab.frames.remembered import forget
 from ipclab.lab import shell
 from ipclab.lab.finding import bundle
 from ipclab.lab.lab import Lab
@@ -40,7 +41,7 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
-    stamps.forget()
+    forget()
 
 
 class NoFigures(ast.NodeTransformer):

@@ -9,8 +9,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ipclab.frames import derived
+from ipclab.frames.remembered import remembered
 from ipclab.frames.run_stamps import stamps
-from ipclab.frames.stamps import remembered, stamp
+from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
 from ipclab.session.whole import last_session
@@ -77,7 +78,6 @@ def about_run(lab: Data) -> pd.DataFrame:
     return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
 
 
-# The stamps are asked for with the folder, so that what was read goes when the run's files change.
 @remembered(2)
 def _counts(folder: Path, _stamps: str) -> Counts:
     """Return what is counted of a run, once for readers of all languages."""

@@ -100,17 +100,18 @@ def _criteria(lab: Data, study: str) -> dict[str, tuple[Quantity, Quantity]]:
     first = about["sessions"][0]["conditions"] if about["sessions"] else {}
     waiting, load = first.get("pressure_cpu_percent"), first.get("load_1")
     busy = spent(about, "busy_ns")
-    a_cpu = load / (first.get("cpus") or 1) if waiting is None and load is not None else None
     found = {
         "waiting": None if waiting is None else waiting / 100,
-        "load_1": a_cpu,
+        "load_1": None if load is None else load / (first.get("cpus") or 1),
         "steal": spent(about, "steal_ns") / busy if busy else None,
         "disturbed": _disturbed(lab, study),
     }
+    if found["waiting"] is not None:
+        del found["load_1"]
     return {
         name: (Quantity(most, unit), Quantity(found[name], unit))
         for name, (most, unit) in BOUNDS.items()
-        if found[name] is not None
+        if found.get(name) is not None
     }
 
 

@@ -275,7 +275,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
         yield started
 
 
-def new(before: set[str]) -> set[str]:
+def shared_since(before: set[str]) -> set[str]:
     """Return what lies in shared memory beside what was there `before`."""
     return {path.name for path in SHARED.iterdir()} - before
 
@@ -288,7 +288,7 @@ def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothin
     effort = STUDY.effort(SMOKE)
     wanted = {p.id: p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"}
     heat = {name: Contestant(p, STUDY.roles(p, effort, anywhere, 3)) for name, p in wanted.items()}
-    before, shared = kernel_objects(), new(set())
+    before, shared = kernel_objects(), shared_since(set())
     ended = Heat(launcher, Schedule(seconds=60)).run(heat)
     seen = {}
     for name, point in wanted.items():
@@ -307,7 +307,9 @@ def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothin
     assert names_of(launcher.session.id) == []
     # Other tests may make some at the same time, and take them away again.
     assert eventually(lambda: kernel_objects() <= before)
-    assert eventually(lambda: not [name for name in new(shared) if name.startswith(SEMAPHORE)])
+    assert eventually(
+        lambda: not [name for name in shared_since(shared) if name.startswith(SEMAPHORE)]
+    )
 
 
 def test_a_program_that_fails_is_told_in_one_line(launcher: Launcher) -> None:

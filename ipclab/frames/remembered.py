@@ -1,0 +1,54 @@
+"""What was made of runs, in memory: the stamps that it follows from are asked for with it, so that
+it goes when a run's files change.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pandas as pd
+
+from ipclab.frames.stamps import stamp
+from ipclab.store.run import RunFolder, read_run
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+OfStudy = Callable[[RunFolder, str], pd.DataFrame]
+
+_forgetting: list[Callable[[], None]] = []
+
+
+def remembered(most: int = 16) -> Callable[[Callable[Arguments, Made]], Callable[Arguments, Made]]:
+    """Remember the last `most` results of a function that is given the stamps with the rest."""
+
+    def wrapped(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+        known = lru_cache(maxsize=most)(make)
+        _forgetting.append(known.cache_clear)
+        return known  # type: ignore[return-value]
+
+    return wrapped
+
+
+def remembered_frame(*others: str) -> Callable[[OfStudy], OfStudy]:
+    """Remember frames of a study that follow from its files, and from those of the `others`."""
+
+    def wrapped(make: OfStudy) -> OfStudy:
+        @remembered()
+        def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+            return make(read_run(folder), study)
+
+        @wraps(make)
+        def asked(run: RunFolder, study: str) -> pd.DataFrame:
+            stamps = "".join(stamp(run, name) for name in (study, *others))
+            return known(run.path, study, stamps).copy(deep=False)
+
+        return asked
+
+    return wrapped
+
+
+def forget() -> None:
+    """Forget all that is remembered."""
+    for clear in _forgetting:
+        clear()
