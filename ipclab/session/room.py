@@ -28,9 +28,14 @@ def told_before(request: Request, files: Path) -> str:
         return ""
     place = existing(files)
     free = shutil.disk_usage(place).free
-    once = "each experiment once, however long that takes, then again for "
+    long = f"takes {minutes_of(chosen)}"
+    if chosen.as_texts:
+        long = (
+            "measures each experiment once, however long that takes, and again until"
+            f" {minutes_of(chosen)} have passed"
+        )
     said = [
-        f"Profile {chosen.name} takes {once * chosen.as_texts}{minutes_of(chosen)}; its files take"
+        f"Profile {chosen.name} {long}; its files take"
         f" {need / 1e9:.1f} GB on the disk of {place}, where {free / 1e9:.1f} GB are free,"
         " and are deleted afterwards.",
         *([] if need < free else ["What does not fit is left out."]),

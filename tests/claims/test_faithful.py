@@ -208,4 +208,4 @@ def test_statements_are_counted_that_this_machine_can_test() -> None:
     words = ["holds", "fails", "undecided", untestable, untestable]
     table = pd.DataFrame({"here": words, "unmeasured": [False] * 4 + [True]})
     said = statements_decided(lab(), table)
-    assert said == "Of 4 statements that this machine can test, 2 are decided."
+    assert said == "Decided: 2 of the 4 statements that this machine can test."

@@ -12,7 +12,8 @@ def test_statements_are_those_that_the_machine_can_test() -> None:
     found = audited(Lab.of(reference(), checkout(), "en"))
     count = int(found.here.isin([HOLDS, FAILS]).sum())
     out_of_reach = found.here_reason.str.startswith("needs ").sum()
-    said = f"Of {len(found) - out_of_reach} statements that this machine can test, {count} are decided."
+    testable = len(found) - out_of_reach
+    said = f"Decided: {count} of the {testable} statements that this machine can test."
     assert decided(reference(), checkout()) == said
     assert 0 < count < len(found) - out_of_reach < len(found)
 
