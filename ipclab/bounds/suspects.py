@@ -27,8 +27,8 @@ def limits_beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     lines = list[str]()
     for rows in faster(run, studies):
         lines += limits.lines_below_limit(rows)
-    head = f"{run.id}: {len(lines)} results take less time than their limit"
-    return [head, *lines] if lines else []
+    several = "one result takes" if len(lines) == 1 else f"{len(lines)} results take"
+    return [f"{run.id}: {several} less time than the limit", *lines] if lines else []
 
 
 def faster(run: RunFolder, studies: Iterable[str] = ()) -> Iterator[pd.DataFrame]:

@@ -21,6 +21,7 @@ from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
 from ipclab.lab.factors import check_levels
 from ipclab.store.run import RunFolder
 from ipclab.store.textfile import file_text
+from ipclab.studies.asked import usual_levels
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")
@@ -221,7 +222,8 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
         return
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
-    check_levels(run, address.study, frame, _levels(address, columns))
+    now = usual_levels(address.study)
+    check_levels(run, address.study, frame, _levels(address, columns), now)
     # a run without these levels does not tell which ops and metrics they have
     if len(_of_levels(address, frame)):
         wanted += [(op, set(frame["op"])) for op in address.ops]

@@ -121,7 +121,7 @@ class Data:
     def _narrow(self, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
         """Return the rows of a frame of `study` with `levels`."""
         factors = self.run.questions.of(study).levels
-        check_levels(self.run, study, frame, levels)
+        check_levels(self.run, study, frame, levels, usual_levels(study))
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:

@@ -1,6 +1,6 @@
 """The factors of a study and their levels, by which a mistyped one is told, not just empty."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pandas as pd
@@ -35,11 +35,16 @@ def words_asked(questions: Questions, study: str, factor: str, frame: pd.DataFra
 
 
 def check_levels(
-    run: RunFolder, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]
+    run: RunFolder,
+    study: str,
+    frame: pd.DataFrame,
+    levels: Mapping[str, Any],
+    now: Mapping[str, Collection[str]],
 ) -> None:
     """Raise `UsageError`, with the nearest name, for words that `run` neither holds nor asks.
 
-    `frame` holds what this run has. Numbers, such as sizes, are whatever was measured, and so are
+    `frame` holds what this run has; `now` are the levels of the installed study, which an older run
+    may not know. Numbers, such as sizes, are whatever was measured, and so are
     the columns of a contest; an operation or metric that this run lacks is known where it has a
     name (`labels.toml`, `levels.toml`).
     """
@@ -48,6 +53,7 @@ def check_levels(
         if name not in (*possible, "op", "metric"):
             continue
         usual = known_words(run.questions, study, name, frame)
+        usual |= {*now.get(name, ())} if usual else set()
         if not usual:  # of a study that this run does not hold, nothing tells right from wrong
             continue
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:

@@ -103,7 +103,7 @@ class Kinds(Data):
         rests = [source for cell in rows.cell for source in cell.sources]
         return Finding("effect", decided, measure, parted.topic, parted.sides, values, rests)
 
-    def fastest(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
+    def fastest(self, rows: pd.DataFrame) -> Finding:
         """Return the fastest of rows that the run measured side by side, and the next; or why none.
 
         Of one row it is its value. Who is not told apart from the fastest is named; a fastest whose
@@ -114,22 +114,22 @@ class Kinds(Data):
         """
         rows = rows[rows.value.notna()]
         if len(rows) < FEWEST:
-            return self._single(rows, measure)
-        if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
-            raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
+            return self._single(rows)
+        _check_one_each(rows)
         contest = self._contest(rows)
         if contest is None:
             contest = self._pairs(rows.sort_values("value", kind="stable"))
         by_point = {point: rows[rows.point == point] for point in rows.point}
-        best = by_point[contest.point.iloc[0]]
-        first = best.iloc[0]
+        first = by_point[contest.point.iloc[0]].iloc[0]
         shaken = [
             _shaken(first, value) if word == "slower" else ""
             for word, value in zip(contest.verdict, contest.value, strict=True)
         ]
         contest = contest.assign(shaken=shaken)
-        slower = contest[(contest.verdict == "slower") & (contest.shaken == "")]
-        tied = contest[contest.verdict.isin(["undecided", "same", "not tested"])]
+        tied, slower = (
+            _tied(contest),
+            contest[(contest.verdict == "slower") & (contest.shaken == "")],
+        )
         unsteady = contest[contest.shaken != ""]
         decided = "clear" if len(slower) == len(contest) else "tied"
         if len(unsteady):
@@ -141,21 +141,58 @@ class Kinds(Data):
         if beating and decided != FEW:
             decided = LIMIT
             named = [*beating, *(point for point in named if point not in beating)]
-        parted = self._parted([*by_point.values()], _unsaid(measure))
-        topic = parted.topic | self._spared(rows)
-        name_of = dict(zip(by_point, parted.sides, strict=True))
-        values = {
-            "best": plain(self._of_row(by_point[named[0]])),
-            "all": len(rows),
-            "slower": len(slower),
+        found = self._ranked(rows, contest, slower, named)
+        states = {
             "fast": [float(first.get("fast", first.value)), "ns"],
             "slow": [float(first.get("slow", first.value)), "ns"],
             "busy": bool(first.get("busy", False)),
+        }
+        topic = {**found.topic, **self._spared(rows)}
+        return replace(found, verdict=decided, topic=topic, values={**found.values, **states})
+
+    def cheapest(self, rows: pd.DataFrame) -> Finding:
+        """Return which of rows of CPU time (`cpu_ns`) costs least, and the next, told pair by pair.
+
+        Of one row it is its value. Who is not told apart from the first is named.
+
+        >>> lab.cheapest(lab.points(op="round-trip", metric="cpu_ns", placement="cross", arm="main"))
+        """
+        rows = rows[rows.value.notna()].sort_values("value", kind="stable")
+        if len(rows) < FEWEST:
+            return self._single(rows, "cpu")
+        _check_one_each(rows)
+        pairs = self._pairs(rows)
+        dearer, tied = pairs[pairs.verdict == "slower"], _tied(pairs)
+        decided = "clear" if len(dearer) == len(pairs) else "tied"
+        if (pairs.verdict == "not tested").all():
+            decided = FEW
+        named = [pairs.point.iloc[0], *tied.other_point]
+        found = self._ranked(rows, pairs, dearer, named, "cpu")
+        return replace(found, kind="cheapest", verdict=decided)
+
+    def _ranked(
+        self,
+        rows: pd.DataFrame,
+        contest: pd.DataFrame,
+        slower: pd.DataFrame,
+        named: Sequence[str],
+        measure: str = "time",
+    ) -> Finding:
+        """Return the points `named` of a contest, its best first, and who is next of the slower."""
+        by_point = {point: rows[rows.point == point] for point in rows.point}
+        parted = self._parted([*by_point.values()], _unsaid(measure))
+        name_of: dict[Any, Any] = dict(zip(by_point, parted.sides, strict=True))
+        best = by_point[contest.point.iloc[0]]
+        values: dict[str, Any] = {
+            "best": plain(self._of_row(by_point[named[0]])),
+            "all": len(rows),
+            "slower": len(slower),
         }
         if len(slower):
             second = slower.sort_values("ratio", kind="stable").iloc[0]
             ratio = self._of_row(by_point[second.other_point]) / self._of_row(best)
             values |= {"next": name_of[second.other_point], "ratio": plain(ratio)}
+        tied = _tied(contest)
         if len(tied) and tied.high.notna().all():
             most = Quantity(
                 float(tied.ratio.max()), "1", float(tied.low.min()), float(tied.high.max())
@@ -163,7 +200,7 @@ class Kinds(Data):
             values["within"] = plain(most)
         sides_named = [name_of[point] for point in named]
         rests = [*contest.point[:1], *contest.other_point]
-        return Finding("fastest", decided, measure, topic, sides_named, values, rests)
+        return Finding("fastest", "", measure, parted.topic, sides_named, values, rests)
 
     def spread(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the least and the most of rows, each with its name; of one row its value."""
@@ -344,6 +381,17 @@ def _unsaid(measure: str) -> list[str]:
 def _those(part: pd.DataFrame, rows: pd.DataFrame, on: list[str]) -> pd.DataFrame:
     """Return the rows of `part` that have the levels `on` of `rows`."""
     return part[pd.MultiIndex.from_frame(part[on]).isin(pd.MultiIndex.from_frame(rows[on]))]
+
+
+def _check_one_each(rows: pd.DataFrame) -> None:
+    """Raise `LabError` where two rows are of one mechanism."""
+    if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
+        raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
+
+
+def _tied(contest: pd.DataFrame) -> pd.DataFrame:
+    """Return who is not told apart from the first."""
+    return contest[contest.verdict.isin(["undecided", "same", "not tested"])]
 
 
 def _beats(row: Any) -> bool:

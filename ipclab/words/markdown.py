@@ -60,6 +60,8 @@ def _advice(data: Mapping[str, Any], words: Words) -> str:
     rows = [[page["topic"], page["take"], page["because"]], ["---"] * 3]
     for finding in data["findings"]:
         topic = phrases.topic(finding["topic"], words).plain
+        if finding["kind"] == "cheapest":
+            topic = page["scarce"].format(topic=topic)
         rows.append([topic, _choice(finding, words), _because(finding, words)])
     lines = [f"| {' | '.join(row)} |" for row in rows]
     table = "\n".join(lines)
@@ -84,11 +86,14 @@ def _choice(finding: Mapping[str, Any], words: Words) -> str:
 
 
 def _because(finding: Mapping[str, Any], words: Words) -> str:
-    if finding["kind"] != "fastest":
+    if finding["kind"] not in ("fastest", "cheapest"):
         return sentence(finding, words).rstrip(".。")
     best = number(Amount.read(finding["values"]["best"]), words, "interval")
+    name = phrases.name(finding["sides"][0], words)
+    if finding["kind"] == "cheapest":
+        return str(SENTENCES["page"][words.lang]["cpu"]).format(name=name, v=best)
     busy = SENTENCES["word"][words.lang]["busy"] if finding["values"]["busy"] else ""
-    return f"{phrases.name(finding['sides'][0], words)} {best}{busy}"
+    return f"{name} {best}{busy}"
 
 
 def _open(data: Mapping[str, Any], words: Words) -> str:

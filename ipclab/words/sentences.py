@@ -187,32 +187,46 @@ def _listed(sides: Sequence[phrases.Levels], words: Words) -> str:
 
 
 def _fastest(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    sides, values = finding["sides"], finding["values"]
+    values = finding["values"]
     if finding["verdict"] == "few":
         return {}
+    states = {
+        "busy": _word(words, "busy") if values["busy"] else "",
+        "fast": number(_amount(finding, "fast"), words),
+        "slow": number(_amount(finding, "slow"), words),
+    }
+    return _ranked(finding, words, "others", ("longer", "as_long")) | states
+
+
+def _cheapest(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+    if finding["verdict"] == "few":
+        return {}
+    return _ranked(finding, words, "dearer", ("more_of", "as_much"))
+
+
+def _ranked(finding: Finding, words: Words, others: str, forms: tuple[str, str]) -> Filled:
+    """Return the first of a ranking and who is next: by so many per cent (`forms`), or times."""
+    sides, values = finding["sides"], finding["values"]
     first = phrases.side(sides[0], words)
     filled = {
         "a": first.side if words.lang != "zh" else phrases.name(sides[0], words),
         "a이": first.side,
         "a_name": phrases.name(sides[0], words),
         "v": number(_amount(finding, "best"), words, "interval"),
-        "busy": _word(words, "busy") if values["busy"] else "",
         "rest": _listed(sides[1:], words),
-        "others": _counted(words, "others", values["slower"]),
-        "fast": number(_amount(finding, "fast"), words),
-        "slow": number(_amount(finding, "slow"), words),
+        "others": _counted(words, others, values["slower"]),
         "w": _within(_amount(finding, "within"), words) if "within" in values else "",
     }
     if "next" in values:
         told = ratio(_amount(finding, "ratio"), words)
-        form = "longer" if told.key.endswith("pct") else "as_long"
-        longer = _word(words, form).format(n=told.n)
+        by_share = told.key.endswith("pct")
+        longer = _word(words, forms[0] if by_share else forms[1]).format(n=told.n)
         filled |= {
             "next": phrases.name(values["next"], words),
             "longer": longer,
             "i": told.interval,
         }
-        if words.lang == "ko" and form == "longer":  # the interval stands behind its number
+        if words.lang == "ko" and by_share:  # the interval stands behind its number
             filled |= {"longer": f"{told.n}{told.interval} 더", "i": ""}
     return filled
 
@@ -297,6 +311,7 @@ def _value(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
 FILLS: dict[str, Callable[[Finding, Words, Any, Filled], Filled]] = {
     "compare": _compared,
     "fastest": _fastest,
+    "cheapest": _cheapest,
     "effect": _effect,
     "reach": _reach,
     "spread": _spread,

@@ -17,10 +17,16 @@ HELD = pd.DataFrame({"op": ["write"], "metric": ["mean"]})
 def test_a_mistyped_level_is_told_with_the_nearest() -> None:
     told = r"payload has no arm 'maain'; did you mean 'main'\?$"
     with pytest.raises(UsageError, match=told):
-        check_levels(RUN, "payload", HELD, {"arm": "maain"})
+        check_levels(RUN, "payload", HELD, {"arm": "maain"}, {})
     with pytest.raises(UsageError, match=r"payload has no metric 'maen'; did you mean 'mean'"):
-        check_levels(RUN, "payload", HELD, {"metric": "maen"})
+        check_levels(RUN, "payload", HELD, {"metric": "maen"}, {})
 
 
 def test_a_run_without_the_study_is_asked_for_any_metric() -> None:
-    check_levels(RUN, "payload", pd.DataFrame(), {"metric": "some-metric", "arm": "main"})
+    check_levels(RUN, "payload", pd.DataFrame(), {"metric": "some-metric", "arm": "main"}, {})
+
+
+def test_what_an_older_run_does_not_know_is_known_of_the_installed_study() -> None:
+    check_levels(RUN, "payload", HELD, {"arm": "paced"}, {"arm": ("paced",)})
+    with pytest.raises(UsageError, match=r"did you mean 'paced'\?$"):
+        check_levels(RUN, "payload", HELD, {"arm": "pacd"}, {"arm": ("paced",)})

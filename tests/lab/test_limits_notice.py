@@ -73,7 +73,7 @@ def test_a_quotient_is_named_as_it_is_printed_whatever_its_interval(
 
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
     head, line = suspects.checked(beaten)
-    assert head.startswith(f"{beaten.id}: 1 results take less time than their limit")
+    assert head.startswith(f"{beaten.id}: one result takes less time than the limit")
     assert line.startswith("x 0.09 of its limit: round_trip round-trip pipe-")
 
 

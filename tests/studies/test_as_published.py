@@ -94,8 +94,8 @@ def test_files_and_threads_are_the_texts_whatever_the_cpus(
 
 def test_what_it_takes_is_told_before_and_of_a_short_one_nothing(tmp_path: Path) -> None:
     told = told_before(Request(profile="published"), tmp_path)
-    assert told.startswith("Profile published takes each experiment once")
-    assert "120 minutes" in told and " GB on the disk of " in told and "deleted" in told
+    assert told.startswith("Profile published measures each experiment once")
+    assert "60 minutes" in told and " GB on the disk of " in told and "deleted" in told
     assert not told_before(Request(profile="quick"), tmp_path)
 
 

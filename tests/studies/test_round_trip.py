@@ -51,15 +51,15 @@ def arms(found: list[Point]) -> Counter[object]:
 
 def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
     found = points("posix-shm")
-    # 4 sizes in 2 placements and `free` at the smallest; 2 more waits and 4 gaps in both; at the
+    # 5 sizes in 2 placements and `free` at the smallest; 2 more waits and 4 gaps in both; at the
     # largest size 3 touches
     # of what was received with the least copying, and one that was not; the first moments in both.
-    assert arms(found) == {"main": 9, "wait": 4, "gap": 8, "touch": 4, "start": 2}
+    assert arms(found) == {"main": 11, "wait": 4, "gap": 8, "touch": 4, "start": 2}
     assert arms(points("posix-shm", PROFILES["standard"])) == arms(found) + Counter(boundary=4)
     assert len({point.id for point in found}) == len(found)
     assert sorted({point.size_bytes for point in found}) == list(SIZES)
     main = [point.levels for point in found if point.levels["arm"] == "main"]
-    assert main == [{"arm": "main", **LEVELS}] * 9
+    assert main == [{"arm": "main", **LEVELS}] * 11
     changed = {"wait": {"wait"}, "gap": {"gap_ns"}, "touch": {"receive", "touch"}}
     for point in found:
         differ = {name for name, level in LEVELS.items() if point.levels[name] != level}

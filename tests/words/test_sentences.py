@@ -37,6 +37,14 @@ def finding(kind: str, verdict: str, measure: str = "time", **values: Any) -> di
             "ratio": UP,
             "within": NEAR,
         },
+        "cheapest": {
+            "best": [10.0, "ns", 9.0, 11.0],
+            "all": 4,
+            "slower": 2,
+            "next": {"backend": "pipe"},
+            "ratio": UP,
+            "within": NEAR,
+        },
         "effect": {
             "all": 6,
             "by": "backend",
@@ -84,7 +92,9 @@ def test_every_kind_and_verdict_has_a_sentence_in_each_language(kind: str, verdi
         said = sentence(finding(kind, verdict, measure), WORDS[lang])
         assert said and said[-1] in ".。" and ".." not in said
         assert not any(bad in said for bad in ("{", "}", "None", "nan", "  ", "()", "（）"))
-        assert "100" in said and ("unix" in said or kind in ("spread", "value", "fastest"))
+        assert "100" in said and (
+            "unix" in said or kind in ("spread", "value", "fastest", "cheapest")
+        )
 
 
 def test_every_phrase_is_in_each_language_and_has_its_forms() -> None:

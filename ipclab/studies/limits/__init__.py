@@ -24,8 +24,8 @@ from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.limits import pairs
 from ipclab.studies.payload import SIZES as PAYLOADS
 
-MESSAGES = (100, 10_000, 500_000, 2_000_000)
-STREAMED = (64, 1_024, 16_384, 1_048_576)
+MESSAGES = (100, 10_000, 65_536, 500_000, 2_000_000)
+STREAMED = (64, 1_024, 65_536, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
 # By the end of a limit's name: the backend whose messages are as bounded

@@ -29,7 +29,8 @@ from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
 from ipclab.studies.round_trip.ends import OP
 
-SIZES = (100, 10_000, 500_000, 2_000_000)
+OF_TEXT = (100, 10_000, 500_000, 2_000_000)
+SIZES = (100, 10_000, 65_536, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 WHOLE = "whole"
 PROGRAMS = "published", WHOLE  # the arms of the published programs
@@ -88,6 +89,7 @@ class RoundTripStudy(Study):
             ],
             gaps=sweep.numbers("gap_ns", GAPS_NS),
             sizes=sizes,
+            of_text=sizes if sweep.sizes else OF_TEXT,
             smallest=sizes[:1],
             largest=sizes[-1:],
             parted=[] if short else sizes[:1],

@@ -30,7 +30,7 @@ NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
 US, SECOND = 1e3, 1e9
 NEED = "need"  # the arm of points that were measured for a need
 # The arms of streams that vary no more than a need does.
-STREAMED = ["main", "consumers", "work", "open", NEED]
+STREAMED = ["main", "consumers", "work", "open", "paced", NEED]
 
 
 @dataclass(frozen=True)

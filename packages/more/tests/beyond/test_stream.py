@@ -77,6 +77,7 @@ def test_the_arms_vary_one_factor_each() -> None:
     changed = {
         "consumers": {"consumers", "sharing"},
         "open": {"rate", "load"},
+        "paced": {"rate"},
         "stall": {"rate", "stall_ns"},
     }
     changed |= {"work": {"work_ns"}, "window": {"window"}, "batch": {"batch"}}

@@ -35,6 +35,7 @@ from ipclab_more.studies.stream.ways import EACH, carrier, roles_of
 TABLE = table(Path(__file__).with_name(FILE))
 LEVELS = TABLE["levels"]
 (STALL_NS,) = LEVELS["stall_ns"]
+PACED = (65_536,)  # bytes of a message that is sent at a pace
 SWEPT = "rate", "load", "work_ns"
 LEAST, MOST = 16, 200_000  # messages of a turn
 # An open loop's turn is that many times as long as another, so that a queue can grow in it
@@ -83,6 +84,7 @@ class StreamStudy(Study):
             pinned=pinned,
             cross=pinned[-1:],
             near=pinned[:-1],
+            paced=sweep.sizes or PACED,
             around=pinned[-1:] if profile.short else pinned,
             **levels,
         )
