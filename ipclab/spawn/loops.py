@@ -32,6 +32,13 @@ def await_due(at_ns: int) -> None:
         os.sched_yield()
 
 
+def sleep_until(at_ns: int) -> None:
+    """Sleep until the clock (perf_counter_ns) says `at_ns`, or a little longer, at no CPU time."""
+    left = at_ns - time.perf_counter_ns()
+    if left > 0:
+        time.sleep(left / 1e9)
+
+
 def paced(
     step: Callable[[int], object],
     count: int,

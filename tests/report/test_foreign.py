@@ -19,7 +19,7 @@ from pypdf import PdfReader
 
 from ipclab.errors import LabError
 from ipclab.marks.pictures import print_fonts
-from ipclab.report.pages import pandoc
+from ipclab.report.pages import pandoc, vega
 from ipclab.report.pages.document import Document, read_document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.typeset import Sheet
@@ -176,6 +176,40 @@ def test_a_picture_stands_for_what_a_script_draws_beside_it() -> None:
     told = notebook(displayed({"text/html": "<script>f()</script>", "image/png": PIXEL}))
     document = read_document(told, Path())
     assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
+
+
+class Renderer:
+    """What `vl_convert` is to charts, and what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, object]] = []
+
+    def get_vegalite_versions(self) -> list[str]:
+        return ["5.20", "5.21", "6.4"]
+
+    def vegalite_to_png(self, spec: object, **options: object) -> bytes:
+        if not isinstance(spec, dict):
+            raise ValueError("no chart")
+        self.asked.append(options)
+        return b64decode(PIXEL)
+
+    vega_to_png = vegalite_to_png
+
+
+def test_a_chart_of_altair_is_drawn_by_its_own_renderer_where_that_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind, renderer = "application/vnd.vegalite.v5+json", Renderer()
+    told = notebook(displayed({kind: {"mark": "line"}, "text/plain": "<VegaLite 5 object>"}))
+    monkeypatch.setattr(vega, "RENDERER", "a_renderer_that_nobody_has")
+    assert [kind in line for line in read_document(told, Path()).lost] == [True]
+    monkeypatch.setattr(vega, "RENDERER", "json")  # a module that is there
+    monkeypatch.setattr(vega.importlib, "import_module", lambda name: renderer)
+    document = read_document(told, Path())
+    assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
+    assert renderer.asked == [{"scale": 2, "allowed_base_urls": [], "vl_version": "5.21"}]
+    unread = notebook(displayed({kind: "no chart"}))
+    assert [kind in line for line in read_document(unread, Path()).lost] == [True]
 
 
 def test_a_letter_that_no_font_has_is_its_number() -> None:

@@ -6,7 +6,7 @@ A block is prose, a table or figure of ours, HTML, a picture, or text that was p
 import io
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.report.appendix import signed, signing
 from ipclab.report.notebooks import quotes
-from ipclab.report.pages import pandoc, svg
+from ipclab.report.pages import pandoc, svg, vega
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
 from ipclab.words.markdown import WRITERS
@@ -167,6 +167,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
         yield from _printed(data)
     elif pictures and (active or HTML not in data):
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
+    elif (active or HTML not in data) and (drawn := vega.chart(data)):
+        yield picture("image/png", b64encode(drawn.png), {"width": drawn.width})
     elif HTML in data:
         yield Markup(data[HTML])
         if active:

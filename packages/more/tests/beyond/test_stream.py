@@ -275,7 +275,7 @@ def test_a_mechanism_without_a_stream_says_so(launcher: Launcher) -> None:
 def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
     levels: dict[str, Any] = {
         "backend": "shm-ring", "size": 64, "seed": 1, "consumers": 1, "sharing": "each", "window": 0,
-        "batch": 8, "work_ns": 0, "rate": 0, "load": 0, "stall_ns": 0, "fill": False, "open_ns": 0,
+        "batch": 8, "work_ns": 0, "rate": 0, "load": 0, "stall_ns": 0, "fill": False, "sleeps": False, "open_ns": 0,
         "budget_ns": 1, "least": 1, "most": 1,
     }  # fmt: skip
     worker: Any = SimpleNamespace(prefix="ipclab-1-2-aa-1")

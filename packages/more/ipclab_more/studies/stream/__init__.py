@@ -109,6 +109,7 @@ class StreamStudy(Study):
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
         plan = point_arguments(point, seed) | levels | profile.samples
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
+        plan["sleeps"] = point.levels["arm"] == "paced"
         names = roles_of(int(levels["consumers"]))
         return spread(names, "ipclab_more.studies.stream.ends:run_stream", plan, placement)
 

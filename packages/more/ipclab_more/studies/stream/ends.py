@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.spawn.loops import fitting, keep, paced
+from ipclab.spawn.loops import await_due, fitting, keep, paced, sleep_until
 from ipclab.spawn.proof import END, AwaitedError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
@@ -136,7 +136,8 @@ class Producer(StreamEnd):
             if place == stalled and self.plan.stall_ns:
                 time.sleep(self.plan.stall_ns / 1e9)
 
-        due, starts, _ = paced(step, count, period_ns)
+        wait = sleep_until if self.plan.sleeps else await_due
+        due, starts, _ = paced(step, count, period_ns, wait)
         keep(self.worker, DUE, due)
         keep(self.worker, STARTS, starts)
 

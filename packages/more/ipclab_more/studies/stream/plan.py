@@ -21,6 +21,7 @@ class StreamPlan:
     load: int
     stall_ns: int
     fill: bool
+    sleeps: bool  # until a message is due, so that the CPU time is that of messages alone
     open_ns: int
     budget_ns: int
     least: int
