@@ -1,5 +1,6 @@
 """What notebooks of others show is what JupyterLab shows of them: on the page and in print."""
 
+import importlib
 import io
 import json
 import re
@@ -204,7 +205,10 @@ def test_a_chart_of_altair_is_drawn_by_its_own_renderer_where_that_is_installed(
     monkeypatch.setattr(vega, "RENDERER", "a_renderer_that_nobody_has")
     assert [kind in line for line in read_document(told, Path()).lost] == [True]
     monkeypatch.setattr(vega, "RENDERER", "json")  # a module that is there
-    monkeypatch.setattr(vega.importlib, "import_module", lambda name: renderer)
+    real = importlib.import_module
+    monkeypatch.setattr(
+        importlib, "import_module", lambda name: renderer if name == "json" else real(name)
+    )
     document = read_document(told, Path())
     assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
     assert renderer.asked == [{"scale": 2, "allowed_base_urls": [], "vl_version": "5.21"}]
