@@ -12,6 +12,7 @@ from ipclab.report.appendix.trust import trusted
 from ipclab.report.appendix.uncertainty import (
     COVERED,
     LEAST_SHARE,
+    NOMINAL_LEVEL,
     SESSION_TERM,
     apart,
     budget,
@@ -21,6 +22,7 @@ from ipclab.report.appendix.uncertainty import (
 __all__ = [
     "COVERED",
     "LEAST_SHARE",
+    "NOMINAL_LEVEL",
     "SESSION_TERM",
     "about_configuration",
     "all_held",

@@ -97,12 +97,11 @@ def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, 
 def below_limit(points: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `with_limits` that took less time than their limit; lowest first.
 
-    That is whoever's quotient is printed below 1, whatever its interval: over the median of the
-    limit, or in the heats of both, as `over` says. `lowest` is the lesser of the two, `own_low` and
-    `own_high` are the least and the most of the result's launches (ns), where they are known.
+    That is whoever's quotient is printed below 1, whatever its interval: `lowest` is that in the
+    heats of both, as `over` says, or over the median of a limit of no heat. `own_low` and `own_high` are the least and the most of the result's launches (ns), where they are known.
     """
     in_heats = pd.Series([*map(_value, points.over)], points.index, dtype=float)
-    lowest = np.fmin(points.over_limit, in_heats)
+    lowest = in_heats.fillna(points.over_limit)
     rows = points.assign(lowest=lowest)[lowest < LEAST]
     own = rows.by_heat if "by_heat" in rows else [()] * len(rows)
     ends = {"own_low": [min(one, default=np.nan) for one in own]}

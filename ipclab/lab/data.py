@@ -78,7 +78,7 @@ class Data:
 
         Columns: verdict, ratio, interval, reason.
 
-        >>> lab.contests("round_trip", placement="same", among="sleeping")
+        >>> lab.contests("round_trip", placement="same")
         """
         return self._frame(study, "contests", levels)
 

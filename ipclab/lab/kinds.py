@@ -353,7 +353,12 @@ class Kinds(Data):
         return pd.DataFrame(found, columns=names)
 
     def _contest(self, rows: pd.DataFrame) -> pd.DataFrame | None:
-        """Return the run's contest of these points: of several the smallest that holds them."""
+        """Return the run's contest of these points: of several the smallest that holds them.
+
+        Contests are of medians; of another metric there is none.
+        """
+        if "metric" in rows and (rows.metric != "p50").any():
+            return None
         study, op = str(rows.study.iloc[0]), rows.op.iloc[0]
         mine = {*rows.point}
         every = self.contests(study, op=op) if "op" in rows else self.contests(study)

@@ -110,6 +110,8 @@ def _open(data: Mapping[str, Any], words: Words) -> str:
         if those:
             named = list(dict.fromkeys(subject(each, words) for each in those if each["topic"]))
             which = between.join(named[:MOST_NAMED])
+            if len(named) > MOST_NAMED:
+                which += str(page["further"]).format(n=len(named) - MOST_NAMED)
             key = "near" if reason == "open" else reason
             lines.append(page[key].format(n=len(those), which=which))
     return "\n".join(lines)

@@ -37,32 +37,32 @@ FLAGS = {
     "disturbed": (
         N_("launches that were disturbed (disturbed:k/n)"),
         DISTURBED,
-        N_("accepted: none is dropped, and they are repeated where there is time"),
+        N_("proposed: accept; none is dropped, and they are repeated where there is time"),
     ),
     "short": (
         N_("points with few undisturbed launches"),
         N_("fewer than the profile asks for"),
-        N_("accepted: all launches are in their intervals"),
+        N_("proposed: accept; all launches are in their intervals"),
     ),
     "drift": (
         N_("points whose launches drift (drift)"),
         N_("Kendall's test against time, p below {drift:pct,int}"),
-        N_("accepted: launches lie apart in time, so that drift is in their scatter"),
+        N_("proposed: accept; launches lie apart in time, so that drift is in their scatter"),
     ),
     "modes": (
         N_("points with several modes (modes:k)"),
         N_("valleys between the modes of all samples"),
-        N_("accepted: a value is over all modes; what wins in one state alone is no conclusion"),
+        N_("proposed: accept; a value is over all modes; what wins in one state alone is no conclusion"),
     ),
     "cut": (
         N_("intervals that begin at the limit (cut)"),
         N_("launches do not rule out less than the native program takes"),
-        N_("accepted: nothing is below the limit"),
+        N_("proposed: accept; nothing is below the limit"),
     ),
     "beaten": (
         N_("results that beat their limit"),
-        N_("their least launch takes less than the native program"),
-        N_("excluded from what is said of limits; their times stand"),
+        N_("their quotient is below 1, whatever its interval"),
+        N_("proposed: exclude from what is said of limits; their times stand"),
     ),
 }
 

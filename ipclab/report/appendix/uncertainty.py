@@ -31,6 +31,7 @@ from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
 COVERED = Quantity(LEVEL, "share")  # by the expanded uncertainty: resampling (docs/evidence.md)
+NOMINAL_LEVEL = Quantity(NOMINAL, "share")  # of Student's t, by which it covers as much
 SESSION_TERM = Quantity(SESSION, "share")  # half of an interval that sessions add
 
 
