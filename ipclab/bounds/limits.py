@@ -98,7 +98,8 @@ def below_limit(points: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `with_limits` that took less time than their limit; lowest first.
 
     That is whoever's quotient is printed below 1, whatever its interval: `lowest` is that in the
-    heats of both, as `over` says, or over the median of a limit of no heat. `own_low` and `own_high` are the least and the most of the result's launches (ns), where they are known.
+    heats of both, as `over` says, or over the median of a limit of no heat. `own_low` and
+    `own_high` are the least and the most of the result's launches (ns), where they are known.
     """
     in_heats = pd.Series([*map(_value, points.over)], points.index, dtype=float)
     lowest = in_heats.fillna(points.over_limit)

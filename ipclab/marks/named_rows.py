@@ -38,7 +38,8 @@ def dots(
         marker = style.SERIES[place % len(style.SERIES)][1]
         hollow = "white" if place % 2 else None  # else it is filled with its own colour
         for name, mine in part.groupby(y, sort=False):
-            colour = style.look(name if y == "backend" else level, place)[0]
+            of_row = (name, rows[name]) if y == "backend" else (level, place)
+            colour = style.look(*of_row)[0]
             at = np.full(len(mine), rows[name] + shift)
             ax.errorbar(
                 mine.value,

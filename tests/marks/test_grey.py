@@ -132,6 +132,18 @@ def test_a_planted_pair_of_bars_and_a_pale_line_are_found(lab: Lab) -> None:
         assert ["pale" in line for line in alike(figure)] == [False, True]
 
 
+def test_a_mechanism_without_a_look_has_one_colour_in_each_placement(lab: Lab) -> None:
+    frame = rows(["nobodys", "unix"])
+    with canvas.blank(lab, (4, 3)) as figure:
+        ax = figure.subplots()
+        dots(frame, y="backend", hue="size_bytes", ax=ax)
+        at_row: dict[int, set[str]] = {}
+        for line in ax.lines:
+            if len(line.get_xdata()) and line.get_marker() not in ("|", "None"):
+                at_row.setdefault(round(float(line.get_ydata()[0])), set()).add(line.get_color())
+        assert [len(colours) for colours in at_row.values()] == [1, 1]
+
+
 def test_only_the_leading_levels_are_named(lab: Lab) -> None:
     every = ["tcp", "unix", "pipe", "zmq-ipc", "zmq-tcp", "mp-pipe", "mp-queue"]
     frame = rows(every)

@@ -1,11 +1,14 @@
 """The three READMEs are in step, and each translation names the English text that it renders."""
 
 import hashlib
+import io
 import re
 import runpy
 
 import pytest
+from PIL import Image, ImageColor, ImageDraw
 
+from ipclab.marks import style
 from ipclab.session.room import minutes_of
 from ipclab.studies.profile import profile
 from tests.support.commands import ROOT
@@ -118,3 +121,18 @@ def test_a_readme_says_how_long_each_profile_takes(lang: str) -> None:
     for name in ("quick", "standard", "published"):
         said = re.findall(r"\d+", minutes_of(profile(name)))
         assert re.search(r"(?:~|至| to )".join(said), text(lang)), (name, said)
+
+
+def test_a_picture_of_few_colours_keeps_those_of_its_lines() -> None:
+    colours = sorted({look[0] for look in style.LOOKS.values()})
+    picture = Image.new("RGB", (400, 400), "white")
+    for place, colour in enumerate(colours):
+        ImageDraw.Draw(picture).line([(0, 5 * place), (60, 5 * place)], colour, 2)
+    drawn = io.BytesIO()
+    picture.save(drawn, "PNG")
+    with Image.open(io.BytesIO(RENEWED["shrunk"](drawn.getvalue()))) as kept:
+        shown = kept.convert("RGB")
+    for place, colour in enumerate(colours):
+        at = shown.getpixel((30, 5 * place))
+        far = [abs(one - other) for one, other in zip(at, ImageColor.getrgb(colour), strict=True)]
+        assert max(far) <= 8, (colour, at)

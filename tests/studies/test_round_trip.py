@@ -67,6 +67,16 @@ def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
     assert {point.levels["gap_ns"] for point in found} == {0, *GAPS_NS}
 
 
+def test_whoever_is_named_is_measured_after_gaps_that_are_named() -> None:
+    def gapped(levels: dict[str, tuple[int, ...]]) -> set[object]:
+        sweep = Sweep(backends=("pipe",), levels=levels)
+        found = STUDY.points(PROFILES["quick"], sweep)
+        return {point.levels["gap_ns"] for point in found if point.levels["arm"] == "gap"}
+
+    assert gapped({"gap_ns": (5_000,)}) == {5_000}
+    assert gapped({}) == set()
+
+
 def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     found = points("posix-shm", sizes=(5000, 12))
     by_size = {

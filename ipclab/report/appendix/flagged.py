@@ -52,7 +52,9 @@ FLAGS = {
     "modes": (
         N_("points with several modes (modes:k)"),
         N_("valleys between the modes of all samples"),
-        N_("proposed: accept; a value is over all modes; what wins in one state alone is no conclusion"),
+        N_(
+            "proposed: accept; a value is over all modes; what wins in one state alone is no conclusion"
+        ),
     ),
     "cut": (
         N_("intervals that begin at the limit (cut)"),

@@ -32,6 +32,7 @@ from ipclab.studies.round_trip.ends import OP
 OF_TEXT = (100, 10_000, 500_000, 2_000_000)
 SIZES = (100, 10_000, 65_536, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
+GAPPED = ("posix-shm", "shm-futex", "unix", "zmq-ipc")  # who is measured after them, unless named
 WHOLE = "whole"
 PROGRAMS = "published", WHOLE  # the arms of the published programs
 WHOLE_SECONDS = 1_800.0  # the deadline of 50,000 round trips
@@ -88,6 +89,7 @@ class RoundTripStudy(Study):
                 for wait in backend.waits[1:]
             ],
             gaps=sweep.numbers("gap_ns", GAPS_NS),
+            gapped=[*mechanisms] if sweep.backends and "gap_ns" in sweep.levels else GAPPED,
             sizes=sizes,
             of_text=sizes if sweep.sizes else OF_TEXT,
             smallest=sizes[:1],
