@@ -201,7 +201,8 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
         if name == "measure":
             (run,) = re.findall(r"\d+ points in (.+)$", done.stderr, re.MULTILINE)
     code = blocks(ROOT / "docs/tutorial.md", "python")[0]
-    assert (named := re.search(r'^run = "(.+)"', code, re.MULTILINE))
+    named = re.search(r'^run = "(.+)"', code, re.MULTILINE)
+    assert named
     done = subprocess.run(
         [sys.executable, "-c", code.replace(named[1], run)],
         env=env,
