@@ -171,7 +171,7 @@ def readers(paths: Paths, run: Path, file: Path, archive: bool) -> Readers:
     of_folder: Readers = {
         "folder": lambda: choose(paths, str(run)),
         "frame": frames,
-        "samples": lambda: [*door.points_of(folder.read_run(run))],
+        "samples": lambda: [*door.measured_points(folder.read_run(run))],
         "enter": lambda: door.enter(run),
     }
     return of_bundle if archive else {**of_bundle, **of_folder}

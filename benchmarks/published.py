@@ -1,10 +1,10 @@
 """Do the published arms take as long as what they follow? Both interleaved, in one run on one
 machine.
 
-usage: python benchmarks/published.py [--rounds N] [--readers N] [TEXT]
+usage: python benchmarks/published.py [--rounds N] [--readers N] [TEXT] [--texts NUMBER ...]
 
-Seed 000: the arm against the program that TEXT, the published report, prints in section 2.3
-(`numpy.mean` stands for `numpy.median` there; without TEXT it is left out). Seeds 001 and 003: the
+Text 000: the arm against the program that TEXT, the published report, prints in section 2.3
+(`numpy.mean` stands for `numpy.median` there; without TEXT it is left out). Texts 001 and 003: the
 arm against loops rebuilt from what their authors' programs do, in processes of their own; those of
 003 call the package shm-rpc-bridge too. The ranks of 001 wait awake: more of them than CPUs take
 turns by luck, so that its three readers become as many as there are CPUs for, unless `--readers`
@@ -44,7 +44,7 @@ from ipclab.studies.shared_dict.levels import PUBLISHED_READERS
 from ipclab.studies.shared_dict.study import SharedDictStudy
 
 ROUNDS, TOLERANCE = 10, 0.15
-LISTED = 0.10  # of seed 000, whose program is printed whole
+LISTED = 0.10  # of text 000, whose program is printed whole
 SKIPPED = 3  # the exit code
 ROUND_TRIPS = {100: 2_000, 10_000: 2_000, 500_000: 200, 2_000_000: 100}
 IMPORTED = "import numpy as np\n"
@@ -59,7 +59,7 @@ Side = Callable[[], Times]
 
 
 def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
-    """Return the arm of seed 000 and the printed program."""
+    """Return the arm of text 000 and the printed program."""
 
     def ours() -> Times:
         found = {}
@@ -98,13 +98,13 @@ def listing(text: str) -> str:
     )
     if found is None:
         raise SystemExit(
-            "published: the text holds no program; give the published report of seed 000"
+            "published: the text holds no program; give the published report of text 000"
         )
     return found[0].replace(IMPORTED, MEDIANS, 1) + PRINTED
 
 
 def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Side, Side]:
-    """Return the arm of seed 001 and its program rebuilt: all sizes and mechanisms in one set of
+    """Return the arm of text 001 and its program rebuilt: all sizes and mechanisms in one set of
     processes.
     """
     study, effort, free = (
@@ -145,7 +145,7 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
 
 
 def round_trips(launcher: Launcher) -> Iterator[tuple[Side, Side]]:
-    """Yield the arm of seed 003 and its loops rebuilt, for each placement, size and program."""
+    """Yield the arm of text 003 and its loops rebuilt, for each placement, size and program."""
     study, placed = RoundTripStudy(), placements(Topology.read(Source()))
     for point in study.points(profile("quick"), Sweep(None, tuple(published.PROGRAMS))):
         if (
@@ -191,30 +191,30 @@ def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
 
 
 def main() -> int:
-    """Compare each seed's arm and return the exit code."""
+    """Compare each text's arm and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("text", nargs="?", type=Path, help="the published report of seed 000")
+    parser.add_argument("text", nargs="?", type=Path, help="the published report of text 000")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument(
-        "--seeds", nargs="*", default=["000", "001", "003"], help="which ones: 000, 001, 003"
+        "--texts", nargs="*", default=["000", "001", "003"], help="which ones: 000, 001, 003"
     )
     fitting = max(1, min(PUBLISHED_READERS, len(os.sched_getaffinity(0)) - 1))
     parser.add_argument("--readers", type=int, default=fitting, help="how many ranks of 001 read")
     asked, off = parser.parse_args(), list[bool]()
     with tempfile.TemporaryDirectory() as folder, Launcher(Path(folder) / "ledger") as launcher:
-        if asked.text and "000" in asked.seeds:
+        if asked.text and "000" in asked.texts:
             program = Path(folder) / "listing.py"
             program.write_text(listing(asked.text.read_text("utf-8")), "utf-8")
             off += compare(payload(launcher, program), asked.rounds)
-        if "003" in asked.seeds:
+        if "003" in asked.texts:
             if why := published.program_missing(published.PACKAGE):
                 print(f"003 is left out: {why}")
             else:
                 for sides in round_trips(launcher):
                     off += compare(sides, asked.rounds)
-        if "001" in asked.seeds:
+        if "001" in asked.texts:
             print(f"001 with {asked.readers} readers on {len(os.sched_getaffinity(0))} CPUs")
             with RankBench(launcher, 1 + asked.readers) as bench:
                 off += compare(shared_dict(launcher, bench, asked.readers), asked.rounds)

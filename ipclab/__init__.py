@@ -1,7 +1,7 @@
 """A laboratory for the cost of handing data from one process, stream or file to another.
 
 >>> import ipclab
->>> lab = ipclab.open("round_trip")  # the newest run here that holds the study, else the reference
+>>> lab = ipclab.open("round_trip")  # the best run here that holds the study, else the reference
 >>> trips = lab.points(arm="main", metric="p50", placement="same")  # a pandas DataFrame
 >>> ipclab.lines(trips, x="size_bytes", hue="backend", ax=plt.gca(), log="xy")
 >>> lab.ratio(trips.iloc[0], trips.iloc[1])

@@ -81,10 +81,12 @@ def open(
 ) -> Lab:
     """Open a run for readers of `lang`: a notebook's first call.
 
-    Without `run` it is the newest here that holds `study`, else the committed reference. With
-    `measure`, what it lacks of `study` is measured first, in `profile`, at the levels of `sweep`
-    (see `measure`). `claims` is a TOML file of your own claims. Raises `UsageError` for what cannot
-    be meant.
+    Without `run` it is the best here that holds `study`, else the committed reference. A run of
+    this machine is better than another's, and one of any other profile than one of smoke or
+    published; then decide how many points of the study it holds, its profile, and at last its date.
+    Without a study it is the newest full run. With `measure`, what it lacks of `study` is measured
+    first, in `profile`, at the levels of `sweep` (see `measure`). `claims` is a TOML file of your
+    own claims. Raises `UsageError` for what cannot be meant.
 
     >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
     """

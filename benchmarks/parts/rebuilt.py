@@ -1,4 +1,4 @@
-"""The programs of seeds 001 (under `mpiexec`) and 003, rebuilt from what their authors describe."""
+"""The programs of texts 001 (under `mpiexec`) and 003, rebuilt from what their authors describe."""
 
 import json
 import multiprocessing
@@ -29,14 +29,14 @@ Times = dict[str, float]  # ns by what was timed
 
 
 def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
-    """Run the program of seed 001 under `mpiexec` with `readers`, as it was, and return what each
+    """Run the program of text 001 under `mpiexec` with `readers`, as it was, and return what each
     rank timed.
 
     Raises `LabError` when there is no `mpiexec`, or when the program is silent or fails.
     """
     path, memory = mpi.mpiexec(), SHARED_MEMORY / f"{prefix}-mpi"
     if path is None:
-        raise LabError("the program of seed 001 cannot be rebuilt", mpi.mpi_missing() or "", "")
+        raise LabError("the program of text 001 cannot be rebuilt", mpi.mpi_missing() or "", "")
     ranks = mpi.command(path, 1 + readers, [sys.executable, __file__, prefix, folder])
     env = mpi.rank_environment(os.environ, Path(folder), memory)
     for each in (Path(folder), memory):

@@ -8,9 +8,9 @@ and op by another metric).
 
 import pandas as pd
 
-from ipclab.bounds import points as cut_points
 from ipclab.bounds import states
 from ipclab.bounds.limits import with_limits
+from ipclab.bounds.points import cut_points
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
 from ipclab.frames.remembered import remembered_frame
@@ -22,9 +22,9 @@ COLUMNS = ("limit", "over_limit", "over", *states.COLUMNS, "busy", *METRICS, ID)
 
 
 @remembered_frame(LIMITS)
-def points_of(run: RunFolder, study: str) -> pd.DataFrame:
+def enriched_points(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study with those columns, NaN where they tell nothing."""
-    points = cut_points.points_of(run, study)
+    points = cut_points(run, study)
     if points.empty:
         return points.assign(**dict.fromkeys(COLUMNS))
     medians = points[(points.metric == "p50") & (points.unit == "ns")]

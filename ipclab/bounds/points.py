@@ -21,7 +21,7 @@ BANDWIDTH = "bandwidth"
 
 
 @remembered_frame(LIMITS)
-def points_of(run: RunFolder, study: str) -> pd.DataFrame:
+def cut_points(run: RunFolder, study: str) -> pd.DataFrame:
     """Return the frame of points of a study; raises `UsageError` for an unknown one."""
     derived.check_study(run, study)
     points = derived.read_frame(run, study, "points")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from ipclab.bounds.points import points_of
+from ipclab.bounds.points import cut_points
 from ipclab.claims.amounts import RuleError
 from ipclab.claims.claim import Claim
 from ipclab.claims.comparison import Bounds, Rule
@@ -35,7 +35,7 @@ def numbers_of(run: RunFolder, studies: Iterable[str]) -> Numbers:
     Raises `UsageError` for an unknown study.
     """
     names = [*dict.fromkeys(studies)]
-    frames = {study: points_of(run, study) for study in names}
+    frames = {study: cut_points(run, study) for study in names}
     value = partial(quantity, run=Ratios(run))
     return Numbers(names[0], frames, run_constants(run.about), value=value)
 

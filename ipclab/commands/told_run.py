@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from ipclab.bounds.points import points_of
+from ipclab.bounds.points import cut_points
 from ipclab.console import aligned
 from ipclab.frames import derived
 from ipclab.frames.points import KEY, VALUES
@@ -45,7 +45,7 @@ def median_lines(paths: Paths, run: RunFolder, studies: Sequence[str]) -> list[s
 
 
 def _medians(data: Data, study: str) -> pd.DataFrame:
-    points = points_of(data.run, study)
+    points = cut_points(data.run, study)
     return points[(points.metric == "p50") & ~points.op.str.contains(".", regex=False)]
 
 

@@ -10,7 +10,7 @@ from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles
 from ipclab.quantile import MEDIAN
 from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
-from ipclab.store.door import points_of
+from ipclab.store.door import measured_points
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
@@ -68,7 +68,7 @@ def quantiles_by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataF
     if quantile == MEDIAN:
         return launches
     values = dict[tuple[str, int, str], float]()
-    for measured in points_of(run, study):
+    for measured in measured_points(run, study):
         for number, launch in enumerate(measured.launches):
             for op in launch.op_names():
                 values[measured.point.id, number, op] = of_launch(launch, op, quantile)

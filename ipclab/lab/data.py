@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ipclab.bounds.enriched import points_of
+from ipclab.bounds.enriched import enriched_points
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import value_at
@@ -61,7 +61,7 @@ class Data:
         `UsageError` for an unknown study, column or level.
         """
         study = self._named(study)
-        return self._narrow(study, points_of(self.run, study), levels)
+        return self._narrow(study, enriched_points(self.run, study), levels)
 
     def launches(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return one row for each launch, op and metric of `study`, in the order taken.

@@ -45,7 +45,7 @@ ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}
 class Lab(Notes):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
-    >>> lab = ipclab.open("payload", lang="ko")  # the newest run that holds the study
+    >>> lab = ipclab.open("payload", lang="ko")  # the best run here that holds the study
     >>> writes = lab.points(op="write", metric="p50", arm="mapping")  # a pandas frame
     >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax:
     ...     ipclab.lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
@@ -64,9 +64,9 @@ class Lab(Notes):
     def open(cls, run: str = "", lang: str = "en", study: str = "") -> Self:
         """Open the run in folder (or bundle) `run` for readers of `lang`.
 
-        When `run` is empty: the newest run here that holds `study`, or the newest full one; else
-        the reference. Raises `UsageError` for a folder that is no run, and a language that is not
-        there.
+        When `run` is empty: the best run here that holds `study` (`ipclab.lab.runs.best`), without
+        a study the newest full one; else the reference. Raises `UsageError` for a folder that is no
+        run, and a language that is not there.
         """
         refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)

@@ -68,9 +68,9 @@ def best(
 ) -> list[RunFolder]:
     """Return the runs here that hold `study`, the best first.
 
-    A run of this machine is better than another's, one of any profile than a coarse one; then
-    decides how much of what is `asked` it answers (points), then how many points of the study it
-    holds, its profile, and at last its date.
+    A run of this machine is better than another's, and one of any other profile than one of smoke
+    or published; then decides how much of what is `asked` it answers (points), then how many points
+    of the study it holds, its profile, and at last its date.
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ def check(run: RunFolder, size: int = 0) -> None:
     vouch(name)
 
 
-def points_of(run: RunFolder, study: str = "") -> Iterator[Measured]:
+def measured_points(run: RunFolder, study: str = "") -> Iterator[Measured]:
     """Yield the points of `run`, or those of `study`, in a fixed order; raises as `check` does."""
     check(run)
     for name in sorted(run.points(study)):

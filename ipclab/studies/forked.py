@@ -37,7 +37,7 @@ class Forked:
     def hit(self, number: signal.Signals, chance: random.Random, stopped_ns: int = 0) -> int:
         """Send a signal while it works, at random; return the clock (ns) before.
 
-        After a stop of `stopped_s` it goes on.
+        After a stop of `stopped_ns` it goes on.
         """
         deadline = time.monotonic() + START_SECONDS
         while not self.tally[READY]:

@@ -24,7 +24,7 @@ from tests.support.payloads import payload
 from tests.support.rank_targets import SIZES
 
 STORES = [backend for backend in backends().values() if backend.store]
-PUBLISHED_BYTES = {10: 521, 100: 5_105, 1000: 55_039, 10_000: 577_129}  # methods: seed 001, slip 3
+PUBLISHED_BYTES = {10: 521, 100: 5_105, 1000: 55_039, 10_000: 577_129}  # methods: text 001, slip 3
 
 
 @pytest.fixture(scope="module")

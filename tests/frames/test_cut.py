@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds.limits import with_limits
-from ipclab.bounds.points import BANDWIDTH, CUT, TIMES, points_of
+from ipclab.bounds.points import BANDWIDTH, CUT, TIMES, cut_points
 from ipclab.frames import derived
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
@@ -31,7 +31,7 @@ def test_no_interval_of_a_bundle_begins_below_its_limit(bundle: str) -> None:
     for study in derived.studies_measured(run):
         if not run.questions.of(study).bounds:
             continue
-        points = points_of(run, study)
+        points = cut_points(run, study)
         assert len(beyond(points, limits, run)) == 0, study
         count += len(beyond(derived.read_frame(run, study, "points"), limits, run))
         assert points.value.equals(derived.read_frame(run, study, "points").value)
@@ -47,7 +47,7 @@ def test_what_begins_below_its_limit_is_cut_and_what_beats_it_is_not(tmp_path: P
     ):
         run = made(tmp_path / str(asked[0]), pipe=[53, 52, 54], unix=[40, 41], asked=asked)
         points, before = (
-            points_of(run, "round_trip"),
+            cut_points(run, "round_trip"),
             derived.read_frame(run, "round_trip", "points"),
         )
         row, own = (frame[frame.metric == "p50"].iloc[0] for frame in (points, before))

@@ -135,7 +135,7 @@ ASKING = dataclasses.replace(DATA, run=RUN)
 def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
     levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "points_of", lambda run, study: HERE)
+    monkeypatch.setattr(data, "enriched_points", lambda run, study: HERE)
     with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
         ASKING.points("round_trip", **levels)
     if "metric" not in levels:
@@ -144,7 +144,7 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "points_of", lambda run, study: HERE)
+    monkeypatch.setattr(data, "enriched_points", lambda run, study: HERE)
     for levels in (
         {"backend": "unix"},
         {"placement": "cross"},

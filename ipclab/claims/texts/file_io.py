@@ -1,4 +1,4 @@
-"""MultithreadIOSimulator, description, in Korean (seed 004): what it claims, and what it derives.
+"""MultithreadIOSimulator, description, in Korean (text 004): what it claims, and what it derives.
 
 A run has one time of all files a launch: its median and its mean are the same there.
 """

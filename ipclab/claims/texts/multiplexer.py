@@ -1,4 +1,4 @@
-"""plugin.go multiplexer, final report, in Korean (seed 002): what it claims, and what it derives."""
+"""plugin.go multiplexer, final report, in Korean (text 002): what it claims, and what it derives."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""LDM-EKI, report on IPC performance, in Korean (seed 000): what it claims, and what it derives."""
+"""LDM-EKI, report on IPC performance, in Korean (text 000): what it claims, and what it derives."""
 
 from collections.abc import Mapping
 from functools import partial

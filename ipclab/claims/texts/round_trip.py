@@ -1,4 +1,4 @@
-"""shm-rpc-bridge, transport benchmark, in English (seed 003): what it claims, and what it derives."""
+"""shm-rpc-bridge, transport benchmark, in English (text 003): what it claims, and what it derives."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""ipc_benchmark, README, in Chinese (seed 001): what it claims, and what it derives."""
+"""ipc_benchmark, README, in Chinese (text 001): what it claims, and what it derives."""
 
 from functools import partial
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ipclab.bounds.points import points_of
+from ipclab.bounds.points import cut_points
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
@@ -187,7 +187,7 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = points_of(run, file.stem)
+        points = cut_points(run, file.stem)
         points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = csv(points, float_format="%.9g")
         write_whole(file, text.encode())

@@ -1,1 +1,1 @@
-"""The file-reading study: how a program reads many files and works on them (methods: seed 004)."""
+"""The file-reading study: how a program reads many files and works on them (methods: text 004)."""

@@ -1,4 +1,4 @@
-"""The payload study: what one transfer costs, as published and now (methods: seed 000).
+"""The payload study: what one transfer costs, as published and now (methods: text 000).
 
 Nothing is imported here: the published arm's fresh interpreter loads this before it loads NumPy.
 """

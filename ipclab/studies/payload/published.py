@@ -1,4 +1,4 @@
-"""The published loops, as printed: one process, write all, read all (methods: seed 000)."""
+"""The published loops, as printed: one process, write all, read all (methods: text 000)."""
 
 import mmap
 import os

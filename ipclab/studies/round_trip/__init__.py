@@ -1,4 +1,4 @@
-"""The round-trip study: what asking and answering costs, by mechanism (methods: seed 003)."""
+"""The round-trip study: what asking and answering costs, by mechanism (methods: text 003)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

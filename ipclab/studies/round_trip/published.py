@@ -1,6 +1,6 @@
 """The published programs of a round trip: the package shm-rpc-bridge, and its rival ZeroMQ.
 
-As published (methods: seed 003): the server echoes raw bytes; segments have 2,500,000 bytes and are
+As published (methods: text 003): the server echoes raw bytes; segments have 2,500,000 bytes and are
 mapped once; 100 round trips warm up, the others lie inside one pair of clock reads; ZeroMQ's are
 REQ and REP over a Unix socket, with copies. The package's code is as it comes. Its own clean-up,
 which removes the segments of every program that uses it, is never called: the ledger knows its

@@ -1,1 +1,1 @@
-"""The shared-dictionary study: one writer, many readers, over stores (methods: seed 001)."""
+"""The shared-dictionary study: one writer, many readers, over stores (methods: text 001)."""

@@ -1,4 +1,4 @@
-"""The stores of arm `published`, which do what the README's program does (methods: seed 001).
+"""The stores of arm `published`, which do what the README's program does (methods: text 001).
 
 Its readers do not say when they have connected: PUSH then sends all to those that have, and the
 others wait in vain. Here it waits for them before anything is timed, as every launch does; all else

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.backends.installed import backends, keeps
 from ipclab.backends.interface import Backend
-from ipclab.bounds.points import points_of
+from ipclab.bounds.points import cut_points
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.rows import narrowed
@@ -132,7 +132,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
         on_offer = offers(need) | on_offer
     frames = Frames(
-        points_of(run, need.study),
+        cut_points(run, need.study),
         derived.read_frame(run, need.study, "launches"),
         derived.read_frame(run, LIMITS, "launches"),
         _faults(paths, run),

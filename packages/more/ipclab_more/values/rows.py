@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.bounds.points import points_of as frame_of
+from ipclab.bounds.points import cut_points
 from ipclab.console import aligned
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
@@ -19,7 +19,7 @@ from ipclab.paths import checkout
 from ipclab.report.sheet import csv
 from ipclab.stats.intervals import Estimate
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
-from ipclab.store.door import points_of
+from ipclab.store.door import measured_points
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
@@ -62,11 +62,11 @@ def _rows(points: pd.DataFrame) -> pd.DataFrame:
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     """Return the point frame of `study`, or one of this quantile alone."""
     if quantile is None:
-        return frame_of(run, study)
+        return cut_points(run, study)
     metric = tails.metric(quantile)
     if metric not in QUANTILES:
         return _derived_anew(run, study, quantile)
-    points = frame_of(run, study)
+    points = cut_points(run, study)
     points = points[points.metric == metric]
     # Runs that were thinned of old have values of too few samples.
     few = ~tails.enough(points.samples, quantile) & points.value.notna()
@@ -78,7 +78,7 @@ def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
 def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     """Return the rows of `study` with a quantile that frames do not hold."""
     made = Frame(VALUES)
-    for measured in points_of(run, study):
+    for measured in measured_points(run, study):
         for row in point_rows(measured):
             if row["metric"] != "p99":  # one row of each op
                 continue

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.bounds.points import points_of
+from ipclab.bounds.points import cut_points
 from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
-    frame = points_of(run, "round_trip")
+    frame = cut_points(run, "round_trip")
     found = rows.rows(run, STUDY, {}, None)
     assert len(found) == len(frame) > 0
     told = json.loads(rows.as_json(run, found))
