@@ -206,7 +206,7 @@ def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particl
     None
 ):
     told = finding("effect", "more", "age") | {"topic": {"op": "staleness"}}
-    assert "읽은 데이터의 경과 시간은" in sentence(told, WORDS["ko"])
+    assert "데이터를 읽을 때의 갱신 후 경과 시간은" in sentence(told, WORDS["ko"])
     kinds = [{"sends": sends, "backend": name} for sends, name in ((True, "tcp"), (False, "lmdb"))]
     told = finding("compare", "more") | {"sides": kinds}
     assert "공유 상태(lmdb) 방식보다 메시지 전송(tcp) 방식이" in sentence(told, WORDS["ko"])
