@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from ipclab.errors import UsageError, hint
 
 T = TypeVar("T")
+GROUPS = "ipclab.backends", "ipclab.commands", "ipclab.studies"
 
 
 @cache
@@ -19,6 +20,11 @@ def _entries(group: str) -> Any:
 def names(group: str) -> list[str]:
     """Return the names of the entry points of `group`, sorted; none of them is loaded."""
     return sorted(_entries(group).names)
+
+
+def packages() -> list[str]:
+    """Return the packages whose entry points are of `GROUPS`, sorted, this one among them."""
+    return sorted({entry.module.partition(".")[0] for group in GROUPS for entry in _entries(group)})
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:

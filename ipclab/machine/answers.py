@@ -1,6 +1,7 @@
 """What one file alone does not tell of processor, memory, kernel and software."""
 
 import gzip
+import hashlib
 import os
 import resource
 from collections import defaultdict
@@ -9,11 +10,13 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from ipclab import plugins
 from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, key_values, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
 from ipclab.store.files import sha256
 
+CODE = (".py", ".toml", ".go", ".rs")  # the files by which a package does what it does
 CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
@@ -239,6 +242,23 @@ def native_digest(source: Source) -> str:
     if not binaries:
         raise AbsentError("not built")
     return sha256(binaries[0])[:16]
+
+
+def code_digest(_: Source) -> str:
+    """Return the beginning of the SHA-256 of what measures: code and tables of ipclab and plug-ins."""
+    files = [file for package in plugins.packages() for file in _code_of(package)]
+    return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()[:16]
+
+
+def _code_of(package: str) -> list[Path]:
+    """Return the files of a package, or the one of a module, by which it does what it does."""
+    spec = find_spec(package)
+    if spec is None or not (spec.origin or spec.submodule_search_locations):
+        return []
+    if not spec.submodule_search_locations:
+        return [Path(str(spec.origin))]
+    files = (file for place in spec.submodule_search_locations for file in Path(place).rglob("*"))
+    return sorted(file for file in files if file.suffix in CODE and file.is_file())
 
 
 def tool(source: Source, name: str) -> str:

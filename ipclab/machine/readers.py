@@ -93,6 +93,7 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "pyarrow": lambda source: source.system.package("pyarrow"),
     "lock_digest": answers.lock_digest,
     "native_digest": answers.native_digest,
+    "code_digest": answers.code_digest,
     "git_commit": lambda source: tool(source, "git-commit").splitlines()[0].strip(),
     "git_dirty": lambda source: bool(tool(source, "git-status")),
     "cargo": lambda source: tool(source, "cargo").split()[1],

@@ -22,6 +22,7 @@ from ipclab.studies.profile import profile
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
+SAME = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"  # what measured
 
 
 def continued(paths: Paths, request: Request, machine: str) -> Record | None:
@@ -42,6 +43,21 @@ def continued(paths: Paths, request: Request, machine: str) -> Record | None:
         why = "it was begun with other parameters or on another machine"
         raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
     return run
+
+
+def measured_before(paths: Paths, request: Request, machine: Machine) -> RunFolder | None:
+    """Return the newest complete run of the same request, by the same code on the same machine."""
+
+    def same(run: RunFolder) -> bool:
+        facts = run.about["machine"]["facts"]
+        return (
+            run.complete
+            and run.about["parameters"] == request.parameters()
+            and run.about["machine"]["digest"] == machine.digest
+            and all(facts.get(name) == machine.facts.get(name) for name in SAME)
+        )
+
+    return folder.newest(paths.runs, same)
 
 
 def new_run(paths: Paths, request: Request, machine: Machine) -> Record:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ipclab.errors import UsageError
+from ipclab.machine import Source, collect
 from ipclab.paths import checkout
 from ipclab.session.alone import alone
+from ipclab.session.asked_run import measured_before
 from ipclab.session.progress import Progress
 from ipclab.session.request import PARAMETERS, Request
 from ipclab.session.session import measure_run
@@ -25,6 +27,9 @@ def sweep(
 ) -> RunFolder:
     """Measure what `Lab.sweep` is asked for and return its run; a negative `seed` is any.
 
+    A notebook is executed again and again: what the same code has measured here for the same request
+    is opened, not measured once more, unless a run or a seed is named.
+
     Raises `UsageError` for what cannot be measured, in the words of a notebook, and when papermill
     gave the notebook that calls a parameter it does not have.
     """
@@ -39,6 +44,11 @@ def sweep(
         Sweep(tuple(sizes) or None, tuple(backends) or None, levels),
     )
     request.points_wanted()  # what cannot be measured is told before another session is waited for
-    progress = Progress(shown=True)
+    progress, paths = Progress(shown=True), checkout()
     with alone(progress.say):
-        return measure_run(checkout(), request, progress)
+        if not run and seed < 0:
+            machine = collect(Source(), root=paths.root)
+            if found := measured_before(paths, request, machine):
+                progress.say(f"{found.id} is of the same request and code; a seed measures anew")
+                return found
+        return measure_run(paths, request, progress)
