@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.spawn.loops import count_faults, operations, paced, record
+from ipclab.spawn.loops import count_faults, operations, paced, record, sleep_until
 from ipclab.spawn.worker import WAKE_NS, Worker, queued_ns, zeros
 
 
@@ -87,3 +87,14 @@ def test_waking_up_is_not_waiting_for_another_task(
 ) -> None:
     monkeypatch.setattr(Path, "read_text", lambda _: told)
     assert queued_ns() == waited
+
+
+def test_who_sleeps_until_something_is_due_sleeps_the_rest_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "perf_counter_ns", lambda: 1_000)
+    monkeypatch.setattr(time, "sleep", slept.append)
+    for at_ns in (2_001_000, 1_000, 0):
+        sleep_until(at_ns)
+    assert slept == [0.002]

@@ -63,6 +63,17 @@ def launched(launcher: Launcher, point: Point, module: str = "", **plan: Any) ->
     return STUDY.collect(point, launch(launcher, backends()[point.backend], roles), 9)
 
 
+def test_who_sends_at_a_pace_sleeps_until_a_message_is_due() -> None:
+    """So that its CPU time is that of messages; an open loop waits awake, to be in time."""
+    told = {
+        str(point.levels["arm"]): role.arguments["sleeps"]
+        for point in points()
+        for role in STUDY.roles(point, PROFILES["quick"], FREE, 7)
+    }
+    assert [arm for arm, sleeps in told.items() if sleeps] == ["paced"]
+    assert {point.size_bytes for point in points(arm="paced")} == {65_536}
+
+
 def test_the_arms_vary_one_factor_each() -> None:
     usual = {
         "consumers": 1,
