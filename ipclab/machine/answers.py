@@ -10,10 +10,10 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from ipclab import plugins
 from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, key_values, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
+from ipclab.plugins import packages
 from ipclab.store.files import sha256
 
 CODE = (".py", ".toml", ".go", ".rs")  # the files by which a package does what it does
@@ -246,7 +246,7 @@ def native_digest(source: Source) -> str:
 
 def code_digest(_: Source) -> str:
     """Return the beginning of the SHA-256 of what measures: code and tables of ipclab and plug-ins."""
-    files = [file for package in plugins.packages() for file in _code_of(package)]
+    files = [file for package in packages() for file in _code_of(package)]
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()[:16]
 
 
