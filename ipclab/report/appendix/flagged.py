@@ -63,7 +63,7 @@ FLAGS = {
     ),
     "beaten": (
         N_("results that beat their limit"),
-        N_("their quotient is below 1, whatever its interval"),
+        N_("their quotient is below one, whatever its interval"),
         N_("proposed: exclude from what is said of limits; their times stand"),
     ),
 }
