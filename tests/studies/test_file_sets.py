@@ -180,3 +180,19 @@ def test_a_cache_in_the_wrong_state_fails_the_launch() -> None:
         engine.prepare(native, "x", b"", "cold")
     with pytest.raises(LabError, match=r"the files are not warm: 98\.9%"):
         engine.prepare(native, "x", b"", "warm")
+
+
+def test_a_set_is_deleted_whole_and_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "SAY_EVERY_NS", 0)
+    folder = tmp_path / "calls"
+    for number in range(3):
+        (folder / str(number)).mkdir(parents=True)
+        (folder / str(number) / "file").write_bytes(b"1")
+    (folder / making.ABOUT).write_text("{}")
+    said: list[str] = []
+    making.remove_set(folder, said.append)
+    assert not folder.exists()
+    assert said[-1] == "file set calls: 3 of 3 folders are deleted"
+    making.remove_set(folder, said.append)  # one that was never made

@@ -6,9 +6,10 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,21 @@ def made_sets(
             about = {"bytes": file_set.bytes, "digest": digest}
             there.there[file_set.name] = file_set.files() | about
         yield there
+
+
+def remove_set(folder: Path, say: Say) -> None:
+    """Delete the folder of a set, several of its folders at a time, and tell how far that is."""
+    if not folder.is_dir():
+        return
+    parts = [part for part in folder.iterdir() if part.is_dir()]
+    last = time.monotonic_ns()
+    with ThreadPoolExecutor() as pool:
+        removed = pool.map(partial(shutil.rmtree, ignore_errors=True), parts)
+        for done, _ in enumerate(removed, 1):
+            if time.monotonic_ns() - last >= SAY_EVERY_NS:
+                last = time.monotonic_ns()
+                say(f"file set {folder.name}: {done:,} of {len(parts):,} folders are deleted")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:

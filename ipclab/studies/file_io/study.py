@@ -1,6 +1,5 @@
 """The file-reading study: sweeps scaled to the machine, their needs, one native launch."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -26,6 +25,7 @@ from ipclab.studies.file_io.sets import (
     made_sets,
     no_room,
     own_sets,
+    remove_set,
     set_of,
 )
 from ipclab.studies.file_io.sweeps import (
@@ -172,7 +172,7 @@ class FileIoStudy(Study):
             finally:
                 if not site.keep_scratch:  # here, since a million files take longer than an end may
                     for name in there.there:
-                        shutil.rmtree(there.folder(name), ignore_errors=True)
+                        remove_set(there.folder(name), site.say)
 
 
 def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
