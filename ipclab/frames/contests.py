@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+from msgspec import structs
 
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT
@@ -84,22 +85,35 @@ def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.
     `rows` have an op, a point and its levels, whether it was measured or not; those that take part
     have their names as `entrant`.
     """
-    wanted = _taking_part(race, rows)
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
-    if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
-        return
-    named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
-    wanted = wanted.assign(entrant=[*map(" ".join, named)])
-    for key, entrants in wanted.groupby(keys, sort=True, dropna=False):
+    asleep = _entered(_sleeping(race), rows, keys) if race.sleeping else {}
+    for key, entrants in _entered(race, rows, keys).items():
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
         head["race"] = str(race.levels or race.either)
         yield head | {"among": ALL}, entrants
-        if race.sleeping and "wait" in entrants:
-            asleep = entrants[~entrants["wait"].isin(SPINNING)]
-            if len(asleep):
-                yield head | {"among": SLEEPING}, asleep
+        if "wait" in asleep.get(key, ()):
+            resting = asleep[key][~asleep[key]["wait"].isin(SPINNING)]
+            if len(resting):
+                yield head | {"among": SLEEPING}, resting
+
+
+def _entered(race: Race, rows: pd.DataFrame, keys: list[str]) -> dict[Any, pd.DataFrame]:
+    """Return who takes part in each contest of `race`, by its levels of `keys`, named `entrant`."""
+    wanted = _taking_part(race, rows)
+    if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
+        return {}
+    named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
+    wanted = wanted.assign(entrant=[*map(" ".join, named)])
+    return dict(iter(wanted.groupby(keys, sort=True, dropna=False)))
+
+
+def _sleeping(race: Race) -> Race:
+    """Return the race of those that sleep: of the arms that it names, if it names some."""
+    if isinstance(race.sleeping, bool):
+        return race
+    return structs.replace(race, levels={**race.levels, "arm": list(race.sleeping)})
 
 
 def _taking_part(race: Race, rows: pd.DataFrame) -> pd.DataFrame:

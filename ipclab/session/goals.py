@@ -57,7 +57,8 @@ def left_out(
 ) -> frozenset[str]:
     """Return the points that go on later, since `seconds` are too few for all that lack launches.
 
-    Those on which nothing rests have `later_seconds`. A part of a heat that has one precedence goes
+    Of equal precedence what takes least goes on first, so that most of it gets enough. Those on
+    which nothing rests have `later_seconds`. A part of a heat that has one precedence goes
     on whole. What was asked for by its number of launches goes on, as does what was never launched,
     but for that on which nothing rests.
     """
@@ -67,12 +68,16 @@ def left_out(
             if states[name].lacks():
                 places.setdefault(name, (states[name].precedence, place))
     usual = _seconds_of_one(states.values())
-    spent, out = 0.0, list[str]()
-    for (precedence, _), part in groupby(
+    parts = []
+    for (precedence, place), part in groupby(
         sorted(places, key=places.__getitem__), places.__getitem__
     ):
         names = list(part)
-        spent += sum(states[name].lacks() * (states[name].seconds() or usual) for name in names)
+        cost = sum(states[name].lacks() * (states[name].seconds() or usual) for name in names)
+        parts.append((precedence, cost, place, names))
+    spent, out = 0.0, list[str]()
+    for precedence, cost, _, names in sorted(parts):
+        spent += cost
         if spent > (later_seconds if precedence == LATER else seconds):
             out += names
     return frozenset(

@@ -28,8 +28,9 @@ class Race(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     `op` is one or several; `levels` are what the points share (a list of levels means any of them),
     `either` holds further levels, of which one group suffices; `per` are the factors by whose
     values contests are kept apart, beside placement and size; `names` is what tells two entrants
-    apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
-    of what is compared. Points with the levels `scatters` take part once they have enough launches.
+    apart. `sleeping` adds a contest without those that spin, of the arms that it names, if it does.
+    Without `sized` the size is a result of what is compared. Points with the levels `scatters` take
+    part once they have enough launches.
     """
 
     op: str | tuple[str, ...]
@@ -37,7 +38,7 @@ class Race(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     either: tuple[dict[str, Any], ...] = ({},)
     per: tuple[str, ...] = ()
     names: tuple[str, ...] = ("backend",)
-    sleeping: bool = False
+    sleeping: bool | tuple[str, ...] = False
     sized: bool = True
     scatters: dict[str, Any] = {}
 

@@ -175,6 +175,7 @@ def _files(study: str) -> pd.DataFrame:
             "op": "elapsed",
             "backend": backend,
             "threads": threads,
+            "roles": f"{threads}SYNC" if backend == "mmap" else f"{threads}RnC",
             "cache": cache,
             "value": ns,
         }

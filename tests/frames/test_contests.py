@@ -78,6 +78,17 @@ def test_who_spins_before_it_blocks_is_not_among_those_that_do_not_spin() -> Non
     assert (sleeping.fastest, sleeping.slower) == ("b", ["slow"])
 
 
+def test_who_can_sleep_is_among_those_that_sleep_whatever_its_usual_wait() -> None:
+    usual = trips()
+    asleep = launches("round_trip", "round-trip", {"spin": 4_000}, arm="wait", wait="block")
+    sleeping = winners(
+        contests(question("round_trip"), pd.concat([usual, asleep], ignore_index=True))
+    )
+    assert list(sleeping.query("among == 'sleeping'").fastest) == ["spin"]
+    assert list(sleeping.query("among == 'all'").fastest) == ["spin"]
+    assert len(sleeping) == 2
+
+
 def test_other_arms_take_no_part() -> None:
     assert contests(question("round_trip"), trips(arm="gap")).empty
     assert winners(contests(question("round_trip"), trips(arm="gap"))).empty

@@ -105,8 +105,11 @@ def wrong(finding: dict[str, Any], frame: pd.DataFrame) -> str:
         if values["more"] > above or values["less"] > below or values["all"] != len(pairs):
             return f"{values} of {pairs}"
     if kind == "fastest" and verdict in ("clear", "tied"):
+        metric = finding["topic"].get("metric", "p50")
         points = frame[
-            frame.point.isin(rests) & (frame.metric == "p50") & (frame.op == finding["topic"]["op"])
+            frame.point.isin(rests)
+            & (frame.metric == metric)
+            & (frame.op == finding["topic"]["op"])
         ]
         if values["best"][0] != pytest.approx(points.value.min()):
             return f"{values['best']} is not the least of {list(points.value)}"

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from ipclab.claims.claim import Text
-from ipclab.claims.extremes import bandwidth, best_over_best, change, growth, matched
+from ipclab.claims.extremes import bandwidth, best_over_best, change, growth
 from ipclab.claims.numbers import ALL, Compared, Level, Numbers, Values, listed, only
+from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
 
@@ -471,10 +472,22 @@ def _(run: Numbers) -> Compared:
 
 
 def maps_and_reads(run: Numbers, files: str, cache: str, direct: str) -> tuple[Any, Any]:
-    """Return maps and reads by the number of threads."""
-    at: dict[str, Level] = {"cache": cache, "advice": "none", "threads": ALL}
+    """Return maps and reads by the number of threads and by what these do."""
+    at: dict[str, Level] = {"cache": cache, "advice": "none", "threads": ALL, "roles": ALL}
     maps = elapsed(run, "map", "mmap", files, direct="no", **at)
     return maps, elapsed(run, "map", "overlapped", files, direct=direct, **at)
+
+
+def by_threads(maps: Values, reads: Values) -> Values:
+    """Return the map over the best of the reads by as many threads, where both have as many.
+
+    Raises `MissingError` where none has.
+    """
+    groups = [dict(list(side.groupby(level="threads"))) for side in (maps, reads)]
+    both = sorted(groups[0].keys() & groups[1].keys())
+    if not both:
+        raise MissingError("as many of both")
+    return listed(best_over_best(*(side[threads] for side in groups)) for threads in both)
 
 
 def small_in_text(table: Numbers) -> Quantity:
@@ -503,7 +516,7 @@ def map_over_read(run: Numbers, files: str, **levels: Level) -> Values:
 )
 def maps_beat_reads_of_small_files(run: Numbers) -> Compared:
     """동일 쓰레드 수로 비교해 보아도, MMAP이 일반적인 Read 방식보다 빠르다"""
-    return matched(*maps_and_reads(run, SMALL_SET, "cold", "yes"))
+    return by_threads(*maps_and_reads(run, SMALL_SET, "cold", "yes"))
 
 
 @maps_beat_reads_of_small_files.on_its_table
@@ -525,7 +538,7 @@ def _(run: Numbers) -> Compared:
 )
 def maps_beat_reads_in_memory(run: Numbers) -> Compared:
     """동일 쓰레드 수로 비교해 보아도, MMAP이 일반적인 Read 방식보다 빠르다"""
-    return matched(*maps_and_reads(run, SMALL_SET, "warm", "no"))
+    return by_threads(*maps_and_reads(run, SMALL_SET, "warm", "no"))
 
 
 @maps_beat_reads_in_memory.on_its_table
