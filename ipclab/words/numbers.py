@@ -43,7 +43,7 @@ _MARKS = {
 }
 _ABSENT = N_("not measured")
 _FEW_SAMPLES = N_("too few samples")
-_UNBOUNDED = N_("no interval: too few or too scattered")
+_UNBOUNDED = N_("no interval")
 _SPAN = N_("{low} to {high}")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 

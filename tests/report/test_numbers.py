@@ -68,7 +68,7 @@ def test_an_interval_without_an_end_is_none() -> None:
     found = Quantity(2.0, "1", -float("inf"), float("inf"))
     assert (
         Formatter("en").format(found, "x,interval")
-        == "2.00× [no interval: too few or too scattered]"
+        == "2.00× [no interval]"
     )
 
 
