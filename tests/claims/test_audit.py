@@ -325,9 +325,7 @@ def test_a_printed_interval_never_reaches_a_bound_that_it_does_not(
     decides = Quantity(0.726, "1", 0.609, 0.9999)
     assert with_interval(lab, decides, (bound, inf)) == printed
     no_ends = Quantity(0.50733, "share", -inf, inf)
-    assert (
-        with_interval(lab, no_ends, (bound, inf)) == "50.7% [no interval]"
-    )
+    assert with_interval(lab, no_ends, (bound, inf)) == "50.7% [no interval]"
 
 
 def claim_of(name: str) -> Claim:

@@ -66,10 +66,7 @@ def test_nothing_is_not_below_nothing() -> None:
 
 def test_an_interval_without_an_end_is_none() -> None:
     found = Quantity(2.0, "1", -float("inf"), float("inf"))
-    assert (
-        Formatter("en").format(found, "x,interval")
-        == "2.00× [no interval]"
-    )
+    assert Formatter("en").format(found, "x,interval") == "2.00× [no interval]"
 
 
 def test_an_end_that_lies_far_out_has_digits_of_its_own() -> None:
