@@ -44,18 +44,18 @@ def check_levels(
     """Raise `UsageError`, with the nearest name, for words that `run` neither holds nor asks.
 
     `frame` holds what this run has; `now` are the levels of the installed study, which an older run
-    may not know. Numbers, such as sizes, are whatever was measured, and so are
-    the columns of a contest; an operation or metric that this run lacks is known where it has a
-    name (`labels.toml`, `levels.toml`).
+    may not know. Numbers, such as sizes, are whatever was measured, and so are the columns of a
+    contest; an operation or metric that this run lacks is known where it has a name (`labels.toml`,
+    `levels.toml`).
     """
     possible = run.questions.of(study).levels
     for name, asked in levels.items():
         if name not in (*possible, "op", "metric"):
             continue
         usual = known_words(run.questions, study, name, frame)
-        usual |= {*now.get(name, ())} if usual else set()
         if not usual:  # of a study that this run does not hold, nothing tells right from wrong
             continue
+        usual |= {*now.get(name, ())}
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 raise UsageError(f"{study} has no {name} {level!r}", "", hint(level, sorted(usual)))

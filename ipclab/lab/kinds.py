@@ -126,29 +126,26 @@ class Kinds(Data):
             for word, value in zip(contest.verdict, contest.value, strict=True)
         ]
         contest = contest.assign(shaken=shaken)
-        tied, slower = (
-            _tied(contest),
-            contest[(contest.verdict == "slower") & (contest.shaken == "")],
-        )
+        slower = contest[(contest.verdict == "slower") & (contest.shaken == "")]
         unsteady = contest[contest.shaken != ""]
         decided = "clear" if len(slower) == len(contest) else "tied"
         if len(unsteady):
             decided = unsteady.shaken.iloc[0]
         elif (contest.verdict == "not tested").all():
             decided = FEW
-        named = [first.point, *unsteady.other_point, *tied.other_point]
+        named = [first.point, *unsteady.other_point, *_tied(contest).other_point]
         beating = [point for point in named if _beats(by_point[point].iloc[0])]
         if beating and decided != FEW:
             decided = LIMIT
             named = [*beating, *(point for point in named if point not in beating)]
-        found = self._ranked(rows, contest, slower, named)
+        found = self._ranked("fastest", decided, rows, contest, slower, named)
         states = {
             "fast": [float(first.get("fast", first.value)), "ns"],
             "slow": [float(first.get("slow", first.value)), "ns"],
             "busy": bool(first.get("busy", False)),
         }
         topic = {**found.topic, **self._spared(rows)}
-        return replace(found, verdict=decided, topic=topic, values={**found.values, **states})
+        return replace(found, topic=topic, values={**found.values, **states})
 
     def cheapest(self, rows: pd.DataFrame) -> Finding:
         """Return which of rows of CPU time (`cpu_ns`) costs least, and the next, told pair by pair.
@@ -162,16 +159,17 @@ class Kinds(Data):
             return self._single(rows, "cpu")
         _check_one_each(rows)
         pairs = self._pairs(rows)
-        dearer, tied = pairs[pairs.verdict == "slower"], _tied(pairs)
+        dearer = pairs[pairs.verdict == "slower"]
         decided = "clear" if len(dearer) == len(pairs) else "tied"
         if (pairs.verdict == "not tested").all():
             decided = FEW
-        named = [pairs.point.iloc[0], *tied.other_point]
-        found = self._ranked(rows, pairs, dearer, named, "cpu")
-        return replace(found, kind="cheapest", verdict=decided)
+        named = [pairs.point.iloc[0], *_tied(pairs).other_point]
+        return self._ranked("cheapest", decided, rows, pairs, dearer, named, "cpu")
 
     def _ranked(
         self,
+        kind: str,
+        decided: str,
         rows: pd.DataFrame,
         contest: pd.DataFrame,
         slower: pd.DataFrame,
@@ -200,7 +198,7 @@ class Kinds(Data):
             values["within"] = plain(most)
         sides_named = [name_of[point] for point in named]
         rests = [*contest.point[:1], *contest.other_point]
-        return Finding("fastest", "", measure, parted.topic, sides_named, values, rests)
+        return Finding(kind, decided, measure, parted.topic, sides_named, values, rests)
 
     def spread(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the least and the most of rows, each with its name; of one row its value."""

@@ -22,7 +22,8 @@ from ipclab.studies.profile import profile
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
-SAME = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"  # what measured
+# Facts by which two runs of one machine were measured by the same
+MEASURED_BY = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"
 
 
 def continued(paths: Paths, request: Request, machine: str) -> Record | None:
@@ -54,7 +55,7 @@ def measured_before(paths: Paths, request: Request, machine: Machine) -> RunFold
             run.complete
             and run.about["parameters"] == request.parameters()
             and run.about["machine"]["digest"] == machine.digest
-            and all(facts.get(name) == machine.facts.get(name) for name in SAME)
+            and all(facts.get(name) == machine.facts.get(name) for name in MEASURED_BY)
         )
 
     return folder.newest(paths.runs, same)

@@ -49,6 +49,8 @@ def sweep(
         if not run and seed < 0:
             machine = collect(Source(), root=paths.root)
             if found := measured_before(paths, request, machine):
-                progress.say(f"{found.id} is of the same request and code; a seed measures anew")
+                progress.say(
+                    f"measured before, by the same code; delete {found.path} to measure anew"
+                )
                 return found
         return measure_run(paths, request, progress)

@@ -11,7 +11,7 @@ from ipclab.session import asked_run
 from ipclab.session.request import Request
 from ipclab.store import run as folder
 
-FACTS = dict.fromkeys(asked_run.SAME, "as it was")
+FACTS = dict.fromkeys(asked_run.MEASURED_BY, "as it was")
 REQUEST = Request(("round_trip",), "smoke")
 
 
@@ -37,7 +37,7 @@ def found(monkeypatch: pytest.MonkeyPatch, *runs: Any) -> Any:
         {"complete": False},
         {"digest": "another"},
         {"parameters": {"sizes": [1]}},
-        *({"facts": {name: "changed"}} for name in asked_run.SAME),
+        *({"facts": {name: "changed"}} for name in asked_run.MEASURED_BY),
     ],
 )
 def test_what_differs_is_measured(monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from ipclab.studies.round_trip import published
 from ipclab.studies.round_trip.ends import OP
 
 OF_TEXT = (100, 10_000, 500_000, 2_000_000)
-SIZES = (100, 10_000, 65_536, 500_000, 2_000_000)
+SIZES = tuple(sorted((*OF_TEXT, 65_536)))
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 GAPPED = ("posix-shm", "shm-futex", "unix", "zmq-ipc")  # who is measured after them, unless named
 WHOLE = "whole"
