@@ -39,7 +39,10 @@ def test_the_notice_names_what_beat_its_limit_with_the_states_of_both(
 
 
 def test_of_many_the_worst_are_shown_and_those_called_the_same_once(
-    beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
+    beaten: RunFolder,
+    paths: Paths,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     lab = Lab.of(beaten, paths, "ko")
     found = limits.beaten(lab)
@@ -49,6 +52,7 @@ def test_of_many_the_worst_are_shown_and_those_called_the_same_once(
         monkeypatch.setattr(limits, "beaten", lambda lab, rows=rows: rows)
         table = limits.notice(lab)
         assert table and len(table.rows) == shown
+        assert f" {len(rows.drop_duplicates(limits.NAMING))}개" in capsys.readouterr().out
         worst = table.rows[0]
     assert "10.0%" in worst
 

@@ -138,14 +138,15 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
     faster = pd.concat(parts, ignore_index=True)
     if faster.empty:
         return None
+    named = faster.sort_values("lowest", kind="stable").drop_duplicates(NAMING)
     lab.text(
         N_(
             "Faster than the hardware limit that they are read against: {count} of the results. What"
             " was beaten is no limit, so do not rely on “× limit” of these."
         ),
-        count=len(faster),
+        count=len(named),
     )
-    worst = faster.sort_values("lowest", kind="stable").drop_duplicates(NAMING).head(MOST_TOLD)
+    worst = named.head(MOST_TOLD)
     shown = worst[[*NAMING]].assign(over=worst.lowest.map(Quantity))
     for name in STATES:
         shown[name] = worst[name].map(lambda value: Quantity(value, "ns"))
