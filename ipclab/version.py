@@ -1,3 +1,3 @@
 """The version of ipclab, which pyproject.toml has too."""
 
-__version__ = "0.7.2"
+__version__ = "0.8.0"
