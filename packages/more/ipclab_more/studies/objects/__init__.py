@@ -54,10 +54,14 @@ class ObjectsStudy(Study):
         return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        own = self.own(profile)
+        objects = sweep.levels.get("object", KINDS)
         return self.of_arms(
             sweep.of(self.backends()),
-            objects=sweep.levels.get("object", KINDS),
-            sizes=sorted(set(sweep.sizes or self.own(profile)["sizes"])),
+            objects=objects,
+            frame=[kind for kind in objects if kind == "frame"],
+            frames=() if sweep.sizes else own["frames"],
+            sizes=sorted(set(sweep.sizes or own["sizes"])),
             middle=sorted(set(sweep.sizes or (MIDDLE,))),
             far=profile.pinned[-1:],
             near=profile.pinned[:-1],
