@@ -38,11 +38,15 @@ ENDLESS = 1e9  # degrees of freedom
 
 
 class Scatter(NamedTuple):
-    """The scatter that others show: `variance` (of logs), degrees of `freedom`, of `contestants`."""
+    """The scatter that others show: `variance` (of logs), degrees of `freedom`, of `contestants`.
+
+    `apart` is the share of the heats that count, where each resembles the one before.
+    """
 
     freedom: float = 0.0
     variance: float = 0.0
     contestants: int = 0
+    apart: float = 1.0
 
 
 UNKNOWN = Scatter()

@@ -1,5 +1,5 @@
-"""A verdict waits where the heats of a contest resemble the one before, and few of two modes are
-judged more strictly.
+"""Heats that resemble the one before count as fewer, and few contestants of two modes are judged
+more strictly.
 """
 
 from math import exp
@@ -24,10 +24,12 @@ def sides(logs: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> dict[int
     }
 
 
-def drifting(order: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[int, Side]:
-    """Return three sides, of which the last is slower and drifts over the heats in `order`."""
+def drifting(
+    order: "np.ndarray[tuple[int], np.dtype[np.int64]]", slower: float = 0.2
+) -> dict[int, Side]:
+    """Return three sides, of which the last is `slower` (log) and drifts over the heats in `order`."""
     noise = np.random.default_rng(1).normal(0, 0.001, (3, HEATS))
-    return sides(noise + np.array([np.zeros(HEATS), np.zeros(HEATS), 1 + 0.02 * order]))
+    return sides(noise + np.array([np.zeros(HEATS), np.zeros(HEATS), slower + 0.02 * order]))
 
 
 def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before() -> None:
@@ -39,6 +41,15 @@ def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before
     assert (waits.verdict, waits.reason) == (UNDECIDED, CORRELATED)
     assert launches_that_decide(waits, BOUND) == 2 * HEATS
     assert judged(drifting(shuffled), BOUND).over_fastest[2].verdict == SLOWER
+
+
+def test_a_large_difference_is_told_by_a_wider_interval() -> None:
+    order = np.arange(HEATS)
+    shuffled = np.random.default_rng(2).permutation(order)
+    told, apart = (judged(drifting(one, 3.0), BOUND).over_fastest[2] for one in (order, shuffled))
+    assert told.verdict == apart.verdict == SLOWER
+    assert told.ratio == pytest.approx(apart.ratio, rel=0.01)
+    assert told.high / told.low > 2 * apart.high / apart.low
 
 
 def test_few_heats_and_equal_ones_show_nothing() -> None:
