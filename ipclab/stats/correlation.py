@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ipclab.stats.compare import UNDECIDED, Comparison, Side
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison, Side
 from ipclab.stats.looks import MANY
 from ipclab.stats.paired import FEWEST_HEATS
 from ipclab.stats.sessions import several
@@ -71,7 +71,9 @@ def apart(sides: Mapping[Name, Side]) -> float:
 def waiting(over: Mapping[Name, Comparison]) -> dict[Name, Comparison]:
     """Return `over`, the pairs of a contest of correlated heats, saying so of those left open."""
     return {
-        name: replace(known, reason=CORRELATED) if known.verdict == UNDECIDED else known
+        name: replace(known, verdict=UNDECIDED, reason=CORRELATED)
+        if known.paired and known.verdict in (UNDECIDED, NOT_TESTED)
+        else known
         for name, known in over.items()
     }
 

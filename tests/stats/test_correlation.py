@@ -24,12 +24,10 @@ def sides(logs: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> dict[int
     }
 
 
-def drifting(
-    order: "np.ndarray[tuple[int], np.dtype[np.int64]]", slower: float = 0.2
-) -> dict[int, Side]:
-    """Return three sides, of which the last is `slower` (log) and drifts over the heats in `order`."""
+def drifting(order: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[int, Side]:
+    """Return three sides, of which the last is slower and drifts over the heats in `order`."""
     noise = np.random.default_rng(1).normal(0, 0.001, (3, HEATS))
-    return sides(noise + np.array([np.zeros(HEATS), np.zeros(HEATS), slower + 0.02 * order]))
+    return sides(noise + np.array([np.zeros(HEATS), np.zeros(HEATS), 1 + 0.02 * order]))
 
 
 def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before() -> None:
@@ -43,13 +41,24 @@ def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before
     assert judged(drifting(shuffled), BOUND).over_fastest[2].verdict == SLOWER
 
 
+def keeping(left: float, seed: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """Return four contestants in twenty heats, of which each keeps `left` of the one before."""
+    logs = np.random.default_rng(seed).normal(0, 0.05, (4, 20))
+    for heat in range(1, 20):
+        logs[:, heat] = left * logs[:, heat - 1] + (1 - left**2) ** 0.5 * logs[:, heat]
+    return logs
+
+
 def test_a_large_difference_is_told_by_a_wider_interval() -> None:
-    order = np.arange(HEATS)
-    shuffled = np.random.default_rng(2).permutation(order)
-    told, apart = (judged(drifting(one, 3.0), BOUND).over_fastest[2] for one in (order, shuffled))
+    logs = keeping(0.7, 0)
+    logs[3] += 2
+    told = judged(sides(logs), BOUND).over_fastest[3]
+    shuffled = logs[:, np.random.default_rng(1).permutation(20)]
+    assert lag_one(sides(logs))[1] <= LEVEL < lag_one(sides(shuffled))[1]
+    apart = judged(sides(shuffled), BOUND).over_fastest[3]
     assert told.verdict == apart.verdict == SLOWER
-    assert told.ratio == pytest.approx(apart.ratio, rel=0.01)
-    assert told.high / told.low > 2 * apart.high / apart.low
+    assert told.ratio == pytest.approx(apart.ratio)
+    assert told.high / told.low > apart.high / apart.low
 
 
 def test_few_heats_and_equal_ones_show_nothing() -> None:
@@ -63,10 +72,7 @@ def test_what_is_shown_of_two_hundred_contests(left: float, least: int, most: in
     """`left` is what each heat has of the one before, in each of four contestants."""
     shown = 0
     for seed in range(200):
-        steps = np.random.default_rng(seed).normal(0, 0.05, (4, 20))
-        for heat in range(1, 20):
-            steps[:, heat] = left * steps[:, heat - 1] + (1 - left**2) ** 0.5 * steps[:, heat]
-        shown += lag_one(sides(steps))[1] <= LEVEL
+        shown += lag_one(sides(keeping(left, seed)))[1] <= LEVEL
     assert least <= shown <= most
 
 
