@@ -185,7 +185,7 @@ class Proof(Numbered):
             if other != number and answer in self._forms(other, (number, other)):
                 return self.messages.replaced(number, other)
         forms = self._forms(number, (number,))
-        wanted = min(forms, key=lambda form: differing(form, answer))
+        wanted = min(forms, key=lambda form: len(differing(form, answer)))
         return altered(number, wanted, answer)
 
     def _forms(self, number: int, answers: Sequence[int]) -> list[bytes]:

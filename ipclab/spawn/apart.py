@@ -75,11 +75,6 @@ def permitted(leave: Callable[[], None]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
-def may_leave_network() -> bool:
-    """Tell whether `leave_network` works here."""
-    return permitted(leave_network)
-
-
 def leave(boundary: str) -> None:
     """Leave the namespace called `boundary`, for good.
 

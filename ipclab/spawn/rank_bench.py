@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from ipclab.errors import LabError
 from ipclab.spawn.apart import network
-from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line, tail
+from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line
 from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
@@ -74,9 +73,6 @@ class RankBench:
         return together_or_alone(self._heat, heat, schedule)
 
     def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
-        most = max(len(contestant.roles) for contestant in heat.values())
-        if most > self.count:
-            raise LabError(f"{most} roles need as many ranks", f"there are {self.count}", "")
         if self.done.intersection(heat) or not self._up():
             self._end(orderly=True)
             self._begin()
@@ -106,13 +102,7 @@ class RankBench:
         launcher.started += 1
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
-        program = [
-            sys.executable,
-            "-m",
-            "ipclab.spawn.mpi_worker",
-            str(self.folder),
-            *self.preload,
-        ]
+        worker = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *self.preload]
         memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
         env = launcher.changes(rank_environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))
@@ -122,20 +112,10 @@ class RankBench:
                 with exclusively(folder):
                     folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
-            at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            # short, however long the folder's own path is
-            listening.bind(f"/proc/self/fd/{at}/socket")
-            os.close(at)
+            listening.bind(f"{self.folder}/socket")
             listening.listen(self.count)
-            role = Role(
-                "mpiexec",
-                "",
-                {},
-                cpus,
-                command=command(path, self.count, program),
-                env=env,
-                own_network=True,
-            )
+            words = command(path, self.count, worker)
+            role = Role("mpiexec", "", {}, cpus, command=words, env=env, own_network=True)
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
                 self._adopt(listening, time.monotonic() + START_SECONDS)
@@ -164,16 +144,12 @@ class RankBench:
                 said: Meeting | Failed = wire.receive(Meeting | Failed, deadline)
                 if isinstance(said, Failed):
                     raise LaunchError("a rank could not start", said.why)
-                rank = said.published["rank"]
-                ranks = said.published["ranks"]
-                theirs = said.published["network"]
+                rank, ranks = said.published["rank"], said.published["ranks"]
                 if ranks != self.count:
-                    raise LaunchError(
-                        f"rank {rank} could not start",
-                        f"MPI counts {ranks} ranks, not {self.count}",
-                    )
+                    why = f"MPI counts {ranks} ranks, not {self.count}"
+                    raise LaunchError(f"rank {rank} could not start", why)
                 self.wires[rank] = wire
-                if theirs == network() and not self.told:
+                if said.published["network"] == network() and not self.told:
                     self.told = True
                     self.say(NOT_ALONE)
 
@@ -220,7 +196,7 @@ class RankBench:
     def _words(self, rank: int = 0) -> str:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
-        texts = [*map(tail, files), self.mpiexec.said()]
+        texts = [*(file.read_text(errors="replace") for file in files), self.mpiexec.said()]
         return next(filter(None, map(last_line, texts)), SILENCE)
 
     def _end(self, orderly: bool) -> None:
@@ -233,9 +209,8 @@ class RankBench:
         self.stack.close()
 
     def _remove(self, prefix: str) -> None:
-        for wire in (
-            self.wires.values()
-        ):  # also of ranks whose fork server was killed, and which die with it
+        # also of ranks whose fork server was killed, and which die with it
+        for wire in self.wires.values():
             wire.await_end(END_SECONDS)
             wire.close()
         self.wires.clear()
@@ -255,7 +230,7 @@ def names_of(command: Command) -> dict[int, str]:
 
 def outcomes_by_name(command: Command, done: Mapping[int, Done]) -> HeatOutcomes:
     """Return the outcomes of each contestant by role, from what its ranks have told."""
-    outcomes: HeatOutcomes = {}
-    for name, part in command.parts.items():
-        outcomes[name] = {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
-    return outcomes
+    return {
+        name: {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
+        for name, part in command.parts.items()
+    }

@@ -18,7 +18,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi, rank_bench
-from ipclab.spawn.apart import leave_network, may_leave_network
+from ipclab.spawn.apart import leave_network, permitted
 from ipclab.spawn.failures import LaunchError, WrongDataError
 from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
@@ -92,7 +92,7 @@ def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
 @needs_mpi
 def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBench) -> None:
     outcomes = launch_alone(bench, another(2), roles("tell", values=[]), 30)
-    expected = ["lo"] if may_leave_network() else [name for _, name in socket.if_nameindex()]
+    expected = ["lo"] if permitted(leave_network) else [name for _, name in socket.if_nameindex()]
     assert [outcome.facts["network"] for outcome in outcomes.values()] == [expected] * 3
 
 
