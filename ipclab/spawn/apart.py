@@ -24,11 +24,6 @@ MS_REC, MS_PRIVATE = 0x4000, 0x40000
 OWN_MEMORY = b"mode=0700"
 
 
-def network() -> str:
-    """Return what tells this process's network from others."""
-    return str(Path("/proc/self/ns/net").readlink())
-
-
 def unshare(*namespaces: str) -> None:
     """Leave `namespaces` (of `FLAGS`) for new ones.
 

@@ -244,7 +244,6 @@ def run_roles(
 
 def main() -> None:
     """Be a rank of the measuring process; arguments: its socket's folder, and what to import."""
-    from ipclab.spawn.apart import network
     from ipclab.spawn.exits import die_with_parent
 
     die_with_parent(os.getppid())
@@ -265,7 +264,7 @@ def main() -> None:
         gc.disable()
         gc.collect()
         gc.freeze()
-        wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size, "network": network()}))
+        wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size}))
     with suppress(EOFError, OSError):  # the measuring process ends all ranks when one fails
         while True:
             run_roles(MPI.COMM_WORLD, wire.receive(Command), wire.send)

@@ -11,11 +11,10 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from ipclab.spawn.apart import network
 from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line
 from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
@@ -28,10 +27,6 @@ from ipclab.spawn.started import END_SECONDS, Role
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting
 
-NOT_ALONE = (
-    "Open MPI listens on all addresses of this host while its ranks run: a network of their own is"
-    " refused here"
-)
 SIGNAL_TOLD = re.compile(r"process rank (\d+)\D.*?signal\s+(\d+)", re.DOTALL)
 CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
@@ -42,22 +37,11 @@ class RankBench:
     A context manager that leaves nothing behind.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        count: int,
-        preload: Sequence[str] = (),
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        """Use sets of `count` ranks that import `preload` first.
-
-        `say` is told once what a person should know.
-        """
+    def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
+        """Use sets of `count` ranks that import `preload` first."""
         self.launcher = launcher
         self.count = count
         self.preload = preload
-        self.say = say
-        self.told = False
         self.stack = ExitStack()  # ends the present ranks
         self.wires: dict[int, Wire] = {}
         self.done: set[str] = set()  # the points that they have run
@@ -149,9 +133,6 @@ class RankBench:
                     why = f"MPI counts {ranks} ranks, not {self.count}"
                     raise LaunchError(f"rank {rank} could not start", why)
                 self.wires[rank] = wire
-                if said.published["network"] == network() and not self.told:
-                    self.told = True
-                    self.say(NOT_ALONE)
 
     def _launch(self, command: Command) -> HeatOutcomes:
         """Run `command`; return each contestant's outcomes.
