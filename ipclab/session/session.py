@@ -24,7 +24,7 @@ from ipclab.session.request import Request
 from ipclab.session.room import check_shared_memory, told_before
 from ipclab.session.rounds import Launched, Rounds
 from ipclab.session.state import PointStates, State, besides_limits
-from ipclab.session.whole import NUMBER, last_session, told_session
+from ipclab.session.whole import NUMBER, last_session
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
@@ -86,9 +86,8 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
         if all(there) and run.finished:
             number += 1
         for session in range(number, max(request.sessions, last_session(run)) + 1):
-            progress.say(
-                f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
-            )
+            which = f" (session {session})" if session > 1 else ""
+            progress.say(f"{', '.join(request.names_asked())} is being prepared{which}")
             referees.keep_referees(run)
             try:
                 _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)

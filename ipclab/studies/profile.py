@@ -36,8 +36,7 @@ class Profile:
     more_seconds: float = 0.0
     open: float = 1.0  # how much is not too much: a share of all comparisons
     launch_seconds: float = 30.0  # the deadline of one launch
-    short: bool = False  # with fewer levels
-    # without what studies leave out of it for the sake of all else, unless levels are asked for
+    # with fewer levels, and without what studies leave out of it for the sake of all else
     brief: bool = False
     # only what the texts ran, as often as they did: see `Study.of_text`
     as_texts: bool = False

@@ -94,7 +94,7 @@ class LimitsStudy(Study):
             pinned=profile.pinned,
             cross=[name for name in profile.pinned if name == "cross"],
         )
-        pairs_too = every and not profile.short and self.backends()
+        pairs_too = every and not profile.brief and self.backends()
         if pairs_too or cpu_pairs.NAME in asked:
             points += pairs.relation_points(Topology.read(Source()))
         return points

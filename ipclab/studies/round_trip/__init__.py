@@ -65,7 +65,7 @@ class RoundTripStudy(Study):
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned, short = profile.pinned, profile.short
+        pinned, short = profile.pinned, profile.brief
         small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
         brief = [name for name in mechanisms if name in small]
 
