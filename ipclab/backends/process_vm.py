@@ -58,13 +58,8 @@ def copy(pid: int, address: int, target: Any) -> None:
 
 def peer_memory_missing() -> str | None:
     """Return what keeps a process here from reading its peer's memory, and the fix, or None."""
-    own = bytearray(1)
-    why = refusal(
-        "process_vm_readv",
-        "take Linux 3.2 or newer",
-        lambda: copy(os.getpid(), _address(own), bytearray(1)),
-    )
-    if why:
+    own, me = bytearray(1), os.getpid()
+    if why := refusal("process_vm_readv", lambda: copy(me, _address(own), bytearray(1))):
         return why
     scope = int(YAMA.read_text()) if YAMA.exists() else 0
     if scope <= OWN_PEER or os.geteuid() == 0:
