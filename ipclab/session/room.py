@@ -34,13 +34,11 @@ def told_before(request: Request, files: Path) -> str:
             "measures each experiment once, however long that takes, and again until"
             f" {minutes_of(chosen)} have passed"
         )
-    said = [
-        f"Profile {chosen.name} {long}; its files take"
-        f" {need / 1e9:.1f} GB on the disk of {place}, where {free / 1e9:.1f} GB are free,"
-        " and are deleted afterwards.",
-        *([] if need < free else ["What does not fit is left out."]),
-    ]
-    return " ".join(said)
+    lacks = "" if need < free else " What does not fit is left out."
+    return (
+        f"Profile {chosen.name} {long}; its files take {need / 1e9:.1f} GB on the disk of {place},"
+        f" where {free / 1e9:.1f} GB are free, and are deleted afterwards.{lacks}"
+    )
 
 
 def check_shared_memory(largest: int) -> None:

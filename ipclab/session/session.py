@@ -181,10 +181,8 @@ class _Measuring:
             state.precedence = self._study(point).precedence(point)
             state.alone = not in_contest
         chosen = profile(self.request.profile)
-        numbers, heats_made = (
-            count(point_states.order + 1),
-            count(max(point_states.heat, self.first_heat) + 1),
-        )
+        numbers = count(point_states.order + 1)
+        heats_made = count(max(point_states.heat, self.first_heat) + 1)
 
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)

@@ -64,12 +64,13 @@ class World:
         turns = zip_longest(*(node.ranks for node in self.nodes[1:]))
         return [rank for rank in chain.from_iterable(turns) if rank is not None]
 
+    def nodes_of(self, ranks: Iterable[int]) -> list[Node]:
+        """Return the nodes that `ranks` are on."""
+        return [node for node in self.nodes if not {*ranks}.isdisjoint(node.ranks)]
+
     def between(self, ranks: Iterable[int]) -> str:
         """Return the nodes that `ranks` are on, by name or by number; nothing of a single one."""
-        names = []
-        for number, node in enumerate(self.nodes):
-            if not {*ranks}.isdisjoint(node.ranks):
-                names.append(node.name or str(number))
+        names = [node.name or str(self.nodes.index(node)) for node in self.nodes_of(ranks)]
         return f"nodes {', '.join(names)}" if len(names) > 1 else ""
 
 

@@ -167,9 +167,8 @@ class Zygote:
     def _reap(self, pidfd: int) -> None:
         pid, owner = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
-        while strays := children().difference(
-            pid for pid, _ in self.children.values()
-        ):  # what it has started is ours
+        others = {pid for pid, _ in self.children.values()}
+        while strays := children() - others:  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)

@@ -47,11 +47,6 @@ class Profile:
         return {"budget_ns": self.turn_ns, "least": self.least_samples, "most": self.most_samples}
 
     @property
-    def whole(self) -> dict[str, int]:
-        """Return the arguments of a worker that takes no turns: how much it samples in a launch."""
-        return {**self.samples, "budget_ns": self.budget_ns}
-
-    @property
     def pinned(self) -> list[str]:
         """Return the placements that leave nothing to the scheduler."""
         return [name for name in self.placements if name != "free"]

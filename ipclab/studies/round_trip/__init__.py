@@ -1,7 +1,7 @@
 """The round-trip study: what asking and answering costs, by mechanism (methods: text 003)."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -105,7 +105,7 @@ class RoundTripStudy(Study):
         arguments = point_arguments(point, seed) | point.levels | profile.samples
         if point.levels["arm"] in PROGRAMS:
             serve, ask = "published:serve_as_published", "published:ask_as_published"
-            arguments |= profile.whole  # a published program takes no turns
+            # a published program takes no turns
             arguments["budget_ns"] = self.own(profile).get("trips_ns", profile.budget_ns)
             arguments["most"] = published.ROUND_TRIPS
             if point.levels["arm"] == WHOLE or profile.as_texts:
@@ -124,12 +124,10 @@ class RoundTripStudy(Study):
         launches = own["whole"] if point.size_bytes <= own["long"] else 1
         return replace(usual.exactly(launches), launch_seconds=WHOLE_SECONDS)
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
-        with on_ranks_or_workers(site, points, f"{HERE}.ends") as bench:
-            yield bench
+    ) -> AbstractContextManager[Bench]:
+        return on_ranks_or_workers(site, points, f"{HERE}.ends")
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the mechanism, the published program or a boundary is not here; else None."""
