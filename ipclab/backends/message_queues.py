@@ -71,11 +71,9 @@ class _PosixChannel(_QueueChannel):
         except OSError as error:
             if error.errno not in (None, errno.EMFILE):  # posix_ipc tells limits without a number
                 raise
-            raise LabError(
-                "no room for a POSIX message queue",
-                f"mq_open says {error} for {self.capacity:,} bytes a message",
-                "raise RLIMIT_MSGQUEUE (ulimit -q) or sysctl fs.mqueue.queues_max",
-            ) from error
+            why = f"mq_open says {error} for {self.capacity:,} bytes a message"
+            fix = "raise RLIMIT_MSGQUEUE (ulimit -q) or sysctl fs.mqueue.queues_max"
+            raise LabError("no room for a POSIX message queue", why, fix) from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:

@@ -54,8 +54,5 @@ def check_shared_memory(largest: int) -> None:
     need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"
-        raise LabError(
-            "no room in /dev/shm",
-            why,
-            f"free some, enlarge it ({enlarge}) or give a smaller --size",
-        )
+        fix = f"free some, enlarge it ({enlarge}) or give a smaller --size"
+        raise LabError("no room in /dev/shm", why, fix)

@@ -102,11 +102,8 @@ def around(named: bool = False) -> Iterator[bool]:
     everyone = MPI.COMM_WORLD
     if everyone.size != size:
         why = f"it says {size} ranks and MPI counts {everyone.size}"
-        raise LabError(
-            "the launcher and MPI do not fit",
-            why,
-            "use the launcher of the environment's MPI: mpiexec",
-        )
+        fix = "use the launcher of the environment's MPI: mpiexec"
+        raise LabError("the launcher and MPI do not fit", why, fix)
     mail = Mail(everyone.Dup())
     leader = _neighbours(everyone).bcast(everyone.rank)
     folder = (
@@ -213,8 +210,5 @@ def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
     for interface in map(IPv4Interface, mine):
         if any(IPv4Interface(other).ip in interface.network for other in theirs):
             return str(interface.ip)
-    raise LabError(
-        "the nodes share no IPv4 network",
-        "zmq-tcp needs an address that the other node reaches",
-        "",
-    )
+    why = "zmq-tcp needs an address that the other node reaches"
+    raise LabError("the nodes share no IPv4 network", why)
