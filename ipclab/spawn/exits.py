@@ -5,11 +5,13 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from ipclab.spawn.ledger import SHARED_MEMORY, free_shared_memory
 
 PR_SET_PDEATHSIG = 1
 STDERR_TAIL = 400
+TAIL_BYTES = 8 << 10  # of a file, in which the last line that says anything stands
 SILENCE = "nothing on its stderr"
 
 
@@ -18,6 +20,13 @@ def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, sign)
     if os.getppid() != parent:
         os.kill(os.getpid(), sign)
+
+
+def tail(file: Path) -> str:
+    """Return the end of what `file` says: the last line, however much stands before it."""
+    with file.open("rb") as opened:
+        opened.seek(-min(TAIL_BYTES, opened.seek(0, os.SEEK_END)), os.SEEK_END)
+        return opened.read(TAIL_BYTES).decode(errors="replace")
 
 
 def last_line(text: str) -> str:

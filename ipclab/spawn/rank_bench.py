@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line
+from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line, tail
 from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
@@ -174,7 +174,7 @@ class RankBench:
     def _words(self, rank: int = 0) -> str:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
-        texts = [*(file.read_text(errors="replace") for file in files), self.mpiexec.said()]
+        texts = [*map(tail, files), self.mpiexec.said()]
         return next(filter(None, map(last_line, texts)), SILENCE)
 
     def _end(self, orderly: bool) -> None:
