@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from shutil import which
 
 import numpy as np
 
@@ -62,7 +61,7 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Findi
     present = {
         "native": find_spec("ipclab_native") is not None,
         "MPI": find_spec("mpi4py") is not None and mpi is not None,
-        "Go": go is not None or which("go") is not None,
+        "Go": go is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
     alone = _may_be_alone(source)
