@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.bounds import cpu_pairs
-from ipclab.bounds.floors import IN_PLACE, Floor, Floors, Key, limit_called
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import IN_PLACE, Floor, Floors, Key, bound_of, limit_called
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
