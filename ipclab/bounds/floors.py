@@ -14,17 +14,8 @@ import numpy as np
 from ipclab.store.questions import Bound, Mechanism, Questions, limit_filled
 
 Key = tuple[str, int, str]  # a limit: its name (see `limit_called`), size in bytes, placement
-COPIED = (
-    4_000,
-    16_000,
-    64_000,
-    256_000,
-    1_000_000,
-    4_000_000,
-    16_000_000,
-    64_000_000,
-    256_000_000,
-)  # bytes, in every run
+# bytes, in every run
+COPIED = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 COPYING, WAKING = "memcpy", "futex-wake"
 ONE_PROCESS = "same"  # the placement of a limit that is of one process
 SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
