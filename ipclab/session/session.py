@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.calibrated.known import count_new_runs
+from ipclab.calibrated import count_new_runs
 from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance, referees

@@ -21,7 +21,7 @@ Share = Annotated[str, Meta(pattern=r"\A[0-9]{1,2}\.[0-9]{2}\Z")]
 Shares = Annotated[dict[Share, Count], Meta(max_length=MOST_SHARES)]
 
 
-class TwinCounts(Struct, frozen=True, forbid_unknown_fields=True):
+class Counted(Struct, frozen=True, forbid_unknown_fields=True):
     """What was counted in one placement.
 
     Of `twins` that were compared, `alarms` were called different. By planted share, so many of the
@@ -40,8 +40,22 @@ class TwinCounts(Struct, frozen=True, forbid_unknown_fields=True):
         if self.alarms > self.twins or more:
             raise ValueError("more was found than there was")
 
+    @property
+    def upper(self) -> float:
+        """Return the share of alarms that is not exceeded with 95 % confidence.
 
-Placements = Annotated[dict[StudyName, TwinCounts], Meta(max_length=MOST_PLACEMENTS)]
+        It is exact, since no two pairs share a contestant: 0.05 without alarm among 59 twins.
+        """
+        from ipclab.stats.intervals import LEVEL, rate_upper  # which takes long to load
+
+        return rate_upper(self.alarms, self.twins, LEVEL)
+
+    def often(self, share: str, least: float) -> bool:
+        """Tell whether `least` of the slow-downs of a share that were planted were found."""
+        return self.found.get(share, 0) >= least * self.planted.get(share, 0)
+
+
+Placements = Annotated[dict[StudyName, Counted], Meta(max_length=MOST_PLACEMENTS)]
 
 
 class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):

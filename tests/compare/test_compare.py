@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab.calibrated.twins import rate_upper
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import against_fastest
 from ipclab.stats.drift import drift
 from ipclab.stats.enough import look_needed
 from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import UNKNOWN
+from ipclab.stats.intervals import UNKNOWN, rate_upper
 from ipclab.stats.looks import (
     HEAT_LOOKS,
     HEAT_SHARES,

@@ -1,27 +1,72 @@
-"""What all runs of a machine showed of the judge: one file beside them, of counts alone.
+"""What calibrations have shown of the judge: its errors on identical code, and slow-downs it found.
 
-Runs that were deleted since still count. A bundle carries the file as it was then, and lies with
+A run shows it by its contests. What all runs of a machine showed is one file of counts beside them:
+runs that were deleted since still count. A bundle carries the file as it was then, and lies with
 the run that was imported: nobody else's runs change what is said of this machine.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import astuple
+import pandas as pd
 
-from ipclab.calibrated.twins import STUDY, Counted, counted
 from ipclab.errors import LabError
 from ipclab.frames.derived import read_frame as frame_of
 from ipclab.frames.stamps import stamp
+from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.store.archive import CALIBRATION, RUN_NAME
-from ipclab.store.calibration import FORMAT, MOST_RUNS, Calibration, KnownRun, known_runs
+from ipclab.store.calibration import FORMAT, MOST_RUNS, Calibration, Counted, KnownRun, known_runs
 from ipclab.store.files import dump_json, locked_folder, whole
 from ipclab.store.run import INDEX, RunFolder, read_run
 
+STUDY = "calibration"
+EXCHANGES = 10  # of an operation without a planted slow-down
 PATIENCE = 30.0  # seconds for another process to write
+
+
+def total_counted(parts: Iterable[Counted]) -> Counted:
+    """Return what was counted in all parts."""
+    twins, alarms = 0, 0
+    planted, found = Counter[str](), Counter[str]()
+    for part in parts:
+        twins, alarms = twins + part.twins, alarms + part.alarms
+        planted.update(part.planted)
+        found.update(part.found)
+    return Counted(twins, alarms, dict(sorted(planted.items())), dict(sorted(found.items())))
+
+
+def counted(contests: pd.DataFrame) -> dict[str, Counted]:
+    """Return what the contest frame of the study `calibration` shows, by placement.
+
+    A contest in which the slowed one looks fastest compares no twins and misses what was planted.
+    """
+    # a mechanism alone in its contest is compared with none, and what is not tested says nothing
+    compared = contests[(contests.other != "") & (contests.verdict != NOT_TESTED)]
+    return {str(name): _counted(part) for name, part in compared.groupby("placement")}
+
+
+def _counted(part: pd.DataFrame) -> Counted:
+    of_fastest, of_other = _planted(part.fastest), _planted(part.other)
+    slower = part.verdict.eq(SLOWER)
+    twins = (of_fastest == 0) & (of_other == 0)
+    planted, found = Counter[str](), Counter[str]()
+    for share in of_other[of_other > 0]:
+        planted[f"{share:.2f}"] += 1
+    for share in of_other[(of_other > 0) & slower]:
+        found[f"{share:.2f}"] += 1
+    for share in of_fastest[~part.question.duplicated() & (of_fastest > 0)]:
+        planted[f"{share:.2f}"] += 1
+    ends = int(twins.sum()), int((twins & slower).sum())
+    return Counted(*ends, dict(sorted(planted.items())), dict(sorted(found.items())))
+
+
+def _planted(names: pd.Series) -> pd.Series:
+    """Return the planted share of entrants, each a mechanism and its exchanges."""
+    return names.str.split().str[-1].astype(int) / EXCHANGES - 1
 
 
 def calibration_file(run: RunFolder) -> Path:
@@ -79,13 +124,10 @@ def judged_alike(run: RunFolder) -> Mapping[str, Mapping[str, Counted]]:
     """
     same = run.questions.same
     every = known_runs(calibration_file(run)).items()
-    others = {name: one.placements.items() for name, one in every if one.same == same}
-    found = {
-        name: {placement: Counted(*astuple(part)) for placement, part in parts}
-        for name, parts in others.items()
-    } | {run.id: counted_in_run(run)}
-    return {name: parts for name, parts in found.items() if _tested(parts)}
-
-
-def _tested(parts: Mapping[str, Counted]) -> bool:
-    return any(part.twins or part.planted for part in parts.values())
+    found = {name: one.placements for name, one in every if one.same == same}
+    found[run.id] = counted_in_run(run)
+    return {
+        name: parts
+        for name, parts in found.items()
+        if any(part.twins or part.planted for part in parts.values())
+    }
