@@ -15,10 +15,10 @@ from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError
+from ipclab.frames.derived import stamps
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.remembered import remembered
 from ipclab.frames.rows import quantity
-from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing

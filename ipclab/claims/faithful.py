@@ -26,8 +26,8 @@ import pandas as pd
 
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.claims.words_of_texts import WORDS
+from ipclab.frames.derived import stamps
 from ipclab.frames.remembered import remembered
-from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity

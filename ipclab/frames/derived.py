@@ -105,6 +105,11 @@ def studies_measured(run: RunFolder) -> list[str]:
     return asked + sorted(there.difference(asked))
 
 
+def stamps(run: RunFolder) -> str:
+    """Return a text that is another one when a frame of any study of `run` is."""
+    return "".join(stamp(run, study) for study in studies_measured(run))
+
+
 def check_study(run: RunFolder, study: str) -> None:
     """Raise `UsageError` for a study that neither `run` nor what is installed knows."""
     known = {question.name: question for question in run.questions.studies}

@@ -118,7 +118,7 @@ def _by_heats(
     if ratios.min() == ratios.max():
         return known
     if several(both.first):  # no look decides how many sessions there are
-        level = range_level(max(2, mechanisms), alpha)
+        level = range_level(mechanisms, alpha)
     else:
         level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
     low, high = paired.interval(ratios, level, scatter)

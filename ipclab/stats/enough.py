@@ -6,8 +6,7 @@ from scipy.special import stdtrit
 
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
 from ipclab.stats.correlation import CORRELATED
-from ipclab.stats.family import heat_level
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS, heat_level
 from ipclab.stats.paired import FEWEST_HEATS, MOST_FREEDOM, MOST_OF_OTHERS
 
 

@@ -11,9 +11,8 @@ from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import against_fastest
 from ipclab.stats.drift import drift
 from ipclab.stats.enough import look_needed
-from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import UNKNOWN, rate_upper
-from ipclab.stats.looks import (
+from ipclab.stats.family import (
+    ALPHA,
     HEAT_LOOKS,
     HEAT_SHARES,
     LOOKS,
@@ -21,7 +20,11 @@ from ipclab.stats.looks import (
     MANY_SHARES,
     SHARES,
     SHORT_SHARES,
+    heat_level,
+    pair_level,
+    range_level,
 )
+from ipclab.stats.intervals import UNKNOWN, rate_upper
 from ipclab.stats.modes import modes
 
 BETWEEN = 0.16  # the deviation of launches that was measured

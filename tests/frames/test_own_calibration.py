@@ -15,7 +15,7 @@ from ipclab.paths import Paths
 from ipclab.report.appendix.calibration import calibration_table
 from ipclab.session.heats import heats
 from ipclab.session.request import Request
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.calibration import Counted
 from ipclab.store.point import Point
 from ipclab.studies.asked import question

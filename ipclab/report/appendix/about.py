@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ipclab.frames import derived
+from ipclab.frames.derived import stamps
 from ipclab.frames.remembered import remembered
-from ipclab.frames.run_stamps import stamps
 from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
