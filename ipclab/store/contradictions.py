@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from ipclab.errors import LabError
 from ipclab.store.archive import RUN_NAME
-from ipclab.store.efforts import EFFORTS
 from ipclab.store.identity import amounts_wrong, digest_of, identity_of
 from ipclab.store.launch import samples_of
+from ipclab.store.questions import EFFORTS
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab.store.sequence import Sequence

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and their digests."""
+"""Files that appear whole or not at all, their digests, and how they are read."""
 
 import errno
 import fcntl
@@ -16,6 +16,7 @@ from ipclab.errors import LabError, blamed
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
+MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -24,6 +25,18 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_text(file: Path) -> str:
+    """Return the text of a small file that a person writes.
+
+    Raises `OSError`, and `ValueError` for one that is large or no text.
+    """
+    with file.open("rb") as opened:
+        content = opened.read(MOST_TEXT + 1)
+    if len(content) > MOST_TEXT:
+        raise ValueError(f"it has more than {MOST_TEXT:,} bytes")
+    return content.decode()
 
 
 def part_of(path: Path) -> Path:
