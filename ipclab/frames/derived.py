@@ -1,8 +1,6 @@
 """The frames of a run: derived from its samples, and kept in the user's cache folder."""
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,6 +17,7 @@ from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store import door
+from ipclab.store.files import state_of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
@@ -72,14 +71,7 @@ def read_frame(
 def _state(run: RunFolder, study: str) -> State:
     """Return the stamp of the frames of `study`, and what tells whether a point was touched."""
     files = [f"{run.path}/{name}" for name in run.points(study)]
-    return stamp(run, study), tuple(map(_touched, files))
-
-
-def _touched(file: str) -> tuple[int, ...]:
-    with suppress(OSError):
-        status = os.stat(file)  # noqa: PTH116  # a Path takes longer to make than to look up
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return ()
+    return stamp(run, study), tuple(map(state_of, files))
 
 
 def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -27,6 +27,14 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def state_of(file: str) -> tuple[int, ...]:
+    """Return what changes when a file is touched; empty where there is none."""
+    with suppress(OSError):
+        status = os.stat(file)  # noqa: PTH116  # a Path takes longer to make than to look up
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return ()
+
+
 def file_text(file: Path) -> str:
     """Return the text of a small file that a person writes.
 
