@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ipclab.calibrated import count_new_runs
 from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance, referees
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.paths import Paths
 from ipclab.session.allowance import Allowance
@@ -33,6 +33,7 @@ from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.record import Record, check_measured, reopened
+from ipclab.store.referees import keep_referees
 from ipclab.studies.asked import questions_plain, renewed
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
@@ -89,7 +90,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
             progress.say(
                 f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
             )
-            referees.keep_referees(run)
+            keep_referees(run)
             try:
                 _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
             except KeyboardInterrupt:

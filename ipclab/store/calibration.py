@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, blamed
 from ipclab.store.archive import RUN_NAME
+from ipclab.store.files import bounded
 from ipclab.store.schema import Count, Digest, StudyName
 
 FORMAT = 2  # the first one had medians of a calibration that was no part of a run
@@ -92,11 +93,9 @@ def known_runs(file: Path) -> Mapping[str, KnownRun]:
     if not file.is_file():
         return {}
     named = f"{file} cannot be read"
-    with blamed(named, FIX), file.open("rb") as opened:
-        text = opened.read(MOST_BYTES + 1)
     try:
-        if len(text) > MOST_BYTES:
-            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        with blamed(named, FIX):
+            text = bounded(file, MOST_BYTES)
         told = msgspec.json.decode(text, type=_Format).format
         if told == 1:
             return {}

@@ -35,16 +35,21 @@ def state_of(file: str) -> tuple[int, ...]:
     return ()
 
 
-def file_text(file: Path) -> str:
-    """Return the text of a small file that a person writes.
+def bounded(file: Path, most: int) -> bytes:
+    """Return the content of a file.
 
-    Raises `OSError`, and `ValueError` for one that is large or no text.
+    Raises `OSError`, and `ValueError` for one of more than `most` bytes.
     """
     with file.open("rb") as opened:
-        content = opened.read(MOST_TEXT + 1)
-    if len(content) > MOST_TEXT:
-        raise ValueError(f"it has more than {MOST_TEXT:,} bytes")
-    return content.decode()
+        content = opened.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return content
+
+
+def file_text(file: Path) -> str:
+    """Return the text of a small file that a person writes; raises as `bounded` for others."""
+    return bounded(file, MOST_TEXT).decode()
 
 
 def part_of(path: Path) -> Path:

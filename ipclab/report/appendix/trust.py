@@ -12,10 +12,10 @@ from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
-from ipclab.machine import referees
 from ipclab.paths import typed
 from ipclab.report.appendix import limits
 from ipclab.stats.quantity import Quantity
+from ipclab.store.referees import referees_kept
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
@@ -62,7 +62,7 @@ def rule_facts(
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
     calibrated = total_counted(counted_in_run(lab.run).values())
-    asked = referees.referees_kept(lab.run)
+    asked = referees_kept(lab.run)
     answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
