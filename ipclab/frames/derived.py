@@ -26,18 +26,8 @@ MOST_IN_MEMORY = 48  # frames that stay in memory
 LISTS = [HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 LAUNCH_VALUES = (
-    "launch",
-    "order",
-    ROUND,
-    HEAT,
-    CROWDED,
-    "flags",
-    "relation",
-    "op",
-    "metric",
-    "unit",
-    "value",
-)
+    "launch", "order", ROUND, HEAT, CROWDED, "flags", "relation", "op", "metric", "unit", "value",
+)  # fmt: skip
 
 # by run, study, kind and columns: the frame, and the state of the points that it was derived from
 _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFrame]] = {}

@@ -7,8 +7,6 @@ from contextlib import suppress
 from importlib.util import find_spec
 from shutil import which
 
-import numpy as np
-
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
@@ -141,9 +139,6 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
         with suppress(LabError):  # the run does not have it
             measured = point_of(run, "limits", Point("limits", limit, 0, placement).id)
             op = measured.op_names()[0]
-            medians = [
-                np.quantile(launch.times(op), 0.5, method="inverted_cdf")
-                for launch in measured.launches
-            ]
-            best[f"{limit} {placement}"] = float(min(medians))
+            medians = (launch.median(op) for launch in measured.launches)
+            best[f"{limit} {placement}"] = min(medians)
     return best, on
