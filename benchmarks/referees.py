@@ -282,7 +282,7 @@ def main() -> int:
 def kept(every: list[Found]) -> int:
     """Write what was found beside the machine's runs and return the exit code."""
     answers = Referees(dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), every, SCHEMA)
-    target = file(checkout().runs, collect(Source(), root=checkout().root).digest)
+    target = file(checkout().runs, collect().digest)
     write_whole(target, dump_json(msgspec.to_builtins(answers)))
     agree = sum(found.agrees for found in every)
     counts = f"{answers.differ} differ, {answers.skipped} were skipped"

@@ -48,7 +48,7 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Findi
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
     noise = watch(lambda: conditions_now(source), time.monotonic_ns, time.sleep, seconds)
-    machine = collect(source, root=paths.root)
+    machine = collect(source)
     times, measured_on = _times(paths, machine.digest)
     fault = ""
     if not source.exists(SHM):

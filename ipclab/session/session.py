@@ -73,7 +73,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     check_shared_memory(
         max(study.shared_memory(point) for study, points in wanted for point in points)
     )
-    machine = collect(Source(), root=paths.root)
+    machine = collect(Source(paths=paths))
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
     with run.held(), nothing_empty(run):
         run = reopened(run.path)  # another process may have added to it before we held it

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ipclab.store import MOST_LAUNCHES
 from ipclab.store.identity import identity_of
 from ipclab.store.launch import Launch, Samples, Times
 from ipclab.store.overlap import longest, overlap
@@ -30,7 +29,7 @@ LOST = 4.0  # of a heat's time, where a contestant that failed has taken its sha
 
 
 class Sequence:
-    """The launches of `run` so far: points are given one by one, in any order."""
+    """The launches of `run`, whose profile is one, so far: points are given in any order."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
@@ -40,6 +39,7 @@ class Sequence:
         self.sessions = max((session.get("number", 1) for session in sessions), default=1)
         self.clocks = len(sessions)
         self.studies = len(run.about["parameters"]["studies"])
+        self.effort = EFFORTS[run.profile]
         self.span = _span_ns(run)
         self.spent_ns = 0
         self.lost = bool(run.about["failures"])
@@ -56,12 +56,8 @@ class Sequence:
         point = measured.point
         self.lost |= bool(measured.failures)
         yield from self._of_levels(point)
-        most = self.run.about["parameters"].get("launches") or (
-            EFFORTS[self.run.profile].most_launches
-            if self.run.profile in EFFORTS
-            else MOST_LAUNCHES
-        )
-        most = (2 * most + SURPLUS) * self.sessions
+        asked = self.run.about["parameters"].get("launches")
+        most = (2 * (asked or self.effort.most_launches) + SURPLUS) * self.sessions
         if len(measured.launches) > most and point.study not in ALWAYS:
             yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
         for number, launch in enumerate(measured.launches):
