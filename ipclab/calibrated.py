@@ -53,15 +53,16 @@ def _counted(part: pd.DataFrame) -> Counted:
     of_fastest, of_other = _planted(part.fastest), _planted(part.other)
     slower = part.verdict.eq(SLOWER)
     twins = (of_fastest == 0) & (of_other == 0)
-    planted, found = Counter[str](), Counter[str]()
-    for share in of_other[of_other > 0]:
-        planted[f"{share:.2f}"] += 1
-    for share in of_other[(of_other > 0) & slower]:
-        found[f"{share:.2f}"] += 1
-    for share in of_fastest[~part.question.duplicated() & (of_fastest > 0)]:
-        planted[f"{share:.2f}"] += 1
+    # who looks fastest stands in each row of its contest
+    planted = _by_share(of_other) + _by_share(of_fastest[~part.question.duplicated()])
+    found = _by_share(of_other[slower])
     ends = int(twins.sum()), int((twins & slower).sum())
     return Counted(*ends, dict(sorted(planted.items())), dict(sorted(found.items())))
+
+
+def _by_share(planted: pd.Series) -> Counter[str]:
+    """Return how many slow-downs of each share were planted."""
+    return Counter(f"{share:.2f}" for share in planted[planted > 0])
 
 
 def _planted(names: pd.Series) -> pd.Series:
