@@ -9,7 +9,6 @@ import pytest
 
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import against_fastest
-from ipclab.stats.drift import drift
 from ipclab.stats.enough import look_needed
 from ipclab.stats.family import (
     ALPHA,
@@ -25,7 +24,7 @@ from ipclab.stats.family import (
     range_level,
 )
 from ipclab.stats.intervals import UNKNOWN, rate_upper
-from ipclab.stats.modes import modes
+from ipclab.stats.shape import drift, modes
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 LAST = 40
