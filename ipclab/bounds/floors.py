@@ -94,8 +94,9 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
     return name, size, placement
 
 
-# Of a limit's launches (ns): the one value that is taken.
-Statistic = Callable[[Sequence[float]], float]
+Statistic = Callable[[Sequence[float]], float]  # of a limit's launches (ns): the one that is taken
+# How long a floor is by a statistic of its limits, and these limits
+Matching = tuple[Callable[[Statistic], float], tuple[Key, ...]]
 
 
 class Floors:
@@ -114,15 +115,13 @@ class Floors:
 
         `levels` are those of the point, `backend`, `size_bytes` and `placement` among them.
         """
-        found = [self._under(study, op, levels, of) for of in (median, min, max)]
-        if not all(found):
+        matching = self._matching(study, op, levels)
+        if matching is None:
             return None
-        ns, low, high = (one[0] for one in found if one)
-        return Floor(ns, found[0][1] if found[0] else (), low, high)
+        ns, limits = matching
+        return Floor(ns(median), limits, ns(min), ns(max))
 
-    def _under(
-        self, study: str, op: str, levels: Mapping[Any, Any], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]] | None:
+    def _matching(self, study: str, op: str, levels: Mapping[Any, Any]) -> Matching | None:
         bound = bound_of(self.questions, study, op, levels)
         if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
@@ -135,38 +134,37 @@ class Floors:
             keys = [key for key in measured if key[2] == placement and (in_place or key[1] == size)]
             key = min(keys, default=None)
         elif bound.older == COPYING:
-            return self._copies(bound, levels, of)
+            return self._copies(bound, levels)
         else:
             older = bound.older, int(levels["size_bytes"]), str(levels["placement"])
             key = older if older in self.medians else None
-        return (of(self.medians[key]), (key,)) if key else None
+        if key is None:
+            return None
+        times = self.medians[key]
+        return (lambda of: of(times)), (key,)
 
-    def _copies(
-        self, bound: Bound, levels: Mapping[Any, Any], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]] | None:
+    def _copies(self, bound: Bound, levels: Mapping[Any, Any]) -> Matching | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
         copies = sorted(key for key in self.medians if key[0] == COPYING)
-        size = levels["size_bytes"]
+        size = int(levels["size_bytes"])
         if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
             return None
-        ns, keys = self._copy(int(size), copies, of)
-        wake = WAKING, 0, str(levels["placement"])
-        if bound.wake and wake in self.medians:
-            return bound.copies * ns + of(self.medians[wake]), (*keys, wake)
-        return bound.copies * ns, keys
-
-    def _copy(
-        self, size: int, copies: Sequence[Key], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]]:
-        """Return one copy of `size` bytes: between measured sizes on a line of logarithms.
-
-        Beyond them it has the speed of the nearest.
-        """
         near = min(max(size, copies[0][1]), copies[-1][1])
         below = max(key for key in copies if key[1] <= near)
         above = min(key for key in copies if key[1] >= near)
-        keys = tuple(dict.fromkeys((below, above)))
-        sizes = np.log([key[1] for key in keys])
-        times = np.log([of(self.medians[key]) for key in keys])
-        ns = float(np.exp(np.interp(np.log(near), sizes, times)))
-        return ns * size / near, keys
+        around = tuple(dict.fromkeys((below, above)))
+        wake = WAKING, 0, str(levels["placement"])
+        wakes = (wake,) if bound.wake and wake in self.medians else ()
+
+        def ns(of: Statistic) -> float:
+            """Return the passes, each as fast as at the nearest size that was measured."""
+            copy = self._copy(near, around, of) * size / near
+            return bound.copies * copy + sum(of(self.medians[key]) for key in wakes)
+
+        return ns, (*around, *wakes)
+
+    def _copy(self, size: int, around: Sequence[Key], of: Statistic) -> float:
+        """Return one copy of `size` bytes: between the sizes `around` it on a line of logarithms."""
+        sizes = np.log([key[1] for key in around])
+        times = np.log([of(self.medians[key]) for key in around])
+        return float(np.exp(np.interp(np.log(size), sizes, times)))
