@@ -15,7 +15,7 @@ import msgspec
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.frames.derived import read_frame as frame_of
+from ipclab.frames.derived import read_frame
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.store.archive import CALIBRATION, RUN_NAME
@@ -115,7 +115,7 @@ def _of(run: RunFolder, before: KnownRun | None) -> KnownRun:
 
 def counted_in_run(run: RunFolder) -> dict[str, Counted]:
     """Return what `run` itself shows, by placement."""
-    return counted(frame_of(run, STUDY, "contests"))
+    return counted(read_frame(run, STUDY, "contests"))
 
 
 def judged_alike(run: RunFolder) -> Mapping[str, Mapping[str, Counted]]:
