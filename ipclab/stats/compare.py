@@ -100,12 +100,7 @@ def compare(
 
 
 def _by_heats(
-    first: Side,
-    second: Side,
-    mechanisms: int,
-    equivalence: float,
-    scatter: Scatter,
-    alpha: float,
+    first: Side, second: Side, mechanisms: int, equivalence: float, scatter: Scatter, alpha: float
 ) -> Comparison:
     """Return what the heats, or sessions, show that both sides took part in."""
     both = paired.in_common(first.heats, second.heats)
