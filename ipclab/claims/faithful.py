@@ -121,7 +121,7 @@ def _table(study: str) -> dict[str, Any]:
     return table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
 
 
-@remembered()
+@remembered
 def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)
