@@ -35,7 +35,7 @@ def check(run: RunFolder, size: int = 0) -> None:
     if is_vouched(name):
         return
     run.checked()
-    files = run.point_files()
+    files = [run.path / name for name in sorted(run.points())]
     size = size or sum(file.stat().st_size for file in files)
     refuse_contradictions(run, map(decode, files), size)
     contradict(run, next(wrong_beside(run), ""))
