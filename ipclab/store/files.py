@@ -129,7 +129,7 @@ def locked(
 
 
 @contextmanager
-def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterator[int]:
+def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterator[None]:
     """Hold `folder` for this process by a file in it that only this user can open.
 
     The folder itself anybody could hold who can read it. Raises as `locked` does, and `LabError`
@@ -140,8 +140,8 @@ def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterato
         with blamed(f"cannot lock {folder}", "remove it, or choose another IPCLAB_DATA"):
             if lock.is_symlink() or (lock.exists() and lock.stat().st_uid != os.geteuid()):
                 raise PermissionError(f"{lock} is another user's")
-            descriptor = stack.enter_context(locked(lock, taken, os.O_RDWR | os.O_CREAT, patience))
-        yield descriptor
+            stack.enter_context(locked(lock, taken, os.O_RDWR | os.O_CREAT, patience))
+        yield
 
 
 def dump_json(value: Any) -> bytes:
