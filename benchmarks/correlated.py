@@ -16,7 +16,7 @@ import numpy as np
 
 from ipclab.stats import contest, correlation
 from ipclab.stats.compare import FASTER, SLOWER, Side
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 
 Logs = np.ndarray[Any, np.dtype[np.float64]]
 SCATTER, MODES, NARROW = 0.05, np.log(1.5), 0.02

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 
-import numpy as np
-
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
@@ -49,7 +47,7 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Findi
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
     noise = watch(lambda: conditions_now(source), time.monotonic_ns, time.sleep, seconds)
-    machine = collect(source, root=paths.root)
+    machine = collect(source)
     times, measured_on = _times(paths, machine.digest)
     fault = ""
     if not source.exists(SHM):
@@ -140,9 +138,6 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
         with suppress(LabError):  # the run does not have it
             measured = point_of(run, "limits", Point("limits", limit, 0, placement).id)
             op = measured.op_names()[0]
-            medians = [
-                np.quantile(launch.times(op), 0.5, method="inverted_cdf")
-                for launch in measured.launches
-            ]
-            best[f"{limit} {placement}"] = float(min(medians))
+            medians = (launch.median(op) for launch in measured.launches)
+            best[f"{limit} {placement}"] = min(medians)
     return best, on

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ipclab.session.state import State
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import CLAIMED, LATER
 

@@ -72,11 +72,7 @@ def common_scatter(sides: Mapping[Name, Side]) -> Scatter:
 
 
 def against_fastest(
-    sides: Mapping[Name, Side],
-    fastest: Name,
-    bound: float,
-    scatter: Scatter,
-    alpha: float = ALPHA,
+    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: Scatter, alpha: float = ALPHA
 ) -> dict[Name, Comparison]:
     """Return what is known of each other one of a contest's `sides` over its `fastest`.
 

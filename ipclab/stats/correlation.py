@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison, Side
-from ipclab.stats.looks import MANY
+from ipclab.stats.family import MANY
 from ipclab.stats.paired import FEWEST_HEATS
 from ipclab.stats.sessions import several
 

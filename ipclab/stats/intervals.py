@@ -14,7 +14,7 @@ from math import ceil, hypot, inf, isfinite, log, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
@@ -215,3 +215,13 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
     low = float(ordered[rank(total, q - half)]) if q > half else -inf
     high = float(ordered[rank(total, q + half)]) if q + half < 1 else inf
     return Estimate(value, low, high, len(launches), total)
+
+
+def rate_upper(hits: int, trials: int, level: float = (1 + LEVEL) / 2) -> float:
+    """Return the upper bound of a rate at a one-sided `level`; the end of a 95 % interval.
+
+    Clopper and Pearson, Biometrika 26, 1934, 404-413.
+    """
+    if hits == trials:
+        return 1.0
+    return float(betaincinv(hits + 1, trials - hits, level))

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import json, structs
 
 from ipclab.backends.installed import backends, keeps
-from ipclab.bounds.named import SPINNING
+from ipclab.bounds.floors import SPINNING
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.plugins import chosen
-from ipclab.store.efforts import EFFORTS, PLACEMENTS
+from ipclab.store.questions import EFFORTS, PLACEMENTS
 from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9

@@ -11,7 +11,7 @@ from ipclab.stats.compare import SLOWER, UNDECIDED, Side
 from ipclab.stats.contest import judged
 from ipclab.stats.correlation import CORRELATED, LEVEL, STRICTER, lag_one, strictness
 from ipclab.stats.enough import launches_that_decide
-from ipclab.stats.looks import MANY
+from ipclab.stats.family import MANY
 
 HEATS, BOUND = 12, 0.05
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import bound_of
 from ipclab.errors import LabError
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json

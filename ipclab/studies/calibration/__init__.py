@@ -15,7 +15,7 @@ import numpy as np
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.worker import Turns, Worker, zeros
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.interface import FIRST, Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS

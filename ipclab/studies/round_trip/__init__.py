@@ -9,8 +9,8 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.spawn import apart
-from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
+from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.arms import Levels
 from ipclab.studies.interface import (
     Bench,

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
     Bench,
