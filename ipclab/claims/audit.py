@@ -136,10 +136,7 @@ def _verdict(lab: "Lab", study: str, claim: Claim, method: str, verdict: Verdict
 
 
 def claims_table(
-    lab: "Lab",
-    study: str,
-    name: str = "",
-    of: Collection[str] | None = None,
+    lab: "Lab", study: str, name: str = "", of: Collection[str] | None = None
 ) -> Table:
     """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
 

@@ -130,12 +130,9 @@ def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faith
         for experiment in told.get("experiment", [])
         for one in _of(lab, frame, experiment, told)
     ]
+    of_text = told.get("machine", {})
     machine = [
-        _fact(
-            lab,
-            OF_MACHINE,
-            {"what": what, "fact": fact, "text": told.get("machine", {}).get(fact, "")},
-        )
+        _fact(lab, OF_MACHINE, {"what": what, "fact": fact, "text": of_text.get(fact, "")})
         for fact, what in MACHINE.items()
     ]
     return *made, *machine
@@ -147,21 +144,22 @@ def _of(
     """Yield the parameters of one experiment, of the first of its arms that the run has."""
     name = experiment["name"]
     arms = [arm for arm in experiment["arms"] if arm in set(frame.get("arm", ()))]
-    arm = (
-        frame[frame.arm.isin(arms if len(experiment["arms"]) > EVERY_ARM else arms[:1])]
-        if arms
-        else None
-    )
+    those = arms if len(experiment["arms"]) > EVERY_ARM else arms[:1]
+    ran = frame[frame.arm.isin(those)] if arms else None
     for row in experiment["row"]:
         if "fact" in row:
             yield _fact(lab, name, row)
-        elif arm is None:
-            factor, unit = row.get("shown", row.get("level", "")), row.get("unit", "")
-            text = row.get("text", "")
-            yield Faithfulness(name, row["what"], text, "", LACKING, unit, factor=factor)
+        elif ran is None:
+            yield _not_run(name, row)
         else:
             effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
-            yield _compared(lab, name, row, arm, experiment.get("where", {}), effect)
+            yield _compared(lab, name, row, ran, experiment.get("where", {}), effect)
+
+
+def _not_run(name: str, row: Mapping[str, Any]) -> Faithfulness:
+    """Return a parameter as the text has it, and nothing of it here."""
+    factor, unit = row.get("shown", row.get("level", "")), row.get("unit", "")
+    return Faithfulness(name, row["what"], row.get("text", ""), "", LACKING, unit, factor=factor)
 
 
 def _fact(lab: Data, name: str, row: Mapping[str, Any]) -> Faithfulness:
@@ -189,39 +187,42 @@ def _compared(
     where: Mapping[str, Any],
     effect: list[Quantity],
 ) -> Faithfulness:
-    text, what, unit = row.get("text", ""), row["what"], row.get("unit", "")
+    """Return a parameter with what was done here, in the rows of an arm `where` levels are so."""
+    one = replace(_not_run(name, row), effect=effect)
     if "here" in row:
-        same = SAME if text == row["here"] else OTHER
-        return Faithfulness(
-            name, what, text, row["here"], row.get("how", same), unit, effect=effect
-        )
+        same = SAME if one.text == row["here"] else OTHER
+        return replace(one, here=row["here"], how=row.get("how", same))
     if "level" in row:
-        factor = row["level"]
-        own = {key: level for key, level in where.items() if key != factor}
-        levels = [*dict.fromkeys(_narrowed(arm, own)[factor].dropna())]
-        if begins := row.get("begins"):
-            levels = [
-                int(level.removeprefix(begins)) for level in levels if level.startswith(begins)
-            ]
-        lacking = tuple(level for level in text if level not in levels)
-        ran = [level for level in text if level in levels]
-        how = LACKING if lacking else SAME
-        why = _reason(lab, row, arm, lacking)
-        factor = row.get("shown", factor)
-        return Faithfulness(
-            name, what, text, ran, how, unit, lacking=lacking, why=why, factor=factor, effect=effect
-        )
+        return _by_level(lab, one, row, arm, where)
     rows = _narrowed(arm, {**where, **row.get("only", {})})
     numbers = [float(number) for number in _numbers(lab, row, rows)]
     if not numbers:
-        return Faithfulness(name, what, text, "", LACKING, unit, effect=effect)
+        return one
     low, high = min(numbers), max(numbers)
-    if text == "":
-        return Faithfulness(name, what, text, (low, high), UNSTATED, unit, effect=effect)
-    same = abs(low - text) <= ALMOST * text and abs(high - text) <= ALMOST * text
-    how, times = (SAME if same else TIMES), (low / text, high / text)
-    more = row.get("more", False)
-    return Faithfulness(name, what, text, (low, high), how, unit, times, more=more, effect=effect)
+    one = replace(one, here=(low, high), more=row.get("more", False))
+    if one.text == "":
+        return replace(one, how=UNSTATED)
+    same = all(abs(end - one.text) <= ALMOST * one.text for end in (low, high))
+    return replace(one, how=SAME if same else TIMES, times=(low / one.text, high / one.text))
+
+
+def _by_level(
+    lab: Data,
+    one: Faithfulness,
+    row: Mapping[str, Any],
+    arm: pd.DataFrame,
+    where: Mapping[str, Any],
+) -> Faithfulness:
+    """Return a parameter that is a factor with those levels of the text that were run."""
+    factor, begins = row["level"], row.get("begins", "")
+    own = {key: level for key, level in where.items() if key != factor}
+    levels = [*dict.fromkeys(_narrowed(arm, own)[factor].dropna())]
+    if begins:
+        levels = [int(each.removeprefix(begins)) for each in levels if each.startswith(begins)]
+    lacking = tuple(level for level in one.text if level not in levels)
+    ran = [level for level in one.text if level in levels]
+    why = _reason(lab, row, arm, lacking)
+    return replace(one, here=ran, how=LACKING if lacking else SAME, lacking=lacking, why=why)
 
 
 def _reason(lab: Data, row: Mapping[str, Any], arm: pd.DataFrame, lacking: Iterable[Any]) -> str:

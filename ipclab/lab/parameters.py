@@ -207,10 +207,7 @@ def refuse_unknown() -> None:
                 chosen("parameter", name, known)
 
 
-def checked_values(
-    notebook: Path,
-    values: Mapping[str, Any],
-) -> dict[str, Any]:
+def checked_values(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return `values` as the types that the notebook declares.
 
     Raises UsageError for an unknown name or a value of the wrong type.

@@ -83,12 +83,7 @@ def _amount(finding: Finding, name: str) -> Amount:
 
 
 def _sides(first: phrases.Side, second: phrases.Side) -> Filled:
-    return {
-        "a": first.side,
-        "b": second.side,
-        "a이": first.side,
-        "b보다": second.than,
-    }
+    return {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
 
 
 def _nouns(put: Filled, first: phrases.Side, second: phrases.Side, words: Words) -> Filled:
