@@ -90,13 +90,11 @@ class Kinds(Data):
         by = "backend" if tuple(on) == BACKEND else ""
         values: dict[str, Any] = {"all": len(rows), "by": by, "same": self.run.questions.same}
         values |= counts
-        for way, part in ((w, rows[rows.verdict == w]) for w in (MORE, LESS)):
-            ends = (part.iloc[:1], part.iloc[-1:])
-            for name, end in zip(
-                ("least", "most"), ends if way == MORE else ends[::-1], strict=True
-            ):
-                for row in end.to_dict("records"):
-                    values[f"{way}_{name}"] = [{key: row[key] for key in on}, plain(row["cell"])]
+        for way, least, most in ((MORE, 0, -1), (LESS, -1, 0)):  # rows are ascending
+            found = rows[rows.verdict == way].to_dict("records")
+            for name, place in (("least", least), ("most", most)) if found else ():
+                levels = {key: found[place][key] for key in on}
+                values[f"{way}_{name}"] = [levels, plain(found[place]["cell"])]
         decided = together(counts, len(rows))
         if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
             return self.effect(before, after, on, measure)  # told of who has more
