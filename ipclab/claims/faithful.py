@@ -36,6 +36,8 @@ from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
+from ipclab.tables.table import Table
+from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_, SOURCE
 from ipclab.words.words import Words
 
@@ -299,6 +301,14 @@ def faithful(lab: Data, study: str) -> pd.DataFrame:
     heads = {name: lab.words.translate(head) for name, head in COLUMNS.items()}
     frame = pd.DataFrame(rows, columns=[*COLUMNS]).rename(columns=heads)
     return frame.set_index([heads["experiment"], heads["what"]])
+
+
+def faithful_table(lab: Data, study: str) -> Table:
+    """Return `faithful` as a table, below it in one line what differs."""
+    but = identical_but(lab, study)
+    caption = N_("What the text did, and what was done here")
+    name = f"{study.replace('_', '-')}-faithful"
+    return tabulated(lab, faithful(lab, study), caption, notes=[but], name=name)
 
 
 def identical_but(lab: Data, study: str, most: int = 0) -> str:

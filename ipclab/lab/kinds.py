@@ -101,6 +101,16 @@ class Kinds(Data):
         rests = [source for cell in rows.cell for source in cell.sources]
         return Finding("effect", decided, measure, parted.topic, parted.sides, values, rests)
 
+    def growth(
+        self, rows: pd.DataFrame, x: str, on: Sequence[str] = BACKEND, measure: str = "time"
+    ) -> Finding:
+        """Return what the largest level of `x` changes over the smallest: an `effect`.
+
+        >>> lab.growth(trips[trips.placement == "cross"], "size_bytes")
+        """
+        largest, smallest = (rows[rows[x] == end] for end in (rows[x].max(), rows[x].min()))
+        return self.effect(largest, smallest, on, measure)
+
     def fastest(self, rows: pd.DataFrame) -> Finding:
         """Return the fastest of rows that the run measured side by side, and the next; or why none.
 
