@@ -22,7 +22,7 @@ from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
-from ipclab.words import filling, labels
+from ipclab.words import labels
 from ipclab.words.catalogue import LANGUAGES, N_
 from ipclab.words.filling import placeholders
 from ipclab.words.ours import control_file
@@ -244,13 +244,6 @@ def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
     return lab.say(msgid, **filled) if msgid else DASH
 
 
-def filled(lab: "Lab", text: str, figures: Mapping[str, Quantity]) -> str:
-    """Return the words of a person's own claim or requirement with its figures."""
-    return filling.fill(
-        text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
-    )
-
-
 def in_language(
     lab: "Lab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
 ) -> str:
@@ -259,9 +252,9 @@ def in_language(
     """
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
-    said = filled(lab, by_language.get(lab.words.lang, text), figures)
+    said = lab._filled(by_language.get(lab.words.lang, text), figures, markdown=False)
     for other in lab.others:
-        again = filled(other, by_language.get(other.words.lang, text), figures)
+        again = other._filled(by_language.get(other.words.lang, text), figures, markdown=False)
         other.words.noted[said] = partial(str, again)
     return said
 
@@ -295,7 +288,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                filled(lab, text, figures_of(stated))
+                lab._filled(text, figures_of(stated), markdown=False)
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)
