@@ -252,9 +252,9 @@ def in_language(
     """
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
-    said = lab._filled(by_language.get(lab.words.lang, text), figures, markdown=False)
+    said = lab._filled(by_language.get(lab.words.lang, text), figures)
     for other in lab.others:
-        again = other._filled(by_language.get(other.words.lang, text), figures, markdown=False)
+        again = other._filled(by_language.get(other.words.lang, text), figures)
         other.words.noted[said] = partial(str, again)
     return said
 
@@ -288,7 +288,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                lab._filled(text, figures_of(stated), markdown=False)
+                lab._filled(text, figures_of(stated))
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)

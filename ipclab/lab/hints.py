@@ -3,9 +3,8 @@
 import sys
 from collections.abc import Sequence
 
-from ipclab.lab import head
+from ipclab.lab import head, shell
 from ipclab.lab.runs import best, full, newest_full
-from ipclab.lab.shell import current
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
@@ -40,9 +39,7 @@ def show_hint(text: str, run: RunFolder) -> None:
 
     What the head of a page says of the run is beside it.
     """
-    if current() is None:
+    if shell.current() is None:
         print(text, file=sys.stderr)
-        return
-    from IPython.display import display
-
-    display({"text/plain": text}, metadata={HINT: head.about(run)}, raw=True)  # type: ignore[no-untyped-call]
+    else:
+        shell.display({"text/plain": text}, {HINT: head.about(run)})
