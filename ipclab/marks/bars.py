@@ -80,20 +80,17 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any) -> None:
     ax.set_xlim(left=0)
 
 
-def limit(
-    frame: pd.DataFrame, *, x: str, ax: Any, label: str, passes: float = 1, dash: str = ":"
-) -> None:
-    """Draw the hardware's limit, a black broken line: `passes` times rows of `limits`."""
+def limit(frame: pd.DataFrame, *, x: str, ax: Any, label: str, dash: str = ":") -> None:
+    """Draw the hardware's limit, rows of `limits`, as a black broken line."""
     if frame.empty:
         return
     part = frame.sort_values(x, kind="stable")
-    values = passes * part.value
-    reach(ax, "y", values.min(), values.max())  # it stays in view
-    note_ends(ax, "y", values)
+    reach(ax, "y", part.value.min(), part.value.max())  # it stays in view
+    note_ends(ax, "y", part.value)
     note_ends(ax, "x", part[x])
     ax.plot(
         part[x],
-        values,
+        part.value,
         label=drawn.sketch_of(ax).say(label),
         color=style.BLACK,
         linestyle=dash,
