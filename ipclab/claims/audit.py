@@ -10,7 +10,7 @@ import pandas as pd
 
 from ipclab.claims import computed, wording
 from ipclab.claims.claim import Claim, Told
-from ipclab.claims.faithful import NOT_OF_TEXT, less_of
+from ipclab.claims.differences import NOT_OF_TEXT, less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
