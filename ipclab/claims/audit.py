@@ -33,19 +33,8 @@ if TYPE_CHECKING:
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
-    "id",
-    "meaning",
-    "section",
-    "bounds",
-    "own_told",
-    "here_told",
-    "fair_told",
-    "fairly",
-    "adds",
-    "concedes",
-    "study",
-    "arm",
-    "decided",
+    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
+    *("fairly", "adds", "concedes", "study", "arm", "decided"),
 )
 AnyData = TypeVar("AnyData", bound="Lab")
 

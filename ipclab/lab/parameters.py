@@ -20,15 +20,7 @@ PYTHON = "python"
 TAG = "parameters"
 KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
 INJECTED = "# Parameters\n"  # how papermill's own cell begins
-_TYPES = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "bool": bool,
-    "list": list,
-    "dict": dict,
-    "object": object,
-}
+_TYPES = {kind.__name__: kind for kind in (int, float, str, bool, list, dict, object)}
 
 
 @dataclass(frozen=True)

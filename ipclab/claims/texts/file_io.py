@@ -157,8 +157,7 @@ def shares_in_text(table: Numbers, metric: str) -> Quantity:
 
 def one_file(run: Numbers, op: str, size: int) -> Quantity:
     """Return a part of reading one file into memory that nothing touched."""
-    levels: dict[str, Level] = {"set": f"size-{size}", "buffer": "fresh"}
-    return run.one(op, arm="call", backend="overlapped", **levels)
+    return run.one(op, arm="call", backend="overlapped", set=f"size-{size}", buffer="fresh")
 
 
 def slowest_calls(run: Numbers) -> Quantity:

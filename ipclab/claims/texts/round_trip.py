@@ -56,8 +56,7 @@ def slower(run: Numbers) -> Values:
 
 def placed(run: Numbers, backend: str, size: Level) -> Values:
     """Return median round trips of ours in every placement that was measured."""
-    levels: dict[str, Level] = {"backend": backend, "placement": ALL, "size_bytes": size}
-    return run.each("round-trip", arm="main", **levels)
+    return run.each("round-trip", arm="main", backend=backend, placement=ALL, size_bytes=size)
 
 
 def slower_placed(run: Numbers) -> Values:
