@@ -86,26 +86,20 @@ def mix(run: Numbers, arm: str, roles: str, backend: str = "overlapped") -> Valu
 
 
 def serial(
-    run: Numbers,
-    backend: str,
-    files: str,
-    work: int,
-    threads: Level = 4,
-    metric: str = "",
-    cache: Level = "cold",
+    run: Numbers, backend: str, files: str, work: int, metric: str = "", **more: Level
 ) -> Values:
-    """Return the time of threads that read and compute."""
-    levels: dict[str, Level] = {"set": files, "compute_ns": work, "threads": threads}
-    return run.each(
-        "elapsed", metric, arm="serial", backend=backend, cache=cache, placement="free", **levels
-    )
+    """Return the time of threads that read and compute: of four, of files that are not in memory."""
+    levels: dict[str, Level] = {"threads": 4, "cache": "cold", "set": files, "compute_ns": work}
+    levels |= {"placement": "free", **more}
+    return run.each("elapsed", metric, arm="serial", backend=backend, **levels)
 
 
 def saved(run: Numbers, files: str, work: int, threads: Level = 4) -> Values:
     """Return the time that overlapping saves."""
-    return serial(run, "sync", files, work, threads) - serial(
-        run, "overlapped", files, work, threads
+    sync, overlapping = (
+        serial(run, backend, files, work, threads=threads) for backend in ("sync", "overlapped")
     )
+    return sync - overlapping
 
 
 def ratio(run: Numbers, files: str, work: int) -> Quantity:
@@ -142,7 +136,7 @@ def steps_in_text(table: Numbers) -> Values:
 def shares(run: Numbers, metric: str) -> Quantity:
     """Return by how much a share of the threads' time differs with overlapping, in points."""
     with_, without = (
-        only(serial(run, backend, "mixed", SHORT, 4, metric)) for backend in ("overlapped", "sync")
+        only(serial(run, backend, "mixed", SHORT, metric)) for backend in ("overlapped", "sync")
     )
     return (with_ - without).as_unit("points")
 

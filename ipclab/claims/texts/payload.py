@@ -68,28 +68,22 @@ def opening(run: Numbers, op: str) -> Quantity:
     return (total(times[:-1]) / times[-1]).as_unit("share")
 
 
-def tcp(
-    run: Numbers,
-    receive: str = "recv-4096",
-    codec: Level = "raw",
-    placement: Level = "cross",
-    metric: str = "",
-    connection: str = "new",
-) -> Values:
-    """Return transfers by TCP, a new connection each, as v0.9 made them."""
-    levels: dict[str, Level] = {"receive": receive, "codec": codec, "placement": placement}
-    levels |= {"connection": connection, "nodelay": "off" if connection == "new" else "on"}
-    return run.each("handover", metric, arm="tcp", size_bytes=ENSEMBLE, **levels)
+def tcp(run: Numbers, metric: str = "", **more: Level) -> Values:
+    """Return transfers by TCP: as v0.9 made them, a new connection each, or with `more` levels."""
+    levels: dict[str, Level] = {"receive": "recv-4096", "codec": "raw", "placement": "cross"}
+    levels |= {"connection": "new", "nodelay": "off", "size_bytes": ENSEMBLE, **more}
+    return run.each("handover", metric, arm="tcp", **levels)
 
 
 def sound(run: Numbers, placement: Level, metric: str = "") -> Values:
     """Return transfers by TCP with a sound receiver on a connection that is kept."""
-    return tcp(run, "recv-into", "raw", placement, metric, connection="kept")
+    kept = {"receive": "recv-into", "connection": "kept", "nodelay": "on"}
+    return tcp(run, metric, placement=placement, **kept)
 
 
 def past_speed(run: Numbers) -> Quantity:
     """Return the bandwidth of the TCP of v0.9, between two CPUs."""
-    return only(tcp(run, metric="bandwidth"))
+    return only(tcp(run, "bandwidth"))
 
 
 def handover(run: Numbers, placement: Level) -> Values:
@@ -152,8 +146,8 @@ def sizes(table: Numbers) -> Values:
 
 def pickled(run: Numbers, codec: Level, placement: Level) -> Values:
     """Return the time of a raw transfer over that of a pickled one."""
-    raw = tcp(run, "recv-1mib", "raw", placement)
-    encoded = tcp(run, "recv-1mib", codec, placement)
+    raw = tcp(run, receive="recv-1mib", placement=placement)
+    encoded = tcp(run, receive="recv-1mib", codec=codec, placement=placement)
     return over_each(only(raw), encoded) if len(raw) == 1 else raw / encoded
 
 
@@ -317,7 +311,7 @@ text.claim(
         "The TCP of v0.9 cannot be measured, its code being gone (launches here that measured"
         " its public receiver)."
     ),
-    here=lambda run: tcp(run, metric="launches"),
+    here=lambda run: tcp(run, "launches"),
     unstated=N_("the text's tables say nothing of its code"),
     arm="tcp",
 )
