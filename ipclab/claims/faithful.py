@@ -163,8 +163,8 @@ def _compared(
     """Return a parameter with what was done here, in the rows of an arm `where` levels are so."""
     one = replace(_not_run(name, row), effect=effect)
     if "here" in row:
-        same = SAME if one.text == row["here"] else OTHER
-        return replace(one, here=row["here"], how=row.get("how", same))
+        how = SAME if one.text == row["here"] else OTHER
+        return replace(one, here=row["here"], how=row.get("how", how))
     if "level" in row:
         return _by_level(lab, one, row, arm, where)
     rows = _narrowed(arm, {**where, **row.get("only", {})})
