@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from ipclab.lab import head, shell
+from ipclab.lab import head
 from ipclab.lab.runs import best, full, newest_full
+from ipclab.lab.shell import current, display
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
@@ -39,7 +40,7 @@ def show_hint(text: str, run: RunFolder) -> None:
 
     What the head of a page says of the run is beside it.
     """
-    if shell.current() is None:
+    if current() is None:
         print(text, file=sys.stderr)
     else:
-        shell.display({"text/plain": text}, {HINT: head.about(run)})
+        display({"text/plain": text}, {HINT: head.about(run)})
