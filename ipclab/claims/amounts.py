@@ -1,17 +1,66 @@
-"""Numbers with units in the words of claims and requirements, such as `125 MB/s`."""
+"""Numbers with units in the words of claims and requirements, such as `125 MB/s`.
+
+A unit is a number of seconds and bytes, and powers of these that it stands for.
+"""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from math import isfinite
+from typing import NamedTuple
 
-from ipclab.claims.units import COMMON, KINDS, UNITS
 from ipclab.stats.quantity import Quantity
+from ipclab.stats.units import BINARY, BYTES, NANOSECONDS, SPEEDS
 
-NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]
-UNIT = "|".join(re.escape(unit) for unit in sorted(WRITTEN, key=len, reverse=True))
+Dimension = tuple[int, int]  # powers of seconds and bytes
+PLAIN: Dimension = (0, 0)
+
+
+class Kind(NamedTuple):
+    """How results of a dimension are shown and called, and its units: multiples of seconds and bytes."""
+
+    shown: str
+    called: str
+    units: Mapping[str, float]
+
+
+_SECONDS = {unit: ns / 1e9 for unit, ns in NANOSECONDS.items()}
+_SECONDS |= dict.fromkeys(("\u00b5s", "\u03bcs"), 1e-6)  # as we print it, with either letter
+# As READMEs print them: usec, Gbit/s, Mbps, 250k req/s, 1.2M ops/sec
+_SECONDS |= {f"{unit}ec": seconds for unit, seconds in _SECONDS.items()}
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_SPEEDS = {unit: float(size) for unit, size in SPEEDS.items()}
+_SPEEDS |= {f"{unit}/s": float(size) for unit, size in BINARY.items()}
+_SPEEDS |= {f"{unit}ec": speed for unit, speed in _SPEEDS.items()}
+_RATES = {"1/s": 1.0}
+for _prefix, _factor in _PREFIXES.items():
+    _SPEEDS |= dict.fromkeys((f"{_prefix}bit/s", f"{_prefix}bps"), _factor / 8)
+    for _what in ("msg", "msgs", "messages", "req", "requests", "ops", "op"):
+        _each = (f"{_prefix}{_gap}{_what}/s" for _gap in ("", " "))
+        for _name in _each:
+            _RATES |= dict.fromkeys((_name.strip(), f"{_name.strip()}ec"), _factor)
+_NUMBERS = {"%": 0.01, "share": 1.0, "%p": 0.01, "points": 1.0, "1": 1.0, "count": 1.0}
+_NUMBERS |= {"k": 1e3, "M": 1e6}
+COMMON = "ns, us, ms, s, B, kB, MB, KiB, MiB, MB/s, Gbit/s, 1/s, msg/s, req/s, %, %p"
+KINDS = {
+    (1, 0): Kind("ns", "a time", _SECONDS),
+    (0, 1): Kind("B", "bytes", BYTES),
+    (-1, 1): Kind("B/s", "bytes/s", _SPEEDS),
+    (-1, 0): Kind("1/s", "a rate", _RATES),
+    PLAIN: Kind("1", "a plain number", _NUMBERS),
+}
+# Its factor to seconds and bytes, and its dimension.
+UNITS: dict[str, tuple[float, Dimension]] = {
+    unit: (float(factor), dimension)
+    for dimension, kind in KINDS.items()
+    for unit, factor in kind.units.items()
+}
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_WRITTEN = UNITS.keys() - {"1", "share", "points", "count"}
+_UNIT = "|".join(re.escape(unit) for unit in sorted(_WRITTEN, key=len, reverse=True))
 _PLAIN = {"%": "share", "%p": "points"}  # a share, and the difference of two
-_AMOUNT = re.compile(rf"(?P<minus>-)?\s*(?P<number>{NUMBER})(?:\s*(?P<unit>{UNIT}))?")
+_AMOUNT = re.compile(rf"(?P<minus>-)?\s*(?P<number>{_NUMBER})(?:\s*(?P<unit>{_UNIT}))?")
 
 
 class RuleError(ValueError):

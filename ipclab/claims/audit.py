@@ -10,7 +10,7 @@ import pandas as pd
 
 from ipclab.claims import computed, wording
 from ipclab.claims.claim import Claim, Told
-from ipclab.claims.faithful import NOT_OF_TEXT, less_of
+from ipclab.claims.differences import NOT_OF_TEXT, less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
@@ -22,7 +22,7 @@ from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
-from ipclab.words import filling, labels
+from ipclab.words import labels
 from ipclab.words.catalogue import LANGUAGES, N_
 from ipclab.words.filling import placeholders
 from ipclab.words.ours import control_file
@@ -33,19 +33,8 @@ if TYPE_CHECKING:
 
 METHOD_NAMES = labels.WORDS["methods"]
 SHOWN_COLUMNS = (
-    "id",
-    "meaning",
-    "section",
-    "bounds",
-    "own_told",
-    "here_told",
-    "fair_told",
-    "fairly",
-    "adds",
-    "concedes",
-    "study",
-    "arm",
-    "decided",
+    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
+    *("fairly", "adds", "concedes", "study", "arm", "decided"),
 )
 AnyData = TypeVar("AnyData", bound="Lab")
 
@@ -136,10 +125,7 @@ def _verdict(lab: "Lab", study: str, claim: Claim, method: str, verdict: Verdict
 
 
 def claims_table(
-    lab: "Lab",
-    study: str,
-    name: str = "",
-    of: Collection[str] | None = None,
+    lab: "Lab", study: str, name: str = "", of: Collection[str] | None = None
 ) -> Table:
     """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
 
@@ -247,13 +233,6 @@ def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
     return lab.say(msgid, **filled) if msgid else DASH
 
 
-def filled(lab: "Lab", text: str, figures: Mapping[str, Quantity]) -> str:
-    """Return the words of a person's own claim or requirement with its figures."""
-    return filling.fill(
-        text, lambda name: lab._lookup(name, figures), lab.words.numbers, markdown=False
-    )
-
-
 def in_language(
     lab: "Lab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
 ) -> str:
@@ -262,9 +241,9 @@ def in_language(
     """
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
-    said = filled(lab, by_language.get(lab.words.lang, text), figures)
+    said = lab._filled(by_language.get(lab.words.lang, text), figures)
     for other in lab.others:
-        again = filled(other, by_language.get(other.words.lang, text), figures)
+        again = other._filled(by_language.get(other.words.lang, text), figures)
         other.words.noted[said] = partial(str, again)
     return said
 
@@ -298,7 +277,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
                 there = f"there are {', '.join(LANGUAGES)}"
                 raise UsageError(place, f"no language {lang!r}", there)
             try:
-                filled(lab, text, figures_of(stated))
+                lab._filled(text, figures_of(stated))
             except LabError as error:
                 raise UsageError(place, str(error)) from error
     return replace(lab, _own=own)

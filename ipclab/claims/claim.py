@@ -1,15 +1,19 @@
-"""Claims: what a published text states, as a function of the numbers of a run.
+"""Claims: what a published text states, as functions of the numbers of a run.
 
 >>> text = Text("003", "round_trip", N_("shm-rpc-bridge, transport benchmark, in English"), "en")
->>> @text.claim("3.1", "Example Results", "above 1", N_("Shared memory is faster than ZeroMQ."))
-... def shared_memory_is_faster(run: Numbers) -> Compared:
-...     '''SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call'''  # the quotation
-...     return run.each("round-trip", "mean", ...) / run.each("round-trip", "mean", ...)
+>>> text.claim(
+...     "3.1",
+...     "Example Results",
+...     "SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call",  # the quotation
+...     "above 1",
+...     N_("Shared memory is faster than ZeroMQ at every size."),
+...     here=lambda run: run.each("round-trip", "mean", ...) / run.each("round-trip", "mean", ...),
+... )
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ipclab.claims.amounts import amount
 from ipclab.claims.comparison import Bounds
@@ -19,13 +23,12 @@ from ipclab.stats.quantity import Quantity
 Compare = Callable[[Numbers], Compared]
 Told = Callable[[Numbers], Mapping[str, Quantity]]
 Sense = Literal["equal", "lowest", "highest", "truncated"]
-Function = TypeVar("Function", bound=Compare)
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
 PUBLISHED = "published"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Claim:
     """One published statement: its words, its bounds, and what is compared with them.
 
@@ -57,20 +60,6 @@ class Claim:
     needs: Mapping[str, float] = field(default_factory=dict)
     arm: str = PUBLISHED
     translations: Mapping[str, str] = field(default_factory=dict)
-
-    def fairly(self, adds: str) -> Callable[[Function], Function]:
-        """Return the decorator of what a fair method compares, which `adds` something."""
-
-        def kept(compare: Function) -> Function:
-            self.fair, self.adds = compare, adds
-            return compare
-
-        return kept
-
-    def on_its_table(self, compare: Function) -> Function:
-        """Keep what is compared on the text's own table."""
-        self.own = compare
-        return compare
 
 
 @dataclass(frozen=True)
@@ -105,7 +94,7 @@ class Correction:
     source: str = ""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Text:
     """A published text: what it claims and derives, and what can stand in its place.
 
@@ -127,26 +116,25 @@ class Text:
         self,
         name: str,
         section: str,
+        quote: str,
         rule: str,
         meaning: str,
         *,
+        here: Compare,
+        own: Compare | None = None,
+        fair: Compare | None = None,
         figures: Mapping[str, str | float] | None = None,
         **more: Any,
-    ) -> Callable[[Compare], Claim]:
-        """Return the decorator of a claim's function, whose docstring is the quotation.
+    ) -> None:
+        """Note a claim; `more` are further fields of `Claim`.
 
-        `more` are further fields of `Claim`. Raises `RuleError` for a rule or a figure that cannot
-        be read.
+        Raises `RuleError` for a rule or a figure that cannot be read.
         """
         amounts = {key: amount(str(figure)) for key, figure in (figures or {}).items()}
-
-        def kept(compare: Compare) -> Claim:
-            made = Claim(name, section, Bounds.read(rule), meaning, compare, **more)
-            made.quote, made.language, made.figures = compare.__doc__ or "", self.language, amounts
-            self.claims.append(made)
-            return made
-
-        return kept
+        bounds, language = Bounds.read(rule), self.language
+        self.claims.append(
+            Claim(name, section, bounds, meaning, here, quote, language, amounts, own, fair, **more)
+        )
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:
         """Note a derivation, told `by` a msgid."""

@@ -7,25 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from ipclab.bounds.points import cut_points
-from ipclab.claims.amounts import RuleError
 from ipclab.claims.claim import Claim
-from ipclab.claims.comparison import Bounds, Rule
-from ipclab.claims.numbers import Numbers, only
+from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
-from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import Address, MissingError
+from ipclab.frames.address import Address
 from ipclab.frames.derived import stamps
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.remembered import remembered
 from ipclab.frames.rows import quantity
-from ipclab.lab.data import Data
 from ipclab.paths import Paths
-from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder, read_run
 
 LIMITS = "limits"
-NO_BOUNDS = Bounds.read("at_least 0")
 Judged = tuple[tuple[Claim, Verdicts], ...]
 
 
@@ -64,22 +58,3 @@ def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
 @remembered
 def _of_text(folder: Path, study: str, _stamps: str) -> Numbers:
     return numbers_of(read_run(folder), (study, LIMITS))
-
-
-def compute(lab: Data, expression: str) -> Quantity:
-    """Return what stands at an address of the run, or the ratio of two (docs/claims.md).
-
-    Raises `UsageError` for what is none, `LabError` where it names several values.
-
-    >>> compute(lab, "payload.write[arm=published,size_bytes=max] / payload.read[arm=published,size_bytes=max]")
-    """
-    try:
-        rule = Rule.of(expression, NO_BOUNDS)
-        values = [*rule.compared(numbers_at(lab.run, rule.addresses))]
-    except MissingError:
-        return missing()
-    except RuleError as error:
-        raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error
-    if len(values) > 1:
-        raise LabError(f"an expression gives {len(values)} values", "one is asked for")
-    return only(values)

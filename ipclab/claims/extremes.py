@@ -68,6 +68,11 @@ def most(values: Values) -> Quantity:
     return found
 
 
+def least_and_most(values: Values) -> dict[str, Quantity]:
+    """Return the least and the greatest of what is told, as `low` and `high`."""
+    return {"low": least(values), "high": most(values)}
+
+
 def before(values: Values, along: str) -> Values:
     """Return at each level of the factor `along` the quantity of the level before it.
 

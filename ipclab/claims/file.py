@@ -58,22 +58,25 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
 
     def claim(self) -> Claim:
         """Return it as what is judged."""
-        made = Claim(
-            self.id, self.source, self.rule.bounds, self.text, self.rule.compared, quote=self.text
+        stated = amount(str(self.published)) if self.published else None
+        fair = self.fair_rule
+        return Claim(
+            self.id,
+            self.source,
+            self.rule.bounds,
+            self.text,
+            self.rule.compared,
+            quote=self.text,
+            language=self.language,
+            translations=self.translations,
+            figures=self.figures,
+            own=(lambda _: stated) if stated else None,
+            fair=fair.compared if fair else None,
+            adds=self.adds if fair else "",
+            unstated="" if stated else NO_TABLE,
+            untestable=self.untestable,
+            needs=self.needs,
         )
-        made.language, made.translations, made.figures = (
-            self.language,
-            self.translations,
-            self.figures,
-        )
-        made.needs, made.untestable = self.needs, self.untestable
-        made.unstated = "" if self.published else NO_TABLE
-        if self.published:
-            stated = amount(str(self.published))
-            made.on_its_table(lambda _: stated)
-        if fair := self.fair_rule:
-            made.fairly(self.adds)(fair.compared)
-        return made
 
 
 def _check_published(published: str | float, rule: Rule) -> None:

@@ -32,10 +32,7 @@ _PICTURES = re.compile(
 )
 WHAT = {"rule": "the rule: ", "fair": "the fair method: "}
 # of a claim, and of a requirement: without placeholders
-PLAIN = {
-    "claim": ("id", "source", "adds", "untestable"),
-    "requirement": ("id", "source"),
-}
+PLAIN = {"claim": ("id", "source", "adds", "untestable"), "requirement": ("id", "source")}
 FORMS: dict[str, type[OwnClaim | Requirement]] = {"claim": OwnClaim, "requirement": Requirement}
 STATISTICS = "take max, p99.9, coverage or median"
 Place = tuple[str, int]  # a kind of table, and which of these
@@ -112,11 +109,7 @@ class Lines:
                 self._check_rule(rule, self.place(place, key), run, numbers)
 
     def _check_rule(
-        self,
-        rule: Rule,
-        line: str,
-        run: RunFolder,
-        numbers: Callable[[list[Address]], Numbers],
+        self, rule: Rule, line: str, run: RunFolder, numbers: Callable[[list[Address]], Numbers]
     ) -> None:
         for address in rule.addresses:
             try:
@@ -223,9 +216,17 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
     now = usual_levels(address.study)
-    check_levels(run, address.study, frame, _levels(address, columns), now)
+    levels = _named_levels(address, columns)
+    # of numbers, whatever was measured can be asked for
+    words = {
+        name: [each for each in named if not each.isdecimal()] for name, named in levels.items()
+    }
+    check_levels(run, address.study, frame, words, now)
+    rows = frame
+    for name, named in levels.items():
+        rows = rows[rows[name].astype(str).isin(named)]
     # a run without these levels does not tell which ops and metrics they have
-    if len(_of_levels(address, frame)):
+    if len(rows):
         wanted += [(op, set(frame["op"])) for op in address.ops]
         if address.metric:
             wanted.append((address.metric, {*frame["metric"], *columns}))
@@ -234,20 +235,10 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
             raise UsageError(f"there is no {name!r}", "", hint(name, sorted(possible)))
 
 
-def _levels(address: Address, columns: set[str]) -> dict[str, list[str]]:
-    """Return the words that an address names as levels; numbers are whatever was measured."""
-    named = {
+def _named_levels(address: Address, columns: Iterable[str]) -> dict[str, list[str]]:
+    """Return the levels that an address names by themselves, by factor."""
+    return {
         name: [part.strip() for part in level.split("|")]
         for name, level in address.levels
         if name in columns and level not in (EVERY, *ENDS) and not KNOWN.search(level)
     }
-    return {name: [part for part in parts if not part.isdecimal()] for name, parts in named.items()}
-
-
-def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a frame that have the levels that an address names by themselves."""
-    for name, level in address.levels:
-        if name in rows and level not in (EVERY, *ENDS) and not KNOWN.search(level):
-            levels = [part.strip() for part in level.split("|")]
-            rows = rows[rows[name].astype(str).isin(levels)]
-    return rows

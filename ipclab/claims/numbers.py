@@ -76,6 +76,13 @@ class Numbers:
         return self.looked_up[address]
 
 
+def each(
+    op: str | Sequence[str], metric: str = "", /, **levels: Level
+) -> Callable[[Numbers], Values]:
+    """Return the function that looks up quantities as `Numbers.each` does."""
+    return lambda run: run.each(op, metric, **levels)
+
+
 def _written(level: Level) -> str:
     """Return levels as an address writes them."""
     if isinstance(level, str | int):

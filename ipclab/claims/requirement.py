@@ -14,12 +14,11 @@ import msgspec
 import numpy as np
 
 from ipclab.claims import tolerance
-from ipclab.claims.amounts import RuleError
+from ipclab.claims.amounts import KINDS, PLAIN, UNITS, RuleError
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.claims.comparison import Bounds, Rule
 from ipclab.claims.numbers import Compared, Numbers
 from ipclab.claims.tolerance import Coverage
-from ipclab.claims.units import KINDS, PLAIN, UNITS
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
@@ -34,29 +33,13 @@ VIOLATED, NOT_SHOWN = "violated", "not shown"
 OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide the others
 FEW, OPEN, BEYOND = tolerance.FEW, "open", "few-samples"
 NO_END, UNFIXED, BATCHES = "no-end", "unfixed", "batches"
-_UNIT = "|".join(
-    re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True) if not unit[0].isdigit()
-)
-_TYPED = re.compile(
-    rf"(?<![\w.{{:])\d+(?:\.\d+)?\s?(?:{_UNIT})(?![A-Za-z/])"
-)  # an amount in a text
 SEVERITY = {VIOLATED: 0, NOT_TESTABLE: 1, NOT_SHOWN: 2, HOLDS: 3}
 # Units as words have them, beside the written ones; a plain number is a bound where one of these follows.
 SPELLED = {
     (1, 0): (
         *("seconds", "second", "milliseconds", "millisecond", "microseconds", "microsecond"),
-        *(
-            "nanoseconds",
-            "nanosecond",
-            "초",
-            "밀리초",
-            "마이크로초",
-            "나노초",
-            "秒",
-            "毫秒",
-            "微秒",
-            "纳秒",
-        ),
+        *("nanoseconds", "nanosecond", "초", "밀리초", "마이크로초", "나노초"),
+        *("秒", "毫秒", "微秒", "纳秒"),
     ),
     PLAIN: ("%", "percent", "per cent", "퍼센트", "times", "x", "×", "배", "倍"),
 }

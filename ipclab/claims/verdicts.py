@@ -8,12 +8,11 @@ from dataclasses import replace
 from math import inf, log
 from typing import Any, NamedTuple
 
-from ipclab.claims.amounts import RuleError
+from ipclab.claims.amounts import KINDS, UNITS, RuleError
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, Claim, Compare
 from ipclab.claims.comparison import Bounds
 from ipclab.claims.numbers import Compared, Numbers
 from ipclab.claims.simultaneous import simultaneous
-from ipclab.claims.units import KINDS, UNITS
 from ipclab.frames.address import MissingError
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity

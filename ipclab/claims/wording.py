@@ -39,13 +39,7 @@ def _is_whole(number: float) -> bool:
     return abs(number - round(number)) < SLACK
 
 
-def in_words(
-    lab: Data,
-    verdict: Verdict,
-    reason: str,
-    rule: Bounds,
-    code: bool,
-) -> str:
+def in_words(lab: Data, verdict: Verdict, reason: str, rule: Bounds, code: bool) -> str:
     """Return a verdict in words: with the quantity that decides it, or with why there is none."""
     word = lab.say(VERDICTS[verdict.word])
     if verdict.deciding is None:
@@ -77,12 +71,7 @@ def reason(lab: Data, study: str, claim: Claim, verdict: Verdict, own: bool) -> 
     if verdict.need:
         here = Quantity(run_constants(lab.run.about).get(verdict.need), "count")
         needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
-        return lab.say(
-            needed,
-            least=claim.needs[verdict.need],
-            here=here,
-            fact=verdict.need,
-        )
+        return lab.say(needed, least=claim.needs[verdict.need], here=here, fact=verdict.need)
     address = Address.read(verdict.missing)
     if address and derived.read_frame(lab.run, address.study, "points").empty:
         return lab.say(REASONS["unrun"], study=address.study)

@@ -77,7 +77,7 @@ def report(
 def decided(run: RunFolder, paths: Paths) -> str:
     """Return how many of the texts' statements that the machine can test a run decides."""
     from ipclab.claims.audit import audited
-    from ipclab.claims.faithful import statements_decided
+    from ipclab.claims.differences import statements_decided
     from ipclab.lab.lab import Lab
 
     lab = Lab.of(run, paths, SOURCE)

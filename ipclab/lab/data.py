@@ -234,17 +234,17 @@ class Data:
         said = self.words.translate(text)
         if not self._is_measured(said, more):
             return DASH
-        return self._filled(said, more, markdown=False)
+        return self._filled(said, more)
 
-    def _is_measured(self, text: str, more: Variables | None = None) -> bool:
+    def _is_measured(self, text: str, more: Variables) -> bool:
         """Return whether each value that `text` names is there; a dash is none."""
         values = [self._lookup(name, more) for name, _ in placeholders(text)]
         return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
 
-    def _filled(self, text: str, more: Variables | None = None, markdown: bool = True) -> str:
+    def _filled(self, text: str, more: Variables) -> str:
         """Return text in the reader's language with its placeholders filled."""
         values = partial(self._lookup, more=more)
-        return filling.fill(text, values, self.words.numbers, markdown)
+        return filling.fill(text, values, self.words.numbers, markdown=False)
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
@@ -262,11 +262,11 @@ class Data:
         """What was looked up: a sentence asks whether its values are there, then for them."""
         return {}
 
-    def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
+    def _lookup(self, name: str, more: Variables) -> Quantity | str:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
-            value = filling.variable_named(name, {**self._names(), **(more or {})})
+            value = filling.variable_named(name, {**self._names(), **more})
         return self.words.again(value) if isinstance(value, str) else value
 
 

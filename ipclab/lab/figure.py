@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Self
 
+from ipclab.lab import shell
 from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 
@@ -66,7 +67,5 @@ class Figure:
         return [(title, {}), (drawing, {PNG: {"width": self.width}} if self.width else {})]
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display
-
         for data, metadata in self.shown():
-            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+            shell.display(data, metadata)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ipclab.lab import head
 from ipclab.lab.runs import best, full, newest_full
-from ipclab.lab.shell import current
+from ipclab.lab.shell import current, display
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
@@ -42,7 +42,5 @@ def show_hint(text: str, run: RunFolder) -> None:
     """
     if current() is None:
         print(text, file=sys.stderr)
-        return
-    from IPython.display import display
-
-    display({"text/plain": text}, metadata={HINT: head.about(run)}, raw=True)  # type: ignore[no-untyped-call]
+    else:
+        display({"text/plain": text}, {HINT: head.about(run)})

@@ -71,7 +71,6 @@ class Lab(Notes):
         refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)
         lab = replace(lab, _names=shell.namespace, study=study)
-        shell.register()
         lab._say_origin()
         show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         return lab

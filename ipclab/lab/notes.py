@@ -119,11 +119,9 @@ class Notes(Kinds):
     def _show_absent(self) -> None:
         """Say in the notebook that nothing was measured of it; a report leaves it out."""
         if shell.current() is not None:
-            from IPython.display import display
-
             said = {of.words.lang: of.say(ABSENT) for of in (self, *self.others)}
             made = {output.MIME: output.data(output.ABSENT, said), "text/plain": self.say(ABSENT)}
-            display(made, raw=True)  # type: ignore[no-untyped-call]
+            shell.display(made)
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         """Show data in the notebook that calls; elsewhere print what it says."""
@@ -131,10 +129,8 @@ class Notes(Kinds):
         said = made["text/markdown"]
         if shell.current() is None:
             print(said)
-            return
-        from IPython.display import display
-
-        display(made | {"text/markdown": shell.jupyters(said)}, raw=True)  # type: ignore[no-untyped-call]
+        else:
+            shell.display(made | {"text/markdown": shell.jupyters(said)})
 
 
 def written(text: str, values: Mapping[str, Any]) -> Finding:

@@ -20,15 +20,7 @@ PYTHON = "python"
 TAG = "parameters"
 KEEP_IN_LAB = "lab"  # the tag of cells that reports leave out
 INJECTED = "# Parameters\n"  # how papermill's own cell begins
-_TYPES = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "bool": bool,
-    "list": list,
-    "dict": dict,
-    "object": object,
-}
+_TYPES = {kind.__name__: kind for kind in (int, float, str, bool, list, dict, object)}
 
 
 @dataclass(frozen=True)
@@ -207,10 +199,7 @@ def refuse_unknown() -> None:
                 chosen("parameter", name, known)
 
 
-def checked_values(
-    notebook: Path,
-    values: Mapping[str, Any],
-) -> dict[str, Any]:
+def checked_values(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return `values` as the types that the notebook declares.
 
     Raises UsageError for an unknown name or a value of the wrong type.

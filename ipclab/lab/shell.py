@@ -50,10 +50,15 @@ def show(text: Text) -> None:
     """Show Markdown in the notebook that calls, else write it to stderr in the first language."""
     if current() is None:
         print(next(iter(text.said.values())), file=sys.stderr)
-        return
-    from IPython.display import display
+    else:
+        display(text._repr_mimebundle_())
 
-    display(text._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+
+def display(data: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
+    """Show data in several forms in the notebook that calls."""
+    from IPython import display as ipython
+
+    ipython.display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
 
 def jupyters(markdown: str) -> str:

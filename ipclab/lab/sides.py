@@ -19,10 +19,8 @@ NEVER = {"arm", "study", "point", "unit", "busy"}
 MAIN = "main"  # the arm of what a study measures first
 # Columns of a notebook that part mechanisms into kinds, or levels into ranges.
 GROUPS = ("medium", "sends", "workers", "spinning", "gaps")
-NAMERS = (
-    "way",
-    "backend",
-)  # what tells sides apart, the first that does; others may follow from it
+# What tells sides apart, the first that does; others may follow from it.
+NAMERS = ("way", "backend")
 Levels = dict[str, Any]
 
 

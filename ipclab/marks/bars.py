@@ -23,12 +23,7 @@ SPINS = N_("spins while it waits, at first at least")
 
 
 def values_beside(
-    frame: pd.DataFrame,
-    rows: dict[Any, int],
-    *,
-    y: str,
-    ax: Any,
-    label: str,
+    frame: pd.DataFrame, rows: dict[Any, int], *, y: str, ax: Any, label: str
 ) -> None:
     """Write the value of each level of `y` at the right edge of its row, below `label`.
 
@@ -39,22 +34,12 @@ def values_beside(
     edge = ax.get_yaxis_transform()
     look = {"fontsize": "small", "va": "center"}
     ax.annotate(label, (1.01, 1), xycoords="axes fraction", fontsize="small", va="bottom")
-    for level, value, unit in zip(
-        frame[y],
-        frame.value,
-        frame.unit,
-        strict=True,
-    ):
+    for level, value, unit in zip(frame[y], frame.value, frame.unit, strict=True):
         written = drawn.sketch_of(ax).words.numbers.format(Quantity(value, unit))
         ax.text(1.01, rows[level], written, transform=edge, **look)
 
 
-def spinning(
-    rows: dict[Any, int],
-    levels: Iterable[Any],
-    *,
-    ax: Any,
-) -> None:
+def spinning(rows: dict[Any, int], levels: Iterable[Any], *, ax: Any) -> None:
     """Hatch the rows of mechanisms that spin while they wait, and say so in the legend.
 
     `rows` are those that `dots` returned, `levels` the mechanisms.
@@ -68,13 +53,7 @@ def spinning(
         label = NAMELESS
 
 
-def bars(
-    frame: pd.DataFrame,
-    *,
-    y: str,
-    hue: str,
-    ax: Any,
-) -> None:
+def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any) -> None:
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in order."""
     if not drawable(frame, ax, y, hue):
         return
@@ -101,26 +80,17 @@ def bars(
     ax.set_xlim(left=0)
 
 
-def limit(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    ax: Any,
-    label: str,
-    passes: float = 1,
-    dash: str = ":",
-) -> None:
-    """Draw the hardware's limit, a black broken line: `passes` times rows of `limits`."""
+def limit(frame: pd.DataFrame, *, x: str, ax: Any, label: str, dash: str = ":") -> None:
+    """Draw the hardware's limit, rows of `limits`, as a black broken line."""
     if frame.empty:
         return
     part = frame.sort_values(x, kind="stable")
-    values = passes * part.value
-    reach(ax, "y", values.min(), values.max())  # it stays in view
-    note_ends(ax, "y", values)
+    reach(ax, "y", part.value.min(), part.value.max())  # it stays in view
+    note_ends(ax, "y", part.value)
     note_ends(ax, "x", part[x])
     ax.plot(
         part[x],
-        values,
+        part.value,
         label=drawn.sketch_of(ax).say(label),
         color=style.BLACK,
         linestyle=dash,
@@ -151,25 +121,14 @@ def over(
         ax.set_xlabel(xlabel or ax.get_xlabel())
         return
     wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
-    dots(
-        frame,
-        y=hue,
-        hue=x,
-        ax=ax,
-        log="x" if wide else "",
-    )
+    dots(frame, y=hue, hue=x, ax=ax, log="x" if wide else "")
     ax.set_xlabel(label)
     if not wide:
         ax.set_xlim(left=0)
 
 
 def leading(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    hue: str,
-    most: int = 5,
-    greatest: bool = False,
+    frame: pd.DataFrame, *, x: str, hue: str, most: int = 5, greatest: bool = False
 ) -> list[Any]:
     """Return at most `most` levels of `hue`: those least (or greatest) at some `x`, and so on."""
     keys = [name for name in dict.fromkeys((x, "placement")) if name in frame]
@@ -178,11 +137,7 @@ def leading(
     return list(best.sort_values(["min", "mean"]).index[:most])
 
 
-def facets(
-    frame: pd.DataFrame,
-    by: str,
-    axes: Any,
-) -> Iterator[tuple[Any, pd.DataFrame]]:
+def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
     check_columns(frame, by)
     panels = list(np.ravel(axes))

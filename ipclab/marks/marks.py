@@ -17,17 +17,8 @@ INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"
 # Columns that may differ between two rows of one place.
 _BESIDE = {
-    "limit",
-    "over_limit",
-    "over",
-    "fast",
-    "slow",
-    "why",
-    "busy",
-    "p99",
-    "mean",
-    "cpu_ns",
-    "row",
+    *("limit", "over_limit", "over", "fast", "slow", "why", "busy"),
+    *("p99", "mean", "cpu_ns", "row"),
 }
 _MEASURED = {"point", *_BESIDE, *VALUES} - {"op", "metric", "unit"}
 

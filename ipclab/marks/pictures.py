@@ -42,10 +42,7 @@ def _page(svg_text: str, **options: Any) -> bytes:
     source = f'{page}\n#image(bytes("{quoted}"), format: "svg")'
     return bytes(
         typst.compile(
-            source.encode(),
-            font_paths=print_fonts(),
-            ignore_system_fonts=True,
-            **options,
+            source.encode(), font_paths=print_fonts(), ignore_system_fonts=True, **options
         )
     )
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 
 from ipclab.marks import drawn
-from ipclab.marks.fonts import family
 from ipclab.paths import table_beside
 from ipclab.store.questions import Mechanism
+from ipclab.words.catalogue import LANGUAGES
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
@@ -47,7 +49,20 @@ def settings(lang: str) -> dict[str, Any]:
     ours: Any = mpl.rc_params_from_file(
         Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False
     )
-    return {**ours, **family(lang), "axes.prop_cycle": cycle}
+    _load_fonts()
+    return {**ours, "font.family": [LANGUAGES[lang]["font"]], "axes.prop_cycle": cycle}
+
+
+@cache
+def _load_fonts() -> None:
+    """Make all languages' fonts known to matplotlib; `ValueError` when one is not there."""
+    import noto_cjk_sans_otc
+
+    for entry in files(noto_cjk_sans_otc).iterdir():
+        if entry.name.endswith(".ttc"):
+            font_manager.fontManager.addfont(str(entry))
+    for language in LANGUAGES.values():
+        font_manager.findfont(language["font"], fallback_to_default=False)
 
 
 def know(mechanisms: Mapping[str, Mechanism]) -> None:

@@ -5,6 +5,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import LANGUAGES
 from ipclab.words.words import Words
 
 FACTOR = 1.5  # from here a ratio is told as a factor, below it in per cent
@@ -93,8 +94,6 @@ def ratio(amount: Amount, words: Words) -> Told:
 def _interval(low: float | None, high: float | None, words: Words, unit: str) -> str:
     if low is None or high is None or low == high:  # exact, as a number of bytes
         return ""
-    from ipclab.words.catalogue import LANGUAGES
-
     between = LANGUAGES.get(words.lang, {}).get("between", "–")
     ends = [words.numbers.number(end) for end in (low, high)]
     return f" [{between.join(ends)}{unit}]"

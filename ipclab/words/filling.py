@@ -60,7 +60,8 @@ def variable_named(name: str, namespace: Variables) -> Quantity | str:
     root, *rest = name.split(".")
     what = f"no value is named {name!r}"
     if root not in namespace:
-        raise LabError(what, "the prose asks for it", nearest_name(name, namespace))
+        public = [other for other in namespace if not other.startswith("_")]
+        raise LabError(what, "the prose asks for it", hint(name, public))
     value = namespace[root]
     for part in rest:
         try:
@@ -69,9 +70,3 @@ def variable_named(name: str, namespace: Variables) -> Quantity | str:
             why = f"{root} has no {part!r}"
             raise LabError(what, why, "see what the notebook keeps") from error
     return plain_value(value)
-
-
-def nearest_name(name: str, names: Mapping[str, Any]) -> str:
-    """Return which of the notebook's variables looks most like `name`."""
-    public = [other for other in names if not other.startswith("_")]
-    return hint(name, public)

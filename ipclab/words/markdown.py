@@ -9,9 +9,8 @@ from functools import cache
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.words import phrases
+from ipclab.words import output, phrases
 from ipclab.words.amounts import Amount, number
-from ipclab.words.output import SCHEMA
 from ipclab.words.sentences import SENTENCES, sentence, subject, text
 from ipclab.words.words import Words
 
@@ -24,7 +23,7 @@ def markdown(made: Mapping[str, Any], lang: str) -> str:
 
     Raises `LabError` for a schema or a kind that is not known here.
     """
-    if made.get("schema") != SCHEMA or made.get("kind") not in WRITERS:
+    if made.get("schema") != output.SCHEMA or made.get("kind") not in WRITERS:
         what = f"{made.get('kind')!r} of schema {made.get('schema')!r}"
         raise LabError(f"cannot write {what}", "this ipclab does not know it", "use a newer one")
     return WRITERS[made["kind"]](made["data"], _words(lang))
@@ -118,3 +117,10 @@ def _open(data: Mapping[str, Any], words: Words) -> str:
 
 
 WRITERS = {"finding": _findings, "text": _text, "advice": _advice, "open": _open}
+
+
+def written(data: Mapping[str, Any], lang: str) -> str:
+    """Return the Markdown of an output that is a text: a finding, advice, words by language."""
+    if data.get("kind") in WRITERS and "data" in data:
+        return markdown(data, lang)
+    return str(output.said(data, lang))

@@ -1,12 +1,14 @@
 """Levels, operations and topics as they stand in a sentence (`phrases.toml`)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ipclab.paths import table_beside
+from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
 from ipclab.words.filling import escaped
+from ipclab.words.numbers import trimmed
 from ipclab.words.words import Words
 
 KILO = 1000  # bytes, from which their unit is chosen
@@ -32,16 +34,8 @@ def named(factor: str, level: Any, words: Words) -> str:
     if factor == "size_bytes":
         size = int(level)
         spec = labels.spec(factor, size) or ("scaled" if size >= KILO else "")
-        from ipclab.words.amounts import Amount
-        from ipclab.words.numbers import trimmed
-
-        how = words.numbers.format
-        from ipclab.stats.quantity import Quantity
-
-        return trimmed(how(Quantity(*Amount(size, "B")), spec))
+        return trimmed(words.numbers.format(Quantity(size, "B"), spec))
     if factor == "since":
-        from ipclab.stats.quantity import Quantity
-
         return words.numbers.format(Quantity(float(level), "ns"))
     return escaped(words.level(factor, level))
 
@@ -70,10 +64,8 @@ def side(levels: Levels, words: Words) -> Side:
     parts = [_forms(name, levels[name], words) for name in names]
     inside = ""
     if "backend" in levels and "backend" not in names:
-        written = named("backend", levels["backend"], words)
-        inside = f"（{written}）" if words.lang == "zh" else f" ({written})"
-        if words.lang == "ko":
-            inside = f"({written})"
+        brackets = {"zh": "（{}）", "ko": "({})"}.get(words.lang, " ({})")
+        inside = brackets.format(named("backend", levels["backend"], words))
     if words.lang == "ko":
         noun = "·".join(part[1] for part in parts) + inside
         side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
@@ -81,9 +73,9 @@ def side(levels: Levels, words: Words) -> Side:
             side_of, than = (form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
         return Side(noun, side_of, than)
     if words.lang == "zh":
-        noun, said = (
-            "、".join(each) + inside for each in zip(*map(_noun_and_side, parts), strict=True)
-        )
+        # a level is a side with 时 behind it, and alone without
+        noun = "、".join(part[1].removesuffix("时").rstrip() for part in parts) + inside
+        said = "、".join(part[1] for part in parts) + inside
         return Side(noun, said, said)
     said = " ".join(part[1] for part in parts) + inside
     return Side(said, said, said)
@@ -93,11 +85,6 @@ def _in_order(names: Iterable[str], lang: str) -> list[str]:
     """Return factors as a sentence names them; one that has no place stands before the last."""
     order = TABLE["order"][lang]
     return sorted(names, key=lambda each: order.index(each) if each in order else len(order) - 1)
-
-
-def _noun_and_side(forms: Sequence[str]) -> tuple[str, str]:
-    """Return how Chinese names a level alone, and as a side: with 时 behind it."""
-    return forms[1].removesuffix("时").rstrip(), forms[1]
 
 
 def name(levels: Levels, words: Words) -> str:

@@ -83,12 +83,7 @@ def _amount(finding: Finding, name: str) -> Amount:
 
 
 def _sides(first: phrases.Side, second: phrases.Side) -> Filled:
-    return {
-        "a": first.side,
-        "b": second.side,
-        "a이": first.side,
-        "b보다": second.than,
-    }
+    return {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
 
 
 def _nouns(put: Filled, first: phrases.Side, second: phrases.Side, words: Words) -> Filled:
@@ -121,11 +116,11 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
     told = ratio(over, words)
     more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
     best = "a" if (verdict == "more") == more_is_better else "b"
+    value = _written(finding, best, words)
     if told.key not in measure:  # who has less of it is told of by who has more
         first, second = second, first
         told = ratio(over.inverse(), words)
         best = "b" if best == "a" else "a"
-    value = _written(finding, _own(best, over, told.key), words)
     filled = _sides(first, second)
     said = ""
     if words.lang == "ko":
@@ -141,23 +136,10 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
 
 def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
     """Return a value as its measure is written."""
-    unit = phrases.MEASURES[finding["measure"]].get("unit", "{v}")
-    amount = _amount(finding, name)
-    return str(unit).format(
-        v=number(
-            amount,
-            words,
-            f"{spec},int,bare" if "unit" in phrases.MEASURES[finding["measure"]] else spec,
-        )
-    )
-
-
-def _own(best: str, over: Amount, key: str) -> str:
-    """Return whose value is the better one's, where sides may have changed places."""
-    swapped = (over.value < 1) != key.startswith("less")
-    if not swapped:
-        return best
-    return "b" if best == "a" else "a"
+    measure = phrases.MEASURES[finding["measure"]]
+    spec = f"{spec},int,bare" if "unit" in measure else spec
+    written = number(_amount(finding, name), words, spec)
+    return str(measure.get("unit", "{v}")).format(v=written)
 
 
 def _beside(side: str, value: str, words: Words) -> str:
@@ -170,9 +152,8 @@ def _beside(side: str, value: str, words: Words) -> str:
 
 def _counted(words: Words, name: str, count: int) -> str:
     """Return a phrase for a number of things: without any, with one, with several."""
-    for key, fits in ((f"{name}0", count == 0), (f"{name}1", count == 1)):
-        if fits:
-            return str(SENTENCES["word"][words.lang].get(key, "")).format(n=count)
+    if count in (0, 1):
+        return str(SENTENCES["word"][words.lang].get(f"{name}{count}", "")).format(n=count)
     return _word(words, name).format(n=count)
 
 
@@ -181,9 +162,9 @@ def _listed(sides: Sequence[phrases.Levels], words: Words) -> str:
     names = [phrases.name(side, words) for side in sides]
     said = _word(words, ", ").join(names[:MOST_NAMED])
     more = len(names) - MOST_NAMED
-    return said + (
-        _counted(words, "more", len(names) if words.lang != "en" else more) if more > 0 else ""
-    )
+    if more <= 0:
+        return said
+    return said + _counted(words, "more", more if words.lang == "en" else len(names))
 
 
 def _fastest(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:

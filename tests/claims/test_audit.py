@@ -15,7 +15,6 @@ import pytest
 from ipclab.claims import computed
 from ipclab.claims.audit import audited, claims_table, corrections
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim
-from ipclab.claims.computed import compute
 from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import (
     TEXTS,
@@ -380,11 +379,6 @@ def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
     multiplexer = {row[0]: row[3] for row in claims_table(lab, "multiplexer").rows}
     assert multiplexer["2.10"] == "fails: 4,096\u00a0B (its code)"
     assert rows["0.7"][3] == "not testable here (the text does not time the parts of a write)"
-    assert (
-        compute(lab, "payload.write[arm=published,size_bytes=1384120].size_bytes").value
-        == 1_384_120
-    )
-    assert compute(lab, "payload.write[arm=published,size_bytes=7]").value is None
 
 
 def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(

@@ -6,7 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.claims import differences
 from ipclab.claims import faithful as module
+from ipclab.claims.differences import faithful, identical_but, less_of, statements_decided
 from ipclab.claims.faithful import (
     LACKING,
     OTHER,
@@ -14,11 +16,7 @@ from ipclab.claims.faithful import (
     TIMES,
     UNSTATED,
     Faithfulness,
-    faithful,
     faithfulness,
-    identical_but,
-    less_of,
-    statements_decided,
 )
 from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import studies
@@ -121,7 +119,7 @@ def test_versions_stand_beside_those_of_the_text(row: dict[str, Any], how: str) 
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *made: Faithfulness) -> tuple[str, pd.DataFrame]:
-    monkeypatch.setattr(module, "faithfulness", lambda lab, study: [*made])
+    monkeypatch.setattr(differences, "faithfulness", lambda lab, study: [*made])
     return identical_but(lab(), "round_trip"), faithful(lab(), "round_trip")
 
 
@@ -172,7 +170,7 @@ def test_each_arm_says_what_it_ran_less_of_than_the_text(monkeypatch: pytest.Mon
 def test_no_word_of_the_table_is_that_of_a_level() -> None:
     """`same` alone would be printed as a placement, `mmap` as a mechanism."""
     words = Words.load("en")
-    said = [text for text in module.SAID.values() if "{" not in text]
+    said = [text for text in differences.SAID.values() if "{" not in text]
     for study in studies():
         for experiment in module._table(study).get("experiment", ()):
             values = [row.get(side) for row in experiment["row"] for side in ("text", "here")]

@@ -1,13 +1,12 @@
 """LDM-EKI, report on IPC performance, in Korean (text 000): what it claims, and what it derives."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import partial
 from math import floor
-from typing import Any
 
-from ipclab.claims.claim import Sense, Text
-from ipclab.claims.extremes import bandwidth, least, most, over_each
-from ipclab.claims.numbers import ALL, Compared, Level, Numbers, Values, listed, only
+from ipclab.claims.claim import Compare, Sense, Text
+from ipclab.claims.extremes import bandwidth, least, least_and_most, most, over_each
+from ipclab.claims.numbers import ALL, Level, Numbers, Values, each, listed, only
 from ipclab.stats.quantity import Quantity, of, total
 from ipclab.words.catalogue import N_
 
@@ -32,9 +31,9 @@ MAPPINGS = N_("the exact payload, no other threads, the mapping reopened and kep
 TWO_ENDS = N_("a sender and a receiver, both placements")
 
 
-def mean(run: Numbers, op: str) -> Quantity:
-    """Return the mean time of the largest payload by the published method."""
-    return run.one(op, "mean", arm="published", size_bytes=LARGEST)
+def published(run: Numbers, op: str, metric: str = "mean") -> Quantity:
+    """Return a write or read of the largest payload by the published method, by its means."""
+    return run.one(op, metric, arm="published", size_bytes=LARGEST)
 
 
 def ratios(run: Numbers) -> Values:
@@ -49,9 +48,11 @@ def spreads(run: Numbers, size: Level) -> Values:
     return run.each(ENDS, "sd", **levels) / run.each(ENDS, "mean", **levels)
 
 
-def mapped(run: Numbers, op: str, mapping: Level, size: Level = ENSEMBLE) -> Values:
-    """Return the medians of a part of a write or read, by how the file is mapped."""
-    return run.each(op, arm="mapping", mapping=mapping, size_bytes=size)
+def mapped(
+    run: Numbers, op: str, mapping: Level, size: Level = ENSEMBLE, metric: str = ""
+) -> Values:
+    """Return a part of a write or read, by how the file is mapped: its medians, or a metric."""
+    return run.each(op, metric, arm="mapping", mapping=mapping, size_bytes=size)
 
 
 def kept_or_reopened(run: Numbers, size: Level) -> Values:
@@ -67,43 +68,22 @@ def opening(run: Numbers, op: str) -> Quantity:
     return (total(times[:-1]) / times[-1]).as_unit("share")
 
 
-def tcp(
-    run: Numbers,
-    receive: str = "recv-4096",
-    codec: Level = "raw",
-    placement: Level = "cross",
-    metric: str = "",
-) -> Values:
-    """Return transfers by TCP, a new connection each, as v0.9 made them."""
-    levels: dict[str, Level] = {"receive": receive, "codec": codec, "placement": placement}
-    return run.each(
-        "handover",
-        metric,
-        arm="tcp",
-        connection="new",
-        nodelay="off",
-        size_bytes=ENSEMBLE,
-        **levels,
-    )
+def tcp(run: Numbers, metric: str = "", **more: Level) -> Values:
+    """Return transfers by TCP: as v0.9 made them, a new connection each, or with `more` levels."""
+    levels: dict[str, Level] = {"receive": "recv-4096", "codec": "raw", "placement": "cross"}
+    levels |= {"connection": "new", "nodelay": "off", "size_bytes": ENSEMBLE, **more}
+    return run.each("handover", metric, arm="tcp", **levels)
 
 
 def sound(run: Numbers, placement: Level, metric: str = "") -> Values:
     """Return transfers by TCP with a sound receiver on a connection that is kept."""
-    levels: dict[str, Level] = {"receive": "recv-into", "codec": "raw", "placement": placement}
-    return run.each(
-        "handover",
-        metric,
-        arm="tcp",
-        connection="kept",
-        nodelay="on",
-        size_bytes=ENSEMBLE,
-        **levels,
-    )
+    kept = {"receive": "recv-into", "connection": "kept", "nodelay": "on"}
+    return tcp(run, metric, placement=placement, **kept)
 
 
 def past_speed(run: Numbers) -> Quantity:
     """Return the bandwidth of the TCP of v0.9, between two CPUs."""
-    return only(tcp(run, metric="bandwidth"))
+    return only(tcp(run, "bandwidth"))
 
 
 def handover(run: Numbers, placement: Level) -> Values:
@@ -117,104 +97,32 @@ def as_v10(run: Numbers, op: str) -> Quantity:
     return only(mapped(run, op, "truncated"))
 
 
-@text.claim(
-    "0.1",
-    "4.1 [2]",
-    "between 2 and 3 rounded",
-    N_("Reads are {low:int} to {high:int} times as fast as writes (at {size:MB})."),
-    figures={"low": 2, "high": 3, "size": "1.32 MB"},
-)
-def reads_are_two_to_three_times_as_fast(run: Numbers) -> Compared:
-    """읽기가 쓰기보다 2-3배 빠름"""
-    return mean(run, "write") / mean(run, "read")
-
-
-@reads_are_two_to_three_times_as_fast.fairly(MAPPINGS)
-def _(run: Numbers) -> Compared:
-    return kept_or_reopened(run, ENSEMBLE)
-
-
-@text.claim("0.1b", "4.1 [2]", "above 1", N_("Reads are faster than writes at every size."))
-def reads_are_faster_at_every_size(run: Numbers) -> Compared:
-    """읽기가 쓰기보다 2-3배 빠름"""
-    return ratios(run)
-
-
-@reads_are_faster_at_every_size.fairly(MAPPINGS)
-def _(run: Numbers) -> Compared:
-    return kept_or_reopened(run, [84, 13824, 1382400])
-
-
-@text.claim(
-    "0.2",
-    "4.1 [3]",
-    "between 10 % and 30 % rounded",
-    N_("Every standard deviation is {low:pct,int} to {high:pct,int} of its mean."),
-    figures={"low": "10 %", "high": "30 %"},
-)
-def deviations_are_a_tenth_to_three_of_means(run: Numbers) -> Compared:
-    """표준편차: 평균의 10-30%"""
-    return spreads(run, SIZES)
-
-
-@text.claim(
-    "0.3",
-    "6.1",
-    "below 10 %",
-    N_("The standard deviation is below {high:pct,int} of the mean (at {size:MB})."),
-    figures={"high": "10 %", "size": "1.32 MB"},
-)
-def deviations_are_below_a_tenth(run: Numbers) -> Compared:
-    """안정성: 표준편차 < 10%"""
-    return spreads(run, LARGEST)
+def past_over_handover(run: Numbers) -> Values:
+    """Return transfers by the TCP of v0.9 over those through shared memory, by placement."""
+    return tcp(run, placement=BOTH) / handover(run, BOTH)
 
 
 def speed(run: Numbers, op: str) -> Quantity:
     """Return the bytes of the largest payload over its mean time."""
-    return bandwidth(of(LARGEST).as_unit("B"), mean(run, op))
+    return bandwidth(of(LARGEST).as_unit("B"), published(run, op))
 
 
-@text.claim(
-    "0.4",
-    "5.2",
-    "at_least 1.85 GB/s rounded",
-    N_("Writing {size:MB} reaches at least {low:GB/s}."),
-    figures={"low": "1.85 GB/s", "size": "1.32 MB"},
-    untestable=NEEDS_MACHINE,
-)
-def writes_reach_their_bandwidth(run: Numbers) -> Compared:
-    """주요 데이터 전송(1.32 MB)에서 1.85 GB/s 이상의 대역폭을 달성하였다"""
-    return speed(run, "write")
+def speed_over_past(run: Numbers) -> Values:
+    """Return what a write, and what a read, moves over what the TCP of v0.9 moves."""
+    past = past_speed(run)
+    return listed(speed(run, op) / past for op in ENDS)
 
 
-@text.claim(
-    "0.5",
-    "5.2",
-    "at_least 5.82 GB/s rounded",
-    N_("Reading {size:MB} reaches at least {low:GB/s}."),
-    figures={"low": "5.82 GB/s", "size": "1.32 MB"},
-    untestable=NEEDS_MACHINE,
-)
-def reads_reach_their_bandwidth(run: Numbers) -> Compared:
-    """1.32 MB 데이터 전송 시 1.85 GB/s의 쓰기 속도와 5.82 GB/s의 읽기 속도를 기록하였다"""
-    return speed(run, "read")
+def printed_over_past(table: Numbers, op: str | list[str]) -> Values:
+    """Return the printed bandwidths of the largest payload over that of the past."""
+    now = table.each(op, "bandwidth", section="3.1", size_bytes="max")
+    return now / table.one("transfer", "past_bandwidth")
 
 
-@text.claim(
-    "0.6",
-    "3.1",
-    "at_least 50 %",
-    N_(
-        "For the smallest payload, opening and closing dominate: opening, mapping, unmapping and"
-        " closing take at least {low:pct,int} of a write and of a read."
-    ),
-    figures={"low": "50 %"},
-    unstated=NO_PARTS,
-    arm="mapping",
-)
-def opening_and_closing_dominate(run: Numbers) -> Compared:
-    """매우 작은 데이터는 파일 열기/닫기 오버헤드가 지배적"""
-    return listed([opening(run, op) for op in ENDS])
+def past_latencies(table: Numbers) -> Values:
+    """Return the estimated times of the past over the time of a write."""
+    past = [table.one("transfer", f"past_latency_{end}", section="4.3") for end in ("low", "high")]
+    return listed(past) / table.one("write", "mean_rounded", section="4.3")
 
 
 def flush(run: Numbers, mapping: Level) -> Values:
@@ -222,244 +130,256 @@ def flush(run: Numbers, mapping: Level) -> Values:
     return mapped(run, "write.flush", mapping) / mapped(run, "write", mapping)
 
 
-@text.claim(
+def copies(run: Numbers, count: int | Quantity) -> Quantity:
+    """Return what so many writes and reads of the largest payload take."""
+    return (published(run, "write") + published(run, "read")) * count
+
+
+def sizes(table: Numbers) -> Values:
+    """Return the bytes of each payload tested over those of the real program's."""
+    names = ("receptors", "timesteps", "bytes_per_float", "ensemble")
+    receptors, steps, width, ensemble = (table.one("text", name).as_unit("1") for name in names)
+    real = [of(CONFIGURATION), receptors * steps * width, receptors * steps * width * ensemble]
+    tested = [table.one("text", "floats", size_bytes=size) * 4 for size in SIZES]
+    return listed(one / other for one, other in zip(tested, real, strict=True))
+
+
+def pickled(run: Numbers, codec: Level, placement: Level) -> Values:
+    """Return the time of a raw transfer over that of a pickled one."""
+    raw = tcp(run, receive="recv-1mib", placement=placement)
+    encoded = tcp(run, receive="recv-1mib", codec=codec, placement=placement)
+    return over_each(only(raw), encoded) if len(raw) == 1 else raw / encoded
+
+
+text.claim(
+    "0.1",
+    "4.1 [2]",
+    "읽기가 쓰기보다 2-3배 빠름",
+    "between 2 and 3 rounded",
+    N_("Reads are {low:int} to {high:int} times as fast as writes (at {size:MB})."),
+    figures={"low": 2, "high": 3, "size": "1.32 MB"},
+    here=lambda run: published(run, "write") / published(run, "read"),
+    fair=lambda run: kept_or_reopened(run, ENSEMBLE),
+    adds=MAPPINGS,
+)
+text.claim(
+    "0.1b",
+    "4.1 [2]",
+    "읽기가 쓰기보다 2-3배 빠름",
+    "above 1",
+    N_("Reads are faster than writes at every size."),
+    here=ratios,
+    fair=lambda run: kept_or_reopened(run, [84, 13824, 1382400]),
+    adds=MAPPINGS,
+)
+text.claim(
+    "0.2",
+    "4.1 [3]",
+    "표준편차: 평균의 10-30%",
+    "between 10 % and 30 % rounded",
+    N_("Every standard deviation is {low:pct,int} to {high:pct,int} of its mean."),
+    figures={"low": "10 %", "high": "30 %"},
+    here=lambda run: spreads(run, SIZES),
+)
+text.claim(
+    "0.3",
+    "6.1",
+    "안정성: 표준편차 < 10%",
+    "below 10 %",
+    N_("The standard deviation is below {high:pct,int} of the mean (at {size:MB})."),
+    figures={"high": "10 %", "size": "1.32 MB"},
+    here=lambda run: spreads(run, LARGEST),
+)
+text.claim(
+    "0.4",
+    "5.2",
+    "주요 데이터 전송(1.32 MB)에서 1.85 GB/s 이상의 대역폭을 달성하였다",
+    "at_least 1.85 GB/s rounded",
+    N_("Writing {size:MB} reaches at least {low:GB/s}."),
+    figures={"low": "1.85 GB/s", "size": "1.32 MB"},
+    here=lambda run: speed(run, "write"),
+    untestable=NEEDS_MACHINE,
+)
+text.claim(
+    "0.5",
+    "5.2",
+    "1.32 MB 데이터 전송 시 1.85 GB/s의 쓰기 속도와 5.82 GB/s의 읽기 속도를 기록하였다",
+    "at_least 5.82 GB/s rounded",
+    N_("Reading {size:MB} reaches at least {low:GB/s}."),
+    figures={"low": "5.82 GB/s", "size": "1.32 MB"},
+    here=lambda run: speed(run, "read"),
+    untestable=NEEDS_MACHINE,
+)
+text.claim(
+    "0.6",
+    "3.1",
+    "매우 작은 데이터는 파일 열기/닫기 오버헤드가 지배적",
+    "at_least 50 %",
+    N_(
+        "For the smallest payload, opening and closing dominate: opening, mapping, unmapping and"
+        " closing take at least {low:pct,int} of a write and of a read."
+    ),
+    figures={"low": "50 %"},
+    here=lambda run: listed(opening(run, op) for op in ENDS),
+    unstated=NO_PARTS,
+    arm="mapping",
+)
+text.claim(
     "0.7",
     "4.1 [2]",
+    "이유: 읽기는 캐시 활용, 쓰기는 flush() 필요",
     "at_least 10 %",
     N_("Writes are slower because of flush(): it takes at least {low:pct,int} of a write."),
     figures={"low": "10 %"},
+    here=lambda run: flush(run, "reopened"),
+    fair=lambda run: flush(run, ["reopened", "truncated", "kept"]),
+    adds=N_("the mapping reopened, truncated each time and kept"),
     unstated=NO_PARTS,
     arm="mapping",
 )
-def flush_makes_writes_slow(run: Numbers) -> Compared:
-    """이유: 읽기는 캐시 활용, 쓰기는 flush() 필요"""
-    return flush(run, "reopened")
-
-
-@flush_makes_writes_slow.fairly(N_("the mapping reopened, truncated each time and kept"))
-def _(run: Numbers) -> Compared:
-    return flush(run, ["reopened", "truncated", "kept"])
-
-
-@text.claim(
+text.claim(
     "0.8",
     "5.2",
+    "메모리-메모리 직접 복사의 이론적 상한(RAM 대역폭)에 근접한 수치이다",
     "at_most 1.25",
     N_(
         "A write is close to the memory bandwidth: a kept mapping is not more than {high:bare}"
-        " times"
-        " as fast."
+        " times as fast."
     ),
     figures={"high": 1.25},
+    here=lambda run: mapped(run, "write", "reopened") / mapped(run, "write", "kept"),
     unstated=NO_PARTS,
     arm="mapping",
 )
-def a_write_is_close_to_the_memory(run: Numbers) -> Compared:
-    """메모리-메모리 직접 복사의 이론적 상한(RAM 대역폭)에 근접한 수치이다"""
-    return mapped(run, "write", "reopened") / mapped(run, "write", "kept")
-
-
-@text.claim(
+text.claim(
     "0.9",
     "4.2",
+    "최종 추정: 90-100 MB/s",
     "between 90 MB/s and 100 MB/s rounded",
     N_("TCP on loopback as v0.9 used it moves {low:MB/s,int} to {high:MB/s,int} (estimated)."),
     figures={"low": "90 MB/s", "high": "100 MB/s"},
+    here=past_speed,
     unstated=ESTIMATED,
     untestable=NEEDS_MACHINE,
     concedes=CONCEDED,
     arm="tcp",
 )
-def the_estimate_of_past_speed(run: Numbers) -> Compared:
-    """최종 추정: 90-100 MB/s"""
-    return past_speed(run)
-
-
-@text.claim(
+text.claim(
     "0.10",
     "6.1",
+    "속도: 18-58배 향상",
     "between 18 and 58 rounded",
     N_(
         "Shared memory moves {low:int} to {high:int} times as much in a second as the TCP of"
-        " v0.9: a"
-        " write, and a read, each against a transfer."
+        " v0.9: a write, and a read, each against a transfer."
     ),
     figures={"low": 18, "high": 58},
+    here=speed_over_past,
+    own=lambda table: printed_over_past(table, ENDS),
+    fair=past_over_handover,
+    adds=TWO_ENDS,
     concedes=CONCEDED,
 )
-def shared_memory_moves_more(run: Numbers) -> Compared:
-    """속도: 18-58배 향상"""
-    past = past_speed(run)
-    return listed([speed(run, op) / past for op in ENDS])
-
-
-@shared_memory_moves_more.on_its_table
-def _(table: Numbers) -> Compared:
-    now = table.each(ENDS, "bandwidth", section="3.1", size_bytes="max")
-    return now / table.one("transfer", "past_bandwidth")
-
-
-@shared_memory_moves_more.fairly(TWO_ENDS)
-def _(run: Numbers) -> Compared:
-    return tcp(run, placement=BOTH) / handover(run, BOTH)
-
-
-@text.claim(
+text.claim(
     "0.11",
     "6.1",
+    "EKI 20회 반복 전송 시간: ~19 ms",
     "exactly 19 ms rounded",
     N_("The transfers of {cycles:int} iterations take about {total:ms,int} in all."),
     figures={"cycles": 20, "total": "19 ms"},
+    here=lambda run: copies(run, 20),
     untestable=NEEDS_MACHINE,
 )
-def twenty_iterations_take_so_long(run: Numbers) -> Compared:
-    """EKI 20회 반복 전송 시간: ~19 ms"""
-    return (mean(run, "write") + mean(run, "read")) * 20
-
-
-@text.claim(
+text.claim(
     "0.12",
     "2.2",
+    "LDM-EKI에서 실제 전송하는 데이터 크기와 동일",
     "exactly 1",
     N_(
         "The payloads tested have the sizes of those of the real program (tested over real, each"
         " of the three)."
     ),
+    here=sizes,
     untestable=N_("needs the text's listing, not a run: its bytes follow from it"),
 )
-def sizes_are_those_of_the_program(table: Numbers) -> Compared:
-    """LDM-EKI에서 실제 전송하는 데이터 크기와 동일"""
-    names = ("receptors", "timesteps", "bytes_per_float", "ensemble")
-    receptors, steps, each, ensemble = (table.one("text", name).as_unit("1") for name in names)
-    real = [of(CONFIGURATION), receptors * steps * each, receptors * steps * each * ensemble]
-    tested = [table.one("text", "floats", size_bytes=size) * 4 for size in SIZES]
-    return listed(one / other for one, other in zip(tested, real, strict=True))
-
-
-@text.claim(
+text.claim(
     "0.13",
     "4.2",
+    "v0.9 코드가 현재 없어 실측 불가능",
     "exactly 0",
     N_(
         "The TCP of v0.9 cannot be measured, its code being gone (launches here that measured"
         " its public receiver)."
     ),
+    here=lambda run: tcp(run, "launches"),
     unstated=N_("the text's tables say nothing of its code"),
     arm="tcp",
 )
-def the_past_cannot_be_measured(run: Numbers) -> Compared:
-    """v0.9 코드가 현재 없어 실측 불가능"""
-    return tcp(run, metric="launches")
-
-
-@text.claim(
+text.claim(
     "0.14",
     "4.3",
+    "지연 감소: ~10-35ms → 0.71ms (~15-50배 빠름)",
     "between 15 and 50 rounded",
     N_(
         "A transfer by the TCP of v0.9 takes {low:int} to {high:int} times as long as a write"
         " (of {size:MB})."
     ),
     figures={"low": 15, "high": 50, "size": "1.32 MB"},
+    here=lambda run: only(tcp(run)) / published(run, "write"),
+    own=past_latencies,
+    fair=past_over_handover,
+    adds=TWO_ENDS,
     concedes=CONCEDED,
 )
-def the_past_took_longer(run: Numbers) -> Compared:
-    """지연 감소: ~10-35ms → 0.71ms (~15-50배 빠름)"""
-    return only(tcp(run)) / mean(run, "write")
-
-
-@the_past_took_longer.on_its_table
-def past_latencies(table: Numbers) -> Compared:
-    """Return the estimated times of the past over the time of a write."""
-    past = [table.one("transfer", f"past_latency_{end}", section="4.3") for end in ("low", "high")]
-    return listed(past) / table.one("write", "mean_rounded", section="4.3")
-
-
-@the_past_took_longer.fairly(TWO_ENDS)
-def _(run: Numbers) -> Compared:
-    return tcp(run, placement=BOTH) / handover(run, BOTH)
-
-
-@text.claim(
+text.claim(
     "0.15",
     "4.2",
+    "단일 스트림 (LDM-EKI처럼): ~1 Gbps = 125 MB/s",
     "at_most 125 MB/s rounded",
     N_(
         "One stream of TCP on loopback moves at most {high:MB/s,int} (the premise of the estimate)."
     ),
     figures={"high": "125 MB/s"},
+    here=past_speed,
+    fair=lambda run: sound(run, BOTH, "bandwidth"),
+    adds=N_("a sound receiver on a kept connection, both placements"),
     unstated=ESTIMATED,
     concedes=CONCEDED,
     arm="tcp",
 )
-def one_stream_moves_so_much_at_most(run: Numbers) -> Compared:
-    """단일 스트림 (LDM-EKI처럼): ~1 Gbps = 125 MB/s"""
-    return past_speed(run)
-
-
-@one_stream_moves_so_much_at_most.fairly(
-    N_("a sound receiver on a kept connection, both placements")
-)
-def _(run: Numbers) -> Compared:
-    return sound(run, BOTH, "bandwidth")
-
-
-def pickled(run: Numbers, codec: Level, placement: Level) -> Values:
-    """Return the time of a raw transfer over that of a pickled one."""
-    raw = tcp(run, "recv-1mib", "raw", placement)
-    encoded = tcp(run, "recv-1mib", codec, placement)
-    return over_each(only(raw), encoded) if len(raw) == 1 else raw / encoded
-
-
-@text.claim(
+text.claim(
     "0.16",
     "4.2",
+    "Python pickle 직렬화: -20% → ~100 MB/s",
     "exactly 0.80 rounded",
     N_(
         "Encoding by Python's pickle costs {cost:pct,int} of the bandwidth of TCP (bandwidth"
         " with it over that without)."
     ),
     figures={"cost": "20 %"},
+    here=lambda run: pickled(run, "pickle-5", "cross"),
+    fair=lambda run: pickled(run, ["pickle-0", "pickle-5"], BOTH),
+    adds=N_("two protocols of pickle, both placements"),
     unstated=ESTIMATED,
     concedes=CONCEDED,
     arm="tcp",
 )
-def pickle_costs_a_fifth(run: Numbers) -> Compared:
-    """Python pickle 직렬화: -20% → ~100 MB/s"""
-    return pickled(run, "pickle-5", "cross")
-
-
-@pickle_costs_a_fifth.fairly(N_("two protocols of pickle, both placements"))
-def _(run: Numbers) -> Compared:
-    return pickled(run, ["pickle-0", "pickle-5"], BOTH)
-
-
-@text.claim(
+text.claim(
     "0.17",
     "5.2",
+    "이는 일반적인 TCP localhost 통신(~100 MB/s) 대비 약 18배 이상 빠른 성능이다",
     "at_least 18 rounded",
     N_(
         "The text advises to write that shared memory is about {low:int} times as fast as TCP on"
         " loopback, or more: a write against a transfer by v0.9."
     ),
     figures={"low": 18},
+    here=lambda run: speed(run, "write") / past_speed(run),
+    own=lambda table: printed_over_past(table, "write"),
+    fair=past_over_handover,
+    adds=TWO_ENDS,
     concedes=CONCEDED,
 )
-def the_advised_ratio(run: Numbers) -> Compared:
-    """이는 일반적인 TCP localhost 통신(~100 MB/s) 대비 약 18배 이상 빠른 성능이다"""
-    return speed(run, "write") / past_speed(run)
-
-
-@the_advised_ratio.on_its_table
-def _(table: Numbers) -> Compared:
-    now = table.one("write", "bandwidth", section="3.1", size_bytes="max")
-    return now / table.one("transfer", "past_bandwidth")
-
-
-@the_advised_ratio.fairly(TWO_ENDS)
-def _(run: Numbers) -> Compared:
-    return tcp(run, placement=BOTH) / handover(run, BOTH)
-
 
 # What the text derives from its own numbers.
 
@@ -476,23 +396,13 @@ OVER_PAST = N_("the bandwidth over that of the past")
 PAST_OVER = N_("the time of the past over that of a write")
 
 
-def one(op: str, metric: str, **levels: Level) -> Any:
-    """Return the function that looks up a printed number."""
-    return lambda table: table.one(op, metric, **levels)
-
-
-def each(op: str | list[str], metric: str, **levels: Level) -> Any:
-    """Return the function that looks up printed numbers."""
-    return lambda table: table.each(op, metric, **levels)
-
-
-def floats(table: Numbers) -> Compared:
+def floats(table: Numbers) -> Values:
     """Return the floats of each label, as the listing computes them."""
     labels = table.each("text", "size_label", size_bytes=ALL)
     return labels.map(lambda label: of(floor(float(label.value) / 1e6 * 2**20 / 4)))
 
 
-def labelled(table: Numbers, size: Level) -> Compared:
+def labelled(table: Numbers, size: Level) -> Values:
     """Return the bandwidths of sizes as labelled."""
     times = table.each(ENDS, "mean", section="3.1", size_bytes=size)
     if size != ALL:
@@ -502,14 +412,9 @@ def labelled(table: Numbers, size: Level) -> Compared:
     return times.index.to_series().map(lambda at: bandwidth(labels[at[1]], times[at]))
 
 
-def detailed(metric: str, size: Level) -> Any:
+def detailed(metric: str, size: Level) -> Compare:
     """Return the function that looks up the numbers of section 3.1."""
     return each(ENDS, metric, section="3.1", size_bytes=size)
-
-
-def smallest(pick: Any, size: str) -> Any:
-    """Return the function that takes one of the bandwidths of a size."""
-    return lambda table: pick(detailed("bandwidth", size)(table))
 
 
 def larger_ratios(table: Numbers) -> Values:
@@ -517,35 +422,26 @@ def larger_ratios(table: Numbers) -> Values:
     return ratios(table).loc[SIZES[1:]]
 
 
-def all_spreads(table: Numbers) -> Values:
-    """Return the deviations over the means of all payloads."""
-    return spreads(table, SIZES)
-
-
-def picked(pick: Any, values: Any) -> Any:
+def picked(pick: Callable[[Values], Quantity], values: Compare) -> Compare:
     """Return the function that takes one of several."""
     return lambda table: pick(values(table))
 
 
-def less(metric: str, op: str, cost: str) -> Any:
-    """Return the function that takes a percentage off a number."""
-    return lambda table: table.one(op, metric) * (1 - table.one("text", cost).as_unit("1"))
+def less(table: Numbers, op: str, metric: str, cost: str) -> Quantity:
+    """Return a number less its percentage."""
+    return table.one(op, metric) * (1 - table.one("text", cost).as_unit("1"))
 
 
-def estimated(bound: str) -> Any:
-    """Return the function of the time that the largest payload takes at an estimate."""
-
-    def time(table: Numbers) -> Compared:
-        label = table.one("text", "size_label", size_bytes="max")
-        slow = table.one("transfer", bound)
-        return (label.as_unit("1") * 1e9 / slow.as_unit("1")).as_unit("ns")
-
-    return time
+def estimated(table: Numbers, bound: str) -> Quantity:
+    """Return the time that the largest payload takes at an estimate."""
+    label = table.one("text", "size_label", size_bytes="max")
+    slow = table.one("transfer", bound)
+    return (label.as_unit("1") * 1e9 / slow.as_unit("1")).as_unit("ns")
 
 
-def over_past(op: str, past: str, **levels: Level) -> Any:
-    """Return the function of a bandwidth over that of the past."""
-    return lambda table: table.one(op, "bandwidth", **levels) / table.one("transfer", past)
+def over_past(table: Numbers, past: str) -> Quantity:
+    """Return the bandwidth of the correction over that of the past."""
+    return table.one("write", "bandwidth", section="4.3") / table.one("transfer", past)
 
 
 text.derive(
@@ -564,82 +460,79 @@ for metric in ("mean", "bandwidth"):
 text.derive(
     OVER_MEAN, each(ENDS, "bandwidth_rounded", section="5.2"), partial(labelled, size="max")
 )
-text.derive(SAME, one("write", "sd_rounded"), one("write", "sd", section="3.1", size_bytes="max"))
+text.derive(SAME, each("write", "sd_rounded"), each("write", "sd", section="3.1", size_bytes="max"))
 for by, size, which in ((BELOW, "min", "small"), (ABOVE, "max", "large")):
     for pick, end in ((least, "low"), (most, "high")):
-        text.derive(by, one("text", f"{which}_bandwidth_{end}"), smallest(pick, size))
+        bandwidths = detailed("bandwidth", size)
+        text.derive(by, each("text", f"{which}_bandwidth_{end}"), picked(pick, bandwidths))
 for end, pick in (("low", least), ("high", most)):
     sense: Sense = "lowest" if end == "low" else "highest"
-    faster = one("read", f"read_faster_{end}")
+    faster, spread = each("read", f"read_faster_{end}"), each("text", f"spread_{end}")
     text.derive(ALL_SIZES, faster, picked(pick, ratios), sense)
     text.derive(LARGER, faster, picked(pick, larger_ratios), sense)
-    text.derive(ALL_CELLS, one("text", f"spread_{end}"), picked(pick, all_spreads), sense)
+    text.derive(ALL_CELLS, spread, picked(pick, partial(spreads, size=SIZES)), sense)
 text.derive(
     N_("the standard deviation over the mean, for the largest payload"),
-    one("text", "spread_bound"),
-    lambda table: most(spreads(table, LARGEST)),
+    each("text", "spread_bound"),
+    picked(most, partial(spreads, size=LARGEST)),
     "highest",
 )
 text.derive(
     N_("a write and a read, times the iterations"),
-    one("transfer", "cycles"),
-    lambda table: (mean(table, "write") + mean(table, "read")) * table.one("text", "cycle_count"),
+    each("transfer", "cycles"),
+    lambda table: copies(table, table.one("text", "cycle_count")),
 )
-text.derive(SAME, one("transfer", "tcp_bandwidth_bound"), one("text", "single_stream"))
-text.derive(
-    LESS, one("text", "after_pickle"), less("tcp_bandwidth_bound", "transfer", "pickle_cost")
-)
-text.derive(LESS, one("text", "after_errors"), less("after_pickle", "text", "error_cost"))
+text.derive(SAME, each("transfer", "tcp_bandwidth_bound"), each("text", "single_stream"))
+for printed, op, before, cost in (
+    ("after_pickle", "transfer", "tcp_bandwidth_bound", "pickle_cost"),
+    ("after_errors", "text", "after_pickle", "error_cost"),
+):
+    text.derive(LESS, each("text", printed), partial(less, op=op, metric=before, cost=cost))
 for end, bound in (
     *(("low", "past_bandwidth_high"), ("low", "tcp_bandwidth_bound")),
     ("high", "past_bandwidth_low"),
 ):
-    text.derive(
-        OVER_ESTIMATE, one("transfer", f"past_latency_{end}", section="4.3"), estimated(bound)
-    )
-now = {"section": "4.3"}
-text.derive(
-    OVER_PAST, one("write", "improvement", **now), over_past("write", "past_bandwidth", **now)
-)
-text.derive(
-    OVER_PAST,
-    one("write", "improvement_optimistic"),
-    over_past("write", "past_bandwidth_slow", **now),
-)
+    latency = each("transfer", f"past_latency_{end}", section="4.3")
+    text.derive(OVER_ESTIMATE, latency, partial(estimated, bound=bound))
+for printed, past in (
+    ("improvement", "past_bandwidth"),
+    ("improvement_optimistic", "past_bandwidth_slow"),
+):
+    text.derive(OVER_PAST, each("write", printed, section="4.3"), partial(over_past, past=past))
 for op, end in (("write", "low"), ("read", "high")):
-    computed = over_past(op, "past_bandwidth", section="3.1", size_bytes="max")
-    text.derive(OVER_PAST, one("transfer", f"improvement_{end}"), computed, "truncated")
+    computed = partial(printed_over_past, op=op)
+    text.derive(OVER_PAST, each("transfer", f"improvement_{end}"), computed, "truncated")
 for end, pick in (("low", least), ("high", most)):
-    improvement = one("write", f"latency_improvement_{end}", section="4.3")
+    improvement = each("write", f"latency_improvement_{end}", section="4.3")
     text.derive(PAST_OVER, improvement, picked(pick, past_latencies))
 
 
 # Sentences that can stand in place of claims.
 
-
-def ends(values: Values) -> Mapping[str, Quantity]:
-    """Return the least and the greatest of what is told."""
-    return {"low": least(values), "high": most(values)}
-
-
 SIZE = of(LARGEST).as_unit("B")
+
+
+def memcpy(run: Numbers, metric: str) -> Quantity:
+    """Return the copy of the most bytes that the limits know."""
+    return run.of("limits").one("copy", metric, backend="memcpy", size_bytes="max")
+
+
 text.correct(
     "0.1",
     own=N_("Over the three payloads a write takes {low:x} to {high:x} as long as a read."),
-    own_values=lambda table: ends(ratios(table)),
+    own_values=lambda table: least_and_most(ratios(table)),
     here=N_("A write of {size} takes {ratio:x,interval} as long as a read."),
     here_values=lambda run: {
         "size": SIZE,
-        "ratio": run.one("write", arm="published", size_bytes=LARGEST)
-        / run.one("read", arm="published", size_bytes=LARGEST),
+        "ratio": published(run, "write", "p50") / published(run, "read", "p50"),
     },
 )
 text.correct(
     *("0.2", "0.3"),
     own=N_("The standard deviations are {low:pct} to {high:pct} of their means."),
-    own_values=lambda table: ends(spreads(table, SIZES)),
+    own_values=lambda table: least_and_most(spreads(table, SIZES)),
     here=N_("The standard deviations are {low:pct} to {high:pct} of their means."),
-    here_values=lambda run: ends(spreads(run, SIZES)),
+    here_values=lambda run: least_and_most(spreads(run, SIZES)),
 )
 text.correct(
     *("0.4", "0.5"),
@@ -655,8 +548,8 @@ text.correct(
     here=N_("A write of {size} moves {written:GB/s,interval}, a read {read_back:GB/s,interval}."),
     here_values=lambda run: {
         "size": SIZE,
-        "written": run.one("write", "bandwidth", arm="published", size_bytes=LARGEST),
-        "read_back": run.one("read", "bandwidth", arm="published", size_bytes=LARGEST),
+        "written": published(run, "write", "bandwidth"),
+        "read_back": published(run, "read", "bandwidth"),
     },
 )
 text.correct(
@@ -676,25 +569,18 @@ text.correct(
         "A write moves {reopened}; with the mapping kept it moves {kept}, and memcpy alone, of"
         " {copied} at a time, {memcpy}."
     ),
-    here_values=lambda run: (
-        {
-            mapping: run.one(
-                "write", "bandwidth", arm="mapping", mapping=mapping, size_bytes=ENSEMBLE
-            )
-            for mapping in ("reopened", "kept")
-        }
-        | {
-            name: run.of("limits").one("copy", metric, backend="memcpy", size_bytes="max")
-            for name, metric in (("memcpy", "bandwidth"), ("copied", "size_bytes"))
-        }
-    ),
+    here_values=lambda run: {
+        "reopened": only(mapped(run, "write", "reopened", metric="bandwidth")),
+        "kept": only(mapped(run, "write", "kept", metric="bandwidth")),
+        "memcpy": memcpy(run, "bandwidth"),
+        "copied": memcpy(run, "size_bytes"),
+    },
 )
 text.correct(
     *("0.9", "0.13"),
     here=N_(
         "The TCP of v0.9, measured with its public receiver, moves {bandwidth:MB/s,interval}"
-        " between"
-        " two CPUs."
+        " between two CPUs."
     ),
     here_values=lambda run: {"bandwidth": past_speed(run)},
 )
@@ -705,15 +591,14 @@ text.correct(
         " {estimate:MB/s,int}."
     ),
     own_values=lambda table: {
-        "ratio": bandwidth(SIZE, mean(table, "write") + mean(table, "read"))
+        "ratio": bandwidth(SIZE, published(table, "write") + published(table, "read"))
         / table.one("transfer", "tcp_bandwidth_high", section="4.2"),
         "estimate": table.one("transfer", "tcp_bandwidth_high", section="4.2"),
     },
     here=N_(
         "The TCP of v0.9 takes {past:x,interval} as long as a write and a read as v1.0 makes"
-        " them; a"
-        " sound TCP receiver takes {sound:x,interval} as long as shared memory between two"
-        " processes."
+        " them; a sound TCP receiver takes {sound:x,interval} as long as shared memory between"
+        " two processes."
     ),
     here_values=lambda run: {
         "past": only(tcp(run)) / (as_v10(run, "write") + as_v10(run, "read")),
@@ -723,7 +608,7 @@ text.correct(
 text.correct(
     "0.14",
     own=N_("By its own estimates a transfer took {low:x} to {high:x} as long as a write."),
-    own_values=lambda table: ends(past_latencies(table)),
+    own_values=lambda table: least_and_most(past_latencies(table)),
     here=N_(
         "A transfer by the TCP of v0.9 takes {past:x,interval} as long as a write as v1.0 makes it,"
         " without the read."
@@ -748,10 +633,7 @@ text.correct(
 text.correct(
     "0.11",
     own=N_("The copies of {cycles} iterations take {time:ms}, without the readers' waiting."),
-    own_values=lambda table: {
-        "cycles": of(20),
-        "time": (mean(table, "write") + mean(table, "read")) * 20,
-    },
+    own_values=lambda table: {"cycles": of(20), "time": copies(table, 20)},
     here=N_(
         "The transfers of {cycles} iterations, as v1.0 makes them, take {time:ms,interval}; polling"
         " adds an expected {polling:s} (computed)."

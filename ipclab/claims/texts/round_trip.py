@@ -1,11 +1,10 @@
 """shm-rpc-bridge, transport benchmark, in English (text 003): what it claims, and what it derives."""
 
 from contextlib import suppress
-from typing import Any
 
 from ipclab.claims.claim import Text
-from ipclab.claims.extremes import least, matched, most
-from ipclab.claims.numbers import ALL, Compared, Level, Numbers, Values, listed, only
+from ipclab.claims.extremes import least_and_most, matched
+from ipclab.claims.numbers import ALL, Level, Numbers, Values, each, listed, only
 from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
@@ -57,8 +56,7 @@ def slower(run: Numbers) -> Values:
 
 def placed(run: Numbers, backend: str, size: Level) -> Values:
     """Return median round trips of ours in every placement that was measured."""
-    levels: dict[str, Level] = {"backend": backend, "placement": ALL, "size_bytes": size}
-    return run.each("round-trip", arm="main", **levels)
+    return run.each("round-trip", arm="main", backend=backend, placement=ALL, size_bytes=size)
 
 
 def slower_placed(run: Numbers) -> Values:
@@ -71,113 +69,88 @@ def grown(run: Numbers, large: int, small: int) -> Values:
     return matched(placed(run, OURS, large), placed(run, OURS, small))
 
 
-@text.claim(
+def growth(run: Numbers, large: int, small: int) -> Quantity:
+    """Return a larger message over a smaller one by the published program."""
+    means = trips(run, SHARED, [small, large])
+    found: Quantity = means[large] / means[small]
+    return found
+
+
+def throughputs(table: Numbers) -> Quantity:
+    """Return how many numbers of throughput the text prints."""
+    return of((table.frames[table.study].metric == "round_trips_per_second").sum())
+
+
+text.claim(
     "3.1",
     "Example Results",
+    "SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call (241.7% slower)",
     "above 1",
     N_("Shared memory is faster than ZeroMQ at every size."),
+    here=slower,
+    fair=slower_placed,
+    adds=PLACED,
 )
-def shared_memory_is_faster(run: Numbers) -> Compared:
-    """SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call (241.7% slower)"""
-    return slower(run)
-
-
-@shared_memory_is_faster.fairly(PLACED)
-def _(run: Numbers) -> Compared:
-    return slower_placed(run)
-
-
-@text.claim(
+text.claim(
     "3.2",
     "Example Results",
+    "241.7% slower, 207.5% slower, 298.1% slower, 227.3% slower",
     "between 3.075 and 3.981 rounded",
     N_("ZeroMQ takes {low:pct} to {high:pct} longer than shared memory at every size."),
     figures={"low": "207.5 %", "high": "298.1 %"},
+    here=slower,
+    fair=slower_placed,
+    adds=PLACED,
 )
-def zeromq_takes_so_much_longer(run: Numbers) -> Compared:
-    """241.7% slower, 207.5% slower, 298.1% slower, 227.3% slower"""
-    return slower(run)
-
-
-@zeromq_takes_so_much_longer.fairly(PLACED)
-def _(run: Numbers) -> Compared:
-    return slower_placed(run)
-
-
-@text.claim(
+text.claim(
     "3.3",
     "Example Results",
+    "SHM POSIX: 80.68 μs/call",
     "exactly 80.68 us rounded",
     N_("A round trip of {size} through shared memory takes {time:us}."),
     figures={"size": "100 B", "time": "80.68 us"},
+    here=lambda run: trips(run, SHARED, [100]),
     untestable=N_("needs the machine of the text, which it does not name"),
 )
-def a_round_trip_takes_so_long(run: Numbers) -> Compared:
-    """SHM POSIX: 80.68 μs/call"""
-    return trips(run, SHARED, [100])
-
-
-@text.claim(
+text.claim(
     "3.4",
     "Example Results",
+    "SHM POSIX: 80.68 μs/call, SHM POSIX: 91.58 μs/call",
     "at_most 1.25",
     N_(
         "From {small} to {medium} a round trip through shared memory grows by at most"
         " {high:pct,int}."
     ),
     figures={"small": "100 B", "medium": "10000 B", "high": "25 %"},
+    here=lambda run: growth(run, 10000, 100),
+    fair=lambda run: grown(run, 10000, 100),
+    adds=PLACED,
 )
-def small_growth_with_size(run: Numbers) -> Compared:
-    """SHM POSIX: 80.68 μs/call, SHM POSIX: 91.58 μs/call"""
-    means = trips(run, SHARED, [100, 10000])
-    return means[10000] / means[100]
-
-
-@small_growth_with_size.fairly(PLACED)
-def _(run: Numbers) -> Compared:
-    return grown(run, 10000, 100)
-
-
-@text.claim(
+text.claim(
     "3.5",
     "Example Results",
+    "SHM POSIX: 190.64 μs/call, SHM POSIX: 781.57 μs/call",
     "between 3.2 and 5",
     N_(
         "From {large} to {largest} a round trip through shared memory grows to between {low:x}"
         " and {high:x}."
     ),
     figures={"large": "500000 B", "largest": "2 MB", "low": 3.2, "high": 5},
+    here=lambda run: growth(run, 2000000, 500000),
+    fair=lambda run: grown(run, 2000000, 500000),
+    adds=PLACED,
 )
-def growth_of_the_largest(run: Numbers) -> Compared:
-    """SHM POSIX: 190.64 μs/call, SHM POSIX: 781.57 μs/call"""
-    means = trips(run, SHARED, [500000, 2000000])
-    return means[2000000] / means[500000]
-
-
-@growth_of_the_largest.fairly(PLACED)
-def _(run: Numbers) -> Compared:
-    return grown(run, 2000000, 500000)
-
-
-@text.claim(
+text.claim(
     "3.6",
     "Metrics Reported",
+    "Throughput: Operations per second (ops/s)",
     "at_least 4",
     N_("Throughput is reported for every size (the numbers of it among the text's results)."),
+    here=throughputs,
     untestable=N_("needs the text's program: what that prints is not measured here"),
 )
-def throughput_is_reported(table: Numbers) -> Compared:
-    """Throughput: Operations per second (ops/s)"""
-    metrics = table.frames[table.study].metric
-    return of((metrics == "round_trips_per_second").sum())
-
 
 # What the text derives from its own numbers.
-
-
-def each(op: str, metric: str, **levels: Level) -> Any:
-    """Return the function that looks up printed numbers."""
-    return lambda table: table.each(op, metric, **levels)
 
 
 def means(table: Numbers, backend: Level) -> Values:
@@ -204,22 +177,16 @@ text.derive(N_("the same number, rounded"), each("text", "buffer_label"), each("
 
 # Sentences that can stand in place of claims.
 
-
-def ends(ratios: Values) -> dict[str, Quantity]:
-    """Return the least and the greatest of what is told."""
-    return {"low": least(ratios), "high": most(ratios)}
-
-
 SIZE = of(100).as_unit("B")
 text.correct(
     "3.2",
     own=N_("ZeroMQ takes {low:x} to {high:x} as long as shared memory."),
-    own_values=lambda table: ends(slower(table)),
+    own_values=lambda table: least_and_most(slower(table)),
     here=N_(
         "By the fair method ZeroMQ takes {low:x} to {high:x} as long as shared memory, over all"
         " sizes and placements measured."
     ),
-    here_values=lambda run: ends(slower_placed(run)),
+    here_values=lambda run: least_and_most(slower_placed(run)),
 )
 text.correct(
     "3.3",
@@ -240,10 +207,8 @@ text.correct(
     ),
     own_values=lambda table: {
         "size": SIZE,
-        **{
-            name: 1e9 / means(table, backend)[100].as_unit("1")
-            for name, backend in (("shared", SHARED), ("zmq", ZMQ))
-        },
+        "shared": 1e9 / means(table, SHARED)[100].as_unit("1"),
+        "zmq": 1e9 / means(table, ZMQ)[100].as_unit("1"),
     },
     here=N_(
         "By the published method shared memory makes {shared:int,bare} round trips of {size} a"
@@ -251,9 +216,7 @@ text.correct(
     ),
     here_values=lambda run: {
         "size": SIZE,
-        **{
-            name: 1e9 / only(trips(run, backend, [100])).as_unit("1")
-            for name, backend in (("shared", SHARED), ("zmq", ZMQ))
-        },
+        "shared": 1e9 / only(trips(run, SHARED, [100])).as_unit("1"),
+        "zmq": 1e9 / only(trips(run, ZMQ, [100])).as_unit("1"),
     },
 )

@@ -1,6 +1,6 @@
 """What the first page must say of a run: how far it is as its text ran it, and what of it is no limit."""
 
-from ipclab.claims.faithful import identical_but
+from ipclab.claims.differences import identical_but
 from ipclab.lab import shell
 from ipclab.lab.notes import Notes
 from ipclab.report.appendix import limits

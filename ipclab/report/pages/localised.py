@@ -11,7 +11,7 @@ from ipclab.tables.table import Table
 from ipclab.words import output as ours
 from ipclab.words.blocks import translated
 from ipclab.words.catalogue import Catalogue
-from ipclab.words.written import written
+from ipclab.words.markdown import written
 
 
 def localised(notebook: Any, lang: str) -> Any:

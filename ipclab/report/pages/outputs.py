@@ -19,8 +19,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg, vega
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
-from ipclab.words.markdown import WRITERS
-from ipclab.words.written import written
+from ipclab.words.markdown import WRITERS, written
 
 MARKDOWN = "text/markdown"
 HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"

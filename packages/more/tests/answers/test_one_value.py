@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from ipclab.claims.comparison import Rule
-from ipclab.claims.computed import compute, numbers_at
+from ipclab.claims.computed import numbers_at
 from ipclab.claims.requirement import Requirement, judge_frames
 from ipclab.claims.verdicts import on_run
 from ipclab.frames.contests import CONTEST
@@ -138,7 +138,6 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
         "values of addresses": lab().value(one) / lab().value(other),
         "ratio": lab().ratio(one, other),
         "rows over rows": over_frame.cell.iloc[0],
-        "expression": compute(lab(), quotient),
         "claim": on_run(rule.bounds, rule.compared, source).deciding,
         "requirement": judge_frames(requirement, source).value,
         "quoted in another notebook": of(kept.a) / of(kept.b),  # type: ignore[arg-type]

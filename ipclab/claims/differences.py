@@ -1,0 +1,185 @@
+"""How a run differs from what its text did, in words: as a table, in a line, for each arm."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
+from ipclab.claims.faithful import (
+    LACKING,
+    OTHER,
+    SAME,
+    TIMES,
+    UNSTATED,
+    Faithfulness,
+    faithfulness,
+)
+from ipclab.claims.words_of_texts import WORDS
+from ipclab.lab.data import Data
+from ipclab.stats.quantity import Quantity
+from ipclab.tables.table import Table
+from ipclab.tables.tabulation import tabulated
+from ipclab.words.catalogue import N_
+
+SAID = {
+    SAME: N_("the same"),  # "same" alone is a level
+    TIMES: N_("× {k}"),
+    LACKING: N_("not run here: {levels} ({why})"),
+    OTHER: N_("other"),
+    UNSTATED: N_("not stated"),
+}
+NOT_RUN, NONE_RUN = N_("not run here"), N_("not run here ({why})")
+NOT_OF_TEXT = N_("not run by the text")
+LEFT_OUT = N_("not of the profile {profile}")
+RANGE = N_("{low} to {high}")
+CHANGES = N_("{k} of {n} values, {low} to {high} times")
+BUT = N_("identical but for: {rows}")
+DECIDED = N_("Decided: {m} of the {n} statements that this machine can test.")
+IDENTICAL = N_("identical in all {n} parameters")
+OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
+OF_TEXT = N_("{what} ({parts})")
+COLUMNS = {
+    "experiment": N_("Experiment"),
+    "what": N_("Parameter"),
+    "text": N_("As the text"),
+    "here": N_("Here"),
+    "how": N_("Faithful"),
+    "effect": N_("Changes the result"),
+}
+
+
+def faithful(lab: Data, study: str) -> pd.DataFrame:
+    """Return `faithfulness` in the reader's words, for `lab.table`: a row each, indexed by what."""
+    rows = [
+        {
+            "experiment": _word(lab, one.experiment),
+            "what": _word(lab, one.what),
+            "text": _told(lab, one, one.text),
+            "here": _told(lab, one, one.here) or _word(lab, NOT_RUN),
+            "how": _how(lab, one),
+            "effect": _changes(lab, one.effect),
+        }
+        for one in faithfulness(lab, study)
+    ]
+    heads = {name: lab.words.translate(head) for name, head in COLUMNS.items()}
+    frame = pd.DataFrame(rows, columns=[*COLUMNS]).rename(columns=heads)
+    return frame.set_index([heads["experiment"], heads["what"]])
+
+
+def faithful_table(lab: Data, study: str) -> Table:
+    """Return `faithful` as a table, below it in one line what differs."""
+    but = identical_but(lab, study)
+    caption = N_("What the text did, and what was done here")
+    name = f"{study.replace('_', '-')}-faithful"
+    return tabulated(lab, faithful(lab, study), caption, notes=[but], name=name)
+
+
+def identical_but(lab: Data, study: str, most: int = 0) -> str:
+    """Return in one line what differs from the text of `study`; "" for a study without a text.
+
+    Of many the first are named, `most` of them, counts and levels before all else.
+    """
+    every = faithfulness(lab, study)
+    counted_first = sorted(every, key=lambda one: not _is_counted(one)) if most else every
+    if rows := _differing(lab, counted_first, most):
+        return lab.say(BUT, rows=rows)
+    stated = [one for one in every if one.how != UNSTATED]
+    return lab.say(IDENTICAL, n=len(stated)) if every else ""
+
+
+def less_of(lab: Data, study: str) -> dict[str, str]:
+    """Return for each arm that the text of `study` ran what was run less of here, in a few words.
+
+    That are its counts and levels, by which one claim is judged otherwise than another; programs
+    and machines, which all of them share, are told by `identical_but`.
+    """
+    every = [one for one in faithfulness(lab, study) if one.arms]
+    counted = [one for one in every if _is_counted(one)]
+    by_arm = {arm: [one for one in counted if arm in one.arms] for one in every for arm in one.arms}
+    return {arm: _differing(lab, rows) or _word(lab, SAID[SAME]) for arm, rows in by_arm.items()}
+
+
+def _is_counted(one: Faithfulness) -> bool:
+    """Tell whether a parameter is a number of the text, or several levels."""
+    return isinstance(one.text, int | float | list)
+
+
+def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
+    """Return the parameters that differ, each with how, `most` of them; "" where none does."""
+    differing = dict[str, dict[str, None]]()
+    for one in (one for one in every if one.differs):
+        differing.setdefault(one.what, {})[_briefly(lab, one)] = None
+    rows = [
+        lab.say(OF_TEXT, what=_word(lab, what), parts=lab.words.joined([*parts]))
+        for what, parts in differing.items()
+    ]
+    said = lab.words.joined(rows[: most or None], N_("; "))
+    more = len(rows) - most if most else 0
+    return lab.say(N_("{which} and {more} more"), which=said, more=more) if more > 0 else said
+
+
+def _briefly(lab: Data, one: Faithfulness) -> str:
+    """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
+    if isinstance(one.text, list):
+        return lab.say(OF_COUNT, here=str(len(one.here)), text=str(len(one.text)))
+    here = _told(lab, one, one.here) or lab.words.translate(NOT_RUN)
+    form = OF_COUNT if isinstance(one.text, int | float) and one.here else OF_WORD
+    return lab.say(form, here=here, text=_told(lab, one, one.text))
+
+
+def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
+    """Return how many of the statements in `claims` (as `audited`) the published method decides.
+
+    They are those that the machine can test, be they measured in this run or not.
+    """
+    testable = claims[(claims.here != NOT_TESTABLE) | claims.unmeasured]
+    count = int(testable.here.isin([HOLDS, FAILS]).sum())
+    return lab.say(DECIDED, n=len(testable), m=count)
+
+
+def _word(lab: Data, text: str) -> str:
+    return lab.words.translate(WORDS.get(text, text)) if text else ""
+
+
+def _told(lab: Data, one: Faithfulness, value: Any) -> str:
+    """Return what a side of a parameter is, in words: levels, a range of numbers, a name."""
+    if isinstance(value, list):
+        return lab.words.joined(
+            [lab.level(one.factor, level) if one.factor else str(level) for level in value]
+        )
+    if isinstance(value, tuple):
+        low, high = (_number(lab, number, one.unit) for number in value)
+        return low if low == high else lab.say(RANGE, low=low, high=high)
+    if isinstance(value, int | float):
+        return _number(lab, value, one.unit)
+    return _word(lab, value)
+
+
+def _number(lab: Data, number: float, unit: str) -> str:
+    if unit:
+        return lab.words.numbers.format(Quantity(number, unit), "")
+    return lab.words.numbers.number(number, 0 if number >= 1 else None)
+
+
+def _how(lab: Data, one: Faithfulness) -> str:
+    if one.how == LACKING and not one.lacking:
+        return lab.words.translate(NOT_RUN)
+    levels = lab.words.joined([lab.level(one.factor, level) for level in one.lacking])
+    low, high = (f"{times:.3g}" for times in one.times)
+    k = low if low == high else lab.say(RANGE, low=low, high=high)
+    if one.how not in SAID:
+        return _word(lab, one.how)
+    profile = lab.level("profile", lab.run.profile)
+    why = one.why or lab.say(LEFT_OUT, profile=profile)
+    said = SAID[one.how] if one.here else NONE_RUN
+    return lab.say(said, k=k, levels=levels, why=why)
+
+
+def _changes(lab: Data, effect: list[Quantity]) -> str:
+    """Return of how many values measured both ways the quotient excludes 1, and its range."""
+    if not effect:
+        return ""
+    changed = [one for one in effect if one.ends[0] > 1 or one.ends[1] < 1]
+    low, high = (f"{extreme(float(one.value) for one in effect):.3g}" for extreme in (min, max))
+    return lab.say(CHANGES, k=len(changed), n=len(effect), low=low, high=high)
