@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import asdict, replace
-from html import unescape
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +21,6 @@ from ipclab.tables.table import Table
 
 MAIN = "main.typ"
 _TEXT_WIDTH_PT = 470  # of a page in print
-_SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
-_RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
     kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
 }
@@ -146,7 +143,7 @@ class Sheet:
             case Picture():
                 return {"type": "picture", **self._pictured(block)}
             case Printed():
-                return {"type": "printed", "lines": _coloured(block.text)}
+                return {"type": "printed", "lines": _lines(block.text)}
             case _:
                 return {"type": "prose"}
 
@@ -203,19 +200,9 @@ def _missing(diagnostic: str) -> set[str]:
     return letters
 
 
-def _coloured(text: str) -> list[list[dict[str, str]]]:
-    """Return printed lines as parts: their text, the classes that nbconvert gives it, its colour."""
-    from nbconvert.filters import ansi2html
+def _lines(text: str) -> list[str]:
+    """Return printed lines without their colours, and without blank ones at the end."""
+    from nbconvert.filters import strip_ansi
 
-    html = str(ansi2html(text))  # type: ignore[no-untyped-call]
-    lines: list[list[dict[str, str]]] = [[]]
-    for match in _SPAN.finditer(html.replace("\x1b", "")):
-        look, coloured, plain = match.groups(default="")
-        colour = _RGB.search(look)
-        fill = "".join(f"{int(part):02x}" for part in colour.groups()) if colour else ""
-        first, *more = unescape(coloured or plain).expandtabs().split("\n")
-        lines[-1].append({"text": first, "look": look, "fill": fill})
-        lines += [[{"text": line, "look": look, "fill": fill}] for line in more]
-    while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
-        lines.pop()
-    return lines
+    plain = str(strip_ansi(text))  # type: ignore[no-untyped-call]
+    return plain.replace("\x1b", "").expandtabs().rstrip().split("\n")
