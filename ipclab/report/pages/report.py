@@ -207,12 +207,6 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _study_of(notebook: Path) -> str:
-    """Return the study that a notebook is on; the appendix quotes and follows that of payloads."""
-    name = notebook.stem.lstrip("0123456789_")
-    return RESTS_ON.get(name, name)
-
-
 def _jobs(
     paths: Paths,
     run: RunFolder,
@@ -226,7 +220,8 @@ def _jobs(
     for notebook in pages:
         about: dict[str, dict[str, Any]] = {}
         file = f"{quote(notebook.stem)}.html"
-        mine = [table for table in tables if table.stem == study_of(notebook)] or tables
+        named = study_of(notebook)
+        mine = [table for table in tables if table.stem == named] or tables
         for lang in langs:
             others = [
                 (TONGUES[each], "" if each == lang else f"../{each}/{file}") for each in langs
@@ -236,7 +231,7 @@ def _jobs(
                 target = "" if page == notebook else f"{quote(page.stem)}.html"
                 beside.append((titles[page, lang], target))
             about[lang] = {
-                **head.about(run, study=_study_of(notebook)),
+                **head.about(run, study=RESTS_ON.get(named, named)),
                 "links": [others, beside],
                 "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
                 "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
