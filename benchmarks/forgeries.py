@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/forgeries.py 300 [SEED]
 
-A forgery is one of those of the tests, or made by so much as chance says. Readers are: import, the
-bundle opened, the folder opened, a frame, the samples, and the values of the command line. What one
-of them takes is printed with what was changed, and the exit code is 1. Scaling within what a launch
-had time for is no part of it (docs/limitations.md).
+A forgery changes by so much as chance says; known ones are in `tests/store`. Readers are: import,
+the bundle opened, the folder opened, a frame, the samples. What one of them takes is printed with
+what was changed, and the exit code is 1. Scaling within what a launch had time for is no part of it
+(docs/limitations.md).
 """
 
 import os
@@ -16,10 +16,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from ipclab.commands import bundles
 from ipclab.commands.bundles import pack, unpack
 from ipclab.errors import LabError
 from ipclab.frames import derived
@@ -30,12 +28,8 @@ from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.record import Record
 from ipclab.store.samples import Measured
-from tests.store import test_forged
 from tests.store.test_contradictions import (
-    BEHIND,
-    CONTRADICTIONS,
     OP,
-    UNREADABLE,
     fact,
     forge,
     kept,
@@ -48,21 +42,11 @@ from tests.store.test_contradictions import (
 from tests.support.bundled import LAUNCH_NS, make_run
 
 Change = Callable[[Record, list[Measured]], object]
-Forgery = Callable[[Record, Path], object]
 Readers = Mapping[str, Callable[[], object]]
 MOST_MEMORY = 1 << 30  # bytes
 
 
-def every_forgery() -> dict[str, Forgery]:
-    """Return each forgery of the tests by what it is called."""
-    index = {name: _index(content) for name, (content, _) in UNREADABLE.items()}
-    point = {name: _point(change) for name, (change, _) in test_forged.FORGED.items()}
-    archive = {f"{name} behind": _behind(content) for name, content in BEHIND.items()}
-    known = {name: _contradiction(change) for name, (change, _) in CONTRADICTIONS.items()}
-    return known | index | point | archive
-
-
-def by_chance(chance: random.Random) -> dict[str, Forgery]:
+def by_chance(chance: random.Random) -> dict[str, Change]:
     """Return forgeries of each kind, by so much as `chance` says."""
     below = f"2026-11-20T0{chance.randint(0, 9)}:{chance.randint(0, 59):02}:00+00:00"
     fewer = chance.randint(1, 29)  # of 30 samples
@@ -74,8 +58,8 @@ def by_chance(chance: random.Random) -> dict[str, Forgery]:
     cores = chance.choice([0, -1, chance.randint(3, 1 << 40), "two", 2.5, [2], True])
     cpu, by = chance.randint(2, 1 << 20), chance.choice([0.9, 0.97, 1.03, 1.1, 40.0])
     statistic = chance.choice(["median", "mean"])
-    shares = {fact_name: chance.choice([-1, "much", 1 << 70, {}]) for fact_name in ("swap_total",)}
-    kinds: dict[str, Change] = {
+    shares = {"swap_total": chance.choice([-1, "much", 1 << 70, {}])}
+    return {
         f"each time {total:.3g} ns": launches(
             lambda each: each.samples.update(
                 {OP: (each.samples[OP] + int(total) + each.order).astype("int64")}
@@ -96,34 +80,6 @@ def by_chance(chance: random.Random) -> dict[str, Forgery]:
         "launch 0 in place of another": _repeated(chance),
         "two launches exchange their starts": _exchanged(chance),
     }
-    return {name: _contradiction(change) for name, change in kinds.items()}
-
-
-def _contradiction(change: Change) -> Forgery:
-    return lambda run, file: (forge(run, change), pack(run, file))
-
-
-def _point(change: test_forged.Change) -> Forgery:
-    return lambda run, file: (test_forged.forge(run, change), pack(run, file))
-
-
-def _index(content: Callable[[Record], bytes]) -> Forgery:
-    """Return a forgery of `run.json`, which a bundle holds in its place."""
-
-    def forged(run: Record, file: Path) -> None:
-        (run.path / "run.json").write_bytes(content(run))
-        with mock.patch.object(bundles, "run_index", lambda about: content(run)):
-            pack(run, file)
-
-    return forged
-
-
-def _behind(content: bytes) -> Forgery:
-    def forged(run: Record, file: Path) -> None:
-        pack(run, file)
-        file.write_bytes(file.read_bytes() + content)
-
-    return forged
 
 
 def _another(_: Record, points: list[Measured]) -> None:
@@ -154,45 +110,39 @@ def _exchanged(chance: random.Random) -> Change:
     return change
 
 
-def readers(paths: Paths, run: Path, file: Path, archive: bool) -> Readers:
-    """Return the ways in which a run is read, by name; of an `archive` that is forged the run is
-    whole.
-    """
+def readers(paths: Paths, run: Path, file: Path) -> Readers:
+    """Return the ways in which a run is read, by name."""
 
     def frames() -> None:
         for study in ("round_trip", "limits"):
             derived.read_frame(folder.read_run(run), study, "points")
 
-    of_bundle: Readers = {
+    return {
         "import": lambda: unpack(paths, file),
         "bundle": lambda: opened(paths, file),
         "choose": lambda: choose(paths, str(file)),
-    }
-    of_folder: Readers = {
         "folder": lambda: choose(paths, str(run)),
         "frame": frames,
         "samples": lambda: [*door.measured_points(folder.read_run(run))],
         "enter": lambda: door.enter(run),
     }
-    return of_bundle if archive else {**of_bundle, **of_folder}
 
 
 def main(count: int, seed: int) -> int:
     """Make `count` forgeries, print those that were taken, and return the exit code."""
     chance = random.Random(seed)
     refused, taken, broken = Counter[str](), Counter[str](), Counter[str]()
-    known = [*every_forgery().items()]
     for number in range(count):
         if number % 50 == 0:
             print(f"{number} of {count}", file=sys.stderr, flush=True)
-        made = by_chance(chance)
-        name, forged = known[number] if number < len(known) else chance.choice([*made.items()])
+        name, change = chance.choice([*by_chance(chance).items()])
         with tempfile.TemporaryDirectory(prefix="ipclab-forged-") as top:
             os.environ |= {"IPCLAB_DATA": f"{top}/data", "XDG_CACHE_HOME": f"{top}/cache"}
             run, file = make_run(Path(top, "elsewhere"), factor=1 + number), Path(top, "x.ipclab")
-            forged(run, file)
+            forge(run, change)
+            pack(run, file)
             paths = Paths(Path(__file__).parents[1])
-            for reader, read in readers(paths, run.path, file, name.endswith(" behind")).items():
+            for reader, read in readers(paths, run.path, file).items():
                 try:
                     read()
                 except LabError:
