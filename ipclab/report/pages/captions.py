@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeVar
 
 from ipclab.lab.figure import Figure
@@ -34,7 +34,8 @@ def caption_findings(
             taken.add(id(shown))
     for _, tags, shown in found:
         if front.stands(tags, shown):
-            for item in _items(trees.get(id(shown), [])):
+            lists = [node for node in trees.get(id(shown), []) if node["t"] == "OrderedList"]
+            for item in chain.from_iterable(each["c"][1] for each in lists):
                 for name in _named(item):
                     said.setdefault(name, _first_sentence(item))
     told: list[tuple[Origin, list[str], Shown]] = []
@@ -44,10 +45,6 @@ def caption_findings(
         elif id(shown) not in taken:
             told.append((origin, tags, shown))
     return told
-
-
-def _items(tree: Tree) -> list[Tree]:
-    return [item for node in tree if node["t"] == "OrderedList" for item in node["c"][1]]
 
 
 def _named(item: Tree) -> list[str]:

@@ -1,7 +1,6 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; reports' too."""
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,8 @@ from traitlets import Unicode
 
 from ipclab.errors import LabError
 from ipclab.report.pages.document import Document, read_document
-from ipclab.report.pages.outputs import Lost
 from ipclab.report.pages.page import page_of
-from ipclab.report.pages.typeset import compiled
-
-STANDARDS: tuple[list[str], ...] = (
-    ["ua-1", "a-3a"],
-    ["a-3b"],
-    [],
-)  # the first that a document can fulfil
+from ipclab.report.pages.typeset import pdf_of
 
 
 class OfDocument(Exporter):
@@ -71,20 +63,5 @@ class TypstPDFExporter(OfDocument):
     file_extension = FilenameExtension(".pdf").tag(config=True)
 
     def convert(self, document: Document) -> bytes:
-        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
-
-        What cannot be that, because of what somebody else made, is less, and says so.
-        """
-        moment = datetime.fromisoformat(document.date)
-        stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-        for standards in STANDARDS:
-            try:
-                return bytes(
-                    compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp)
-                )
-            except LabError as error:
-                if not standards:
-                    raise
-                refusal = error
-                document.lose(Lost("standard", refusal.why), None)
-        raise refusal
+        """Return the document in print, as archivable as it can be."""
+        return pdf_of(document)

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread, current_thread, main_thread
 from typing import Any
@@ -26,7 +26,6 @@ from ipclab.store.files import write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE
 
 POOL_THREADS = 2  # that a pool of processes has in this one
-EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -292,6 +291,8 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
     """Make the files of a job in one language."""
     from ipclab.report.notebooks.nb import nbformat
     from ipclab.report.pages.localised import localised
+    from ipclab.report.pages.page import page_of
+    from ipclab.report.pages.typeset import pdf_of
 
     files = target.files(job.notebook, lang)
     try:
@@ -310,8 +311,7 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
             if fmt == "ipynb":
                 content = nbformat.writes(localised(notebook, lang)).encode()  # type: ignore[no-untyped-call]
             else:
-                made = _exporter(fmt).convert(document)
-                content = made.encode() if isinstance(made, str) else made
+                content = pdf_of(document) if fmt == "pdf" else page_of(document).encode()
             write_whole(file, content)
         lost = [f"{job.notebook.name}: {line}" for line in document.lost]
     except LabError as error:
@@ -333,11 +333,3 @@ def _speaks(lang: Parameter) -> bool:
 
 def _failed(job: Job, error: Exception) -> LabError:
     return LabError(f"{job.notebook.name} has no page", f"{type(error).__name__}: {error}")
-
-
-@cache
-def _exporter(fmt: str) -> Any:
-    """Return what exports; one for all documents compiles its templates once."""
-    from nbconvert.exporters import get_exporter
-
-    return get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ipclab.report.pages import outputs, pandoc
-from ipclab.report.pages.document import Block, Document
+from ipclab.report.pages.document import Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
 from ipclab.report.pages.pandoc import Tree, raw_inline
 from ipclab.report.pages.printed_tables import fit_tables
@@ -29,7 +29,11 @@ class Typesetting:
     def trees(self) -> Iterator[Tree]:
         """Yield each block as a tree; what pandoc does not know is a call of the template."""
         blocks = self.document.blocks
-        printed = _without_html([_html_of(block) for block in blocks])
+        shown: list[Tree | str] = []
+        for block in blocks:
+            prose = block.tree if isinstance(block, Prose) else []
+            shown.append(block.html if isinstance(block, Markup) else prose)
+        printed = _without_html(shown)
         for place, block in enumerate(blocks):
             if isinstance(block, Prose | Markup):
                 yield self._settled(printed[place])
@@ -92,13 +96,6 @@ class Typesetting:
                 return self.pictured(found)
             self.document.lose(found, None)
         return _text(alt)
-
-
-def _html_of(block: Block) -> Tree | str:
-    """Return what of a block pandoc writes; HTML as text where it was written so."""
-    if isinstance(block, Markup):
-        return block.html
-    return block.tree if isinstance(block, Prose) else []
 
 
 def _without_html(shown: list[Tree | str]) -> list[Tree]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
-MAIN = "main.typ"
+STANDARDS = ["ua-1", "a-3a"], ["a-3b"]  # the first that a document can fulfil, or none
 _TEXT_WIDTH_PT = 470  # of a page in print
 SUFFIXES = {
     kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
@@ -160,6 +161,21 @@ def _sheet(table: Table) -> dict[str, Any]:
         columns = [asdict(table.columns[place]) for place in part.columns]
         parts.append({"columns": columns, "rows": rows, "shares": part.shares})
     return {**replace(table, values=()).to_json(), "size": fit.size, "parts": parts}
+
+
+def pdf_of(document: Document) -> bytes:
+    """Return a document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
+
+    What cannot be that, because of what somebody else made, is less, and says so.
+    """
+    moment = datetime.fromisoformat(document.date)
+    stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    for standards in STANDARDS:
+        try:
+            return bytes(compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp))
+        except LabError as error:
+            document.lose(Lost("standard", error.why), None)
+    return bytes(compiled(document, format="pdf", timestamp=stamp))
 
 
 def compiled(document: Document, **options: Any) -> Any:
