@@ -105,7 +105,8 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     elif not all(candidate.settled for candidate in best):
         state = UNDECIDED
         more = [_launches_more(candidate, frames.bound) for candidate in best]
-        if _between_sessions(measured):  # each is of all mechanisms
+        if any(several(candidate.side.heats) for candidate in measured if candidate.side):
+            # compared by the sessions of their run, of which each is of all mechanisms
             sessions = max(more)
         else:
             launches = sum(more)
@@ -127,11 +128,6 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
         launches * seconds,
         sessions,
     )
-
-
-def _between_sessions(measured: Sequence[Candidate]) -> bool:
-    """Tell whether these are compared by the sessions of their run."""
-    return any(several(candidate.side.heats) for candidate in measured if candidate.side)
 
 
 def _judge(measured: list[Candidate], bound: float) -> None:
