@@ -20,7 +20,7 @@ from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
 from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
-from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
+from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
 from ipclab.tables.table import Table
 from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
@@ -31,15 +31,6 @@ WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
 Block = Prose | Table | Figure | Markup | Picture | Printed
 Labelled = TypeVar("Labelled", Table, Figure)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Where a block comes from: the cell's number in the notebook (from 1), id and source."""
-
-    number: int
-    id: str
-    source: str
 
 
 @dataclass
@@ -163,7 +154,7 @@ def _named(cells: Sequence[Any], translate: Callable[[str], str]) -> str:
 
 def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     """Add what the cells show, what is on the first page first; return how many blocks that is."""
-    found: list[tuple[Cell, list[str], outputs.Shown]] = []
+    found: list[Seen] = []
     number = 0
     for cell in cells:
         tags = cell["metadata"].get("tags") or []
@@ -173,11 +164,13 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             for output in cell.get("outputs", []):
                 if output.get("name") == outputs.STDERR:
                     document.asides.append(f"cell {number}: {''.join(output['text']).strip()}")
-            found += [(origin, tags, shown) for shown in _shown_or_named(cell, number, document)]
+            found += [
+                Seen(origin, tags, shown) for shown in _shown_or_named(cell, number, document)
+            ]
     found = front.one_list(found)
-    prose_of = _trees([shown for _, _, shown in found], document)
+    prose_of = _trees([seen.shown for seen in found])
     found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
-    stand = [front.stands(tags, shown) for _, tags, shown in found]
+    stand = [front.stands(seen) for seen in found]
     ahead = len(stand) - stand[::-1].index(True) if any(stand) else 0
     placed: list[list[sections.Placed]] = []
     for origin, _, shown in found:
@@ -237,7 +230,7 @@ def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
     return merged
 
 
-def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pandoc.Tree]:
+def _trees(every: Sequence[outputs.Shown]) -> dict[int, pandoc.Tree]:
     """Return what pandoc reads in texts: all of a kind at once."""
     trees: dict[int, pandoc.Tree] = {}
     unread = [shown for shown in every if isinstance(shown, Unread)]

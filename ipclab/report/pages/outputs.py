@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
@@ -90,6 +90,15 @@ class Absent:
     """A figure, a table or a finding of which nothing was measured."""
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Where a block comes from: the cell's number in the notebook (from 1), id and source."""
+
+    number: int
+    id: str
+    source: str
+
+
 Shown = (
     Absent
     | Prose
@@ -103,6 +112,14 @@ Shown = (
     | signing.Marks
     | signed.Attached
 )
+
+
+class Seen(NamedTuple):
+    """What a cell shows, with the cell and its tags."""
+
+    cell: Cell
+    tags: list[str]
+    shown: Shown
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:

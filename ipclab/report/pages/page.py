@@ -12,8 +12,8 @@ from nbconvert.filters import ansi2html
 
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import fonts, outputs, pandoc, svg
-from ipclab.report.pages.document import WORDS, Cell, Document
-from ipclab.report.pages.outputs import Markup, Picture, Printed, Prose
+from ipclab.report.pages.document import WORDS, Document
+from ipclab.report.pages.outputs import Cell, Markup, Picture, Printed, Prose
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
