@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread, current_thread, main_thread
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ipclab.errors import LabError
-from ipclab.lab.parameters import Parameter, declared
+from ipclab.lab.parameters import declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.document import read_document
@@ -80,8 +80,7 @@ class Made:
     asides: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Page:
+class _Page(NamedTuple):
     """One report in one language, as a process returns it."""
 
     files: list[Path]
@@ -195,16 +194,16 @@ def _made(jobs: Sequence[Job], results: Mapping[tuple[int, str], Any]) -> Made:
         made.entries[lang] = {}
     for place, job in enumerate(jobs):
         for lang in ("", *job.about):
-            result = results.get((place, lang), [])
-            if isinstance(result, LabError):
-                made.errors.append(result)
-            elif isinstance(result, _Page):
-                made.files += result.files
-                made.asides += result.asides
-                if result.entry:
-                    made.entries[lang][job.notebook.stem] = result.entry
-            else:
-                made.asides += result
+            match results.get((place, lang)):
+                case LabError() as error:
+                    made.errors.append(error)
+                case _Page(files, found, asides):
+                    made.files += files
+                    made.asides += asides
+                    if found:
+                        made.entries[lang][job.notebook.stem] = found
+                case [*asides]:
+                    made.asides += asides
     made.asides = list(dict.fromkeys(made.asides))  # alike in all languages once
     return made
 
@@ -270,7 +269,9 @@ def _execute(job: Job) -> list[str] | LabError:
 
     try:
         lang = declared(job.notebook).get("lang")
-        given = {"lang": ",".join(spoken_in(job.about))} if lang and _speaks(lang) else {}
+        given = {}
+        if lang and str(lang.default or SOURCE).split(",")[0] in LANGUAGES:  # not one of its own
+            given["lang"] = ",".join(spoken_in(job.about))
         asides = execute(
             job.notebook,
             {**job.parameters, **given},
@@ -324,11 +325,6 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
 def spoken_in(langs: Iterable[str]) -> list[str]:
     """Return the languages in which a notebook is executed: English first, which is the source."""
     return list(dict.fromkeys([SOURCE, *langs]))
-
-
-def _speaks(lang: Parameter) -> bool:
-    """Tell whether a notebook's `lang` names languages of readers, and nothing of its own."""
-    return str(lang.default or SOURCE).split(",")[0] in LANGUAGES
 
 
 def _failed(job: Job, error: Exception) -> LabError:
