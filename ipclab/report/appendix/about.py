@@ -150,12 +150,7 @@ def _together(run: RunFolder, kind: str, columns: tuple[str, ...]) -> pd.DataFra
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 
-def told_fact(
-    lab: Data,
-    value: Any,
-    unit: str,
-    reason: str = "",
-) -> str:
+def told_fact(lab: Data, value: Any, unit: str, reason: str = "") -> str:
     """Return a fact of a machine as text, for one that is absent its `reason`."""
     if reason or isinstance(value, bool):
         return lab.level("", reason or ("yes" if value else "no"))

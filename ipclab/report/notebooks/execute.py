@@ -148,11 +148,7 @@ class Kernel:
             close_session(checkout().ledger, self.session)
 
     def run(
-        self,
-        notebook: Path,
-        values: dict[str, Any],
-        timeout_s: float,
-        say: IO[str] | None = None,
+        self, notebook: Path, values: dict[str, Any], timeout_s: float, say: IO[str] | None = None
     ) -> Any:
         """Return the executed notebook; `LabError` when a cell or the kernel fails, or too late."""
         said = io.StringIO()

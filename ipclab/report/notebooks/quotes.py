@@ -97,11 +97,7 @@ class Quoted:
     """What an executed notebook made: figures, tables by name; kept values as attributes."""
 
     def __init__(
-        self,
-        name: str,
-        outputs: list[Any],
-        words: Words | None = None,
-        run: Run | None = None,
+        self, name: str, outputs: list[Any], words: Words | None = None, run: Run | None = None
     ) -> None:
         self._name = name
         self._values: dict[str, Quantity | str] = {}

@@ -80,12 +80,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]")
 @click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
-def ab(
-    names: Words,
-    outputs: tuple[Path, ...],
-    formats: Words,
-    **given: Any,
-) -> None:
+def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
     """Compare two arms in interleaved launches.
 
     Commands, interpreters, checkouts, mechanisms, or a setting.

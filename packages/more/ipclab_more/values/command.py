@@ -29,10 +29,7 @@ FORMATS = ("csv", "json", "table")
 @click.option("--backend", multiple=True, help="Mechanism.", shell_complete=complete_backend)
 @click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
 @click.option(
-    "--placement",
-    multiple=True,
-    help="same, cross, free ...",
-    shell_complete=complete_placement,
+    "--placement", multiple=True, help="same, cross, free ...", shell_complete=complete_placement
 )
 @click.option("--op", multiple=True, help="What was timed, such as round-trip.")
 @click.option("--metric", multiple=True, help="p50, p99, bandwidth, cpu_ns ...")
