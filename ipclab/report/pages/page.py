@@ -8,8 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nbconvert.filters import ansi2html
-
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import fonts, outputs, pandoc, svg
 from ipclab.report.pages.document import WORDS, Document
@@ -47,6 +45,8 @@ def _block(document: Document, place: int, prose: str, words: dict[str, str]) ->
     """Return the HTML of the block at a place, which is `prose` where it is no other."""
     match document.blocks[place]:
         case Printed(text):
+            from nbconvert.filters import ansi2html  # which takes long to load, and few need
+
             return f'<pre class="printed">{ansi2html(text)}</pre>'  # type: ignore[no-untyped-call]
         case Picture() as picture:
             return _of_picture(picture)
