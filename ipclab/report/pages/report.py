@@ -74,20 +74,16 @@ def render_run(
     made = run_jobs(jobs, target, progress)
     for line in made.asides:
         progress.say(line)
-    files = [*made.files, *_sources(pages, out / NOTEBOOKS)]
+    files = made.files
+    for page in pages:  # which lead to their notebook
+        files.append(out / NOTEBOOKS / page.name)
+        write_whole(files[-1], page.read_bytes())
     for lang in langs if "html" in formats and jobs else ():
         about = {**jobs[0].about[lang], "lang": lang}
         files.append(index.write([*made.entries[lang].values()], out / lang, about))
     write_manifest(paths, [run], out, [*files, *tables], claims)
     refuse([*errors, *made.errors])
     return files
-
-
-def _sources(pages: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """Copy the notebooks that pages lead to into `folder`, and yield the copies."""
-    for page in pages:
-        write_whole(folder / page.name, page.read_bytes())
-        yield folder / page.name
 
 
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
