@@ -1,17 +1,11 @@
 """Notebooks executed by papermill once, and exported in each language, several at a time."""
 
-import multiprocessing
 import os
 import re
-import signal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from threading import Event, Thread, current_thread, main_thread
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -19,13 +13,13 @@ from ipclab.errors import LabError
 from ipclab.lab.parameters import declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
+from ipclab.report.pages import processes
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE
 
-POOL_THREADS = 2  # that a pool of processes has in this one
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -34,10 +28,7 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "PYTHONHASHSEED": "0",
 }
-
-
 _QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
-_kernel: Any = None  # of this process of the pool
 
 
 @dataclass(frozen=True)
@@ -97,60 +88,11 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
     count = sum(len(job.about) for job in jobs)
     progress.start("report", count, "page")
     try:
-        # New processes: a fork of one that has typeset waits forever for Typst's threads.
-        processes = multiprocessing.get_context("spawn")
-        begin = partial(_begin, os.getpid(), target.figures)
-        _check_threads()
-        number = max(1, min(count, os.cpu_count() or 1))
-        with _terminable(), ProcessPoolExecutor(number, processes, initializer=begin) as pool:
-            try:
-                with _uninterrupted():  # so that no process is while it loads
-                    pool.submit(int)
-                results = _results(pool, jobs, target, progress)
-            except BaseException:
-                _end(pool)
-                raise
-    except BrokenProcessPool as error:
-        why = "it was killed, or ran out of memory"
-        raise LabError("a process that renders has ended", why, "render again") from error
+        with processes.pool(count, target.figures) as pool:
+            results = _results(pool, jobs, target, progress)
     finally:
         progress.end()
     return _made(jobs, results)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Have SIGTERM end what is done here as Ctrl-C does, where signals can be taken."""
-
-    def leave(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
-
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach until they let it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool at once; each takes its kernel with it."""
-    processes = [*(pool._processes or {}).values()]
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
 
 
 def _results(
@@ -219,48 +161,11 @@ def _waiting(jobs: Sequence[Job]) -> dict[int, set[int]]:
     return waiting
 
 
-def _check_threads() -> None:
-    """Raise `RuntimeError` where no thread can be started: a pool that lacks one waits for ever."""
-    done = Event()
-    threads = [Thread(target=done.wait) for _ in range(POOL_THREADS)]
-    try:
-        for thread in threads:
-            thread.start()
-    finally:
-        done.set()
-
-
 def refuse(errors: Sequence[LabError]) -> None:
     """Raise `LabError` that names all errors, where there are any."""
     if errors:
         said = dict.fromkeys(map(str, errors))  # one that is alike in all languages once
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
-
-
-def _begin(parent: int, figures: Path) -> None:
-    """Make this process one that ends with process `parent`; a kernel of it ends with it."""
-    from multiprocessing.util import Finalize
-
-    from ipclab.lab.figure import FIGURES
-    from ipclab.report.notebooks.execute import Kernel
-    from ipclab.spawn.exits import die_with_parent
-
-    os.environ[FIGURES] = str(figures)
-    global _kernel  # noqa: PLW0603
-    _kernel = Kernel()
-    Finalize(_kernel, _kernel.end, exitpriority=100)
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, lambda *_: None)  # who started this process ends it
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # for what it starts
-    die_with_parent(parent, signal.SIGTERM)
-
-
-def _leave(number: int, _: object) -> None:
-    """End this process and its kernel, whatever they do."""
-    try:
-        _kernel.kill()
-    finally:
-        os._exit(128 + number)
 
 
 def _execute(job: Job) -> list[str] | LabError:
@@ -277,10 +182,10 @@ def _execute(job: Job) -> list[str] | LabError:
             {**job.parameters, **given},
             job.executed,
             timeout_s=quotes.TIMEOUT_S,
-            kernel=_kernel,
+            kernel=processes.kernel(),
         )
         if job.notebook.parent == checkout().own:
-            _kernel.end()  # what a person's own notebook changes reaches no other one
+            processes.kernel().end()  # what a person's own notebook changes reaches no other one
     except LabError as error:
         return error
     except Exception as error:
