@@ -185,7 +185,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
     elif pictures and (active or HTML not in data):
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
     elif (active or HTML not in data) and (drawn := vega.chart(data)):
-        yield picture("image/png", b64encode(drawn.png), {"width": drawn.width})
+        png, width = drawn
+        yield picture("image/png", b64encode(png), {"width": width})
     elif HTML in data:
         yield Markup(data[HTML])
         if active:
