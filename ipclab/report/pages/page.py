@@ -23,7 +23,7 @@ _AROUND_NOTES = re.compile(r"^\s*<section[^>]*>\s*<hr />|</section>\s*$")
 def page_of(document: Document) -> str:
     """Return the page of a document; formulas that cannot be set are noted in it as lost."""
     trees = [block.tree if isinstance(block, Prose) else [] for block in document.blocks]
-    (*said, notes), math = pandoc.to_html([pandoc.changed(tree, _page_nodes) for tree in trees])
+    (*said, notes), math = pandoc.to_html([pandoc.replaced(tree, _on_page) for tree in trees])
     document.lose_math(math)
     words = {key: document.translate(word) for key, word in WORDS["page"].items()}
     blocks = [_block(document, place, prose, words) for place, prose in enumerate(said)]
@@ -81,19 +81,14 @@ def _figure(
     )
 
 
-def _page_nodes(nodes: Tree) -> Tree:
-    """Return nodes as a page has them: below its title, and tables that scroll."""
-    made: Tree = []
-    for node in nodes:
-        match node:
-            case {"t": "Header", "c": [level, *more]}:
-                made.append({"t": "Header", "c": [min(6, level + 1), *more]})
-            case {"t": "Table"}:
-                scrolls = pandoc.raw("html", _SCROLL), node, pandoc.raw("html", "</div></div>")
-                made += scrolls
-            case _:
-                made.append(node)
-    return made
+def _on_page(node: dict[str, Any]) -> Tree:
+    """Return a node as a page has it: a heading below its title, and a table that scrolls."""
+    match node:
+        case {"t": "Header", "c": [level, *more]}:
+            return [{"t": "Header", "c": [min(6, level + 1), *more]}]
+        case {"t": "Table"}:
+            return [pandoc.raw("html", _SCROLL), node, pandoc.raw("html", "</div></div>")]
+    return [node]
 
 
 def _of_picture(picture: Picture) -> str:

@@ -108,6 +108,12 @@ def changed(node: Any, change: Callable[[Tree], Tree]) -> Any:
     return inner
 
 
+def replaced(tree: Tree, made_of: Callable[[dict[str, Any]], Tree]) -> Tree:
+    """Return a tree with what `made_of` makes of each node in its place, the innermost first."""
+    made: Tree = changed(tree, lambda nodes: [new for node in nodes for new in made_of(node)])
+    return made
+
+
 def text_of(node: Any) -> str:
     """Return the text of a tree, or of a part of one, without markup, math and notes."""
     match node:
