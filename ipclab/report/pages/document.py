@@ -249,6 +249,8 @@ def _blocks(
     folder: Path,
 ) -> Iterator[Block | outputs.Absent]:
     """Yield what is shown as blocks."""
+    attached = shown.attached if isinstance(shown, Unread) else {}
+    pictures = narrative.Pictures(attached, folder)
     match shown:
         case Marks():
             document.marks = shown
@@ -257,20 +259,16 @@ def _blocks(
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))
         case Unread():
-            pictures = narrative.Pictures(shown.attached, folder)
             for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
                 advice = isinstance(block, Table) and block.name.endswith(ADVICE)
                 if not (advice and document.head.mark):
                     yield block
-            for lost in pictures.lost:
-                yield Prose(narrative.remark(document.lose(lost, cell)))
         case Markup():
-            pictures = narrative.Pictures({}, folder)
             yield Markup(pictures.embedded_html(shown.html))
-            for lost in pictures.lost:
-                yield Prose(narrative.remark(document.lose(lost, cell)))
         case _:
             yield shown
+    for lost in pictures.lost:
+        yield Prose(narrative.remark(document.lose(lost, cell)))
 
 
 def labelled(shown: Labelled, document: Document) -> Labelled:
