@@ -18,6 +18,7 @@ from ipclab.lab.shell import as_written
 from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
+from ipclab.report.notebooks.execute import INJECTED
 from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
@@ -25,7 +26,6 @@ from ipclab.tables.table import Table
 from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 
-INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
@@ -94,10 +94,9 @@ class Document:
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
-        rows = []
-        for row in shown.rows:
-            rows.append([targets.get(cell, cell) for cell in row])
-        return replace(shown, rows=rows)
+        return replace(
+            shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows]
+        )
 
     @property
     def prose(self) -> list[pandoc.Tree]:

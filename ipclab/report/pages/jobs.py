@@ -80,7 +80,7 @@ class _Page(NamedTuple):
 
 
 def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
-    """Execute jobs and export them in each language, some at the same time.
+    """Execute jobs and export them in each language, some at the same time; say what is aside.
 
     No job keeps another one from its pages: what failed is returned.
     """
@@ -92,7 +92,10 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
             results = _results(pool, jobs, target, progress)
     finally:
         progress.end()
-    return _made(jobs, results)
+    made = _made(jobs, results)
+    for line in made.asides:
+        progress.say(line)
+    return made
 
 
 def _results(

@@ -72,8 +72,6 @@ def render_run(
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     made = run_jobs(jobs, target, progress)
-    for line in made.asides:
-        progress.say(line)
     files = made.files
     for page in pages:  # which lead to their notebook
         files.append(out / NOTEBOOKS / page.name)
