@@ -138,15 +138,17 @@ def refer(document: "Document") -> None:
     for block, cell in zip(document.blocks, document.cells, strict=True):
         for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
             match node:
-                case {"t": "Link", "c": [_, said, [str(url), _]]} if url.startswith(
-                    "#"
-                ) and text_of(said) in ("", url[1:]):
+                case {"t": "Link", "c": [_, said, [str(url), _]]} if _refers(said, url):
                     label = document.labels.get(url[1:])
                     if label is None:
                         document.lose(Lost("reference", url), cell)
                     # a label and its number stay on one line
                     text = (label or url).replace(" ", "\u00a0")
                     node["c"][1] = [{"t": "Str", "c": text}]
+
+
+def _refers(said: Tree, url: str) -> bool:
+    return url.startswith("#") and text_of(said) in ("", url[1:])
 
 
 def settle_headings(document: "Document") -> None:
