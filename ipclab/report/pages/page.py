@@ -70,7 +70,7 @@ def _figure(
     tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
     if not figure.drawn and len(beside) == 1:
         tables = set(beside)
-    return _template("figure.html.j2").render(
+    shown = _template("figure.html.j2").render(
         figure=figure,
         drawing=drawing,
         words=words,
@@ -79,6 +79,7 @@ def _figure(
         source=origin.source if origin else "",
         tables={name: beside[name] for name in sorted(tables)},
     )
+    return str(shown)
 
 
 def _on_page(node: dict[str, Any]) -> Tree:
