@@ -65,7 +65,6 @@ def _figure(
     document: Document, figure: Figure, drawing: str, origin: Cell | None, words: dict[str, str]
 ) -> str:
     """Return a figure with where it was made: notebook, cell, its code, and tables."""
-    notebook = document.notebook if origin else ""
     beside = document.addresses
     tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
     if not figure.drawn and len(beside) == 1:
@@ -74,9 +73,9 @@ def _figure(
         figure=figure,
         drawing=drawing,
         words=words,
-        notebook=notebook and f"{notebook}#cell-id={origin.id if origin else ''}",
-        place=f"{Path(notebook).name} [{origin.number if origin else ''}]",
-        source=origin.source if origin else "",
+        origin=document.notebook and origin,
+        notebook=document.notebook,
+        name=Path(document.notebook).name,
         tables={name: beside[name] for name in sorted(tables)},
     )
     return str(shown)
