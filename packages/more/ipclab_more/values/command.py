@@ -66,7 +66,7 @@ def values(
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
     wanted = {column: words for column, words in asked.items() if words} | levels_of(levels)
-    found = sources(checkout(), named)
+    found = sources(named)
     write = rows.Writer(form, several=len(found) > 1)
     refused = 0
     for source in found:
