@@ -229,7 +229,5 @@ def picture(kind: str, content: str | bytes, about: Mapping[str, Any]) -> Pictur
 
 def printable(text: str) -> str:
     """Return printed text as a terminal leaves it: after `\\r` a line begins anew."""
-    lines = []
-    for line in text.split("\n"):
-        lines.append(line.rstrip("\r").rpartition("\r")[2])
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")]
     return _CONTROL.sub("", "\n".join(lines))

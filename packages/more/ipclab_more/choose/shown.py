@@ -121,10 +121,7 @@ def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
         "missing": _missing(lab, answer),
         "windows": windows(lab, answer.need),
     }
-    headed = {}
-    for name, frame in frames.items():
-        headed[name] = _headed(lab, frame, WORDS[name])
-    return headed
+    return {name: _headed(lab, frame, WORDS[name]) for name, frame in frames.items()}
 
 
 def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
@@ -216,9 +213,7 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     for crossing in answer.crossings.itertuples():
         ends = {"low": crossing.low, "high": crossing.high}
         ends["about"] = float(f"{crossing.about:.2g}")
-        shown = {}
-        for name, size in ends.items():
-            shown[name] = numbers.format(Quantity(size, unit), spec)
+        shown = {name: numbers.format(Quantity(size, unit), spec) for name, size in ends.items()}
         change = lab.say(words["between"], **shown)
         then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
         rows.append((change, then))
