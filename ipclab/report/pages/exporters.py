@@ -20,7 +20,7 @@ class OfDocument(Exporter):
         config=True
     )
 
-    def from_notebook_node(  # type: ignore[override]  # nbconvert names other types
+    def from_notebook_node(
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[Any, dict[str, Any]]:
         """Return (content, resources); say on stderr what of the notebook was lost.
