@@ -23,34 +23,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RUN = "data/reference.ipclab"
-MEASURE = ("measure", "--study", "payload", "--size", "100", "--profile", "smoke")
+MEASURE = "measure --study payload --size 100 --profile smoke"
 # A command, and by how many seconds it is killed at the latest.
-COMMANDS: dict[str, tuple[tuple[str, ...], float]] = {
+COMMANDS = {
     "measure": (MEASURE, 40.0),
     "measure of ranks": (
-        (
-            "measure",
-            "--study",
-            "round_trip",
-            "--backend",
-            "mpi-p2p",
-            "--size",
-            "100",
-            "--profile",
-            "smoke",
-        ),
+        "measure --study round_trip --backend mpi-p2p --size 100 --profile smoke",
         40.0,
     ),
-    "ab": (("ab", "true", "true"), 15.0),
-    "values": (("values", RUN, "--study", "payload"), 6.0),
-    "choose": (("choose", "--size", "100", "--run", RUN), 12.0),
-    "compare": (("compare", "--table-only"), 12.0),
-    "report": (("report", "--run", RUN, "--lang", "en", "--format", "html"), 60.0),
-    "bundle": (("bundle", RUN, "{folder}/x.ipclab", "--samples", "10"), 15.0),
-    "import": (("import", RUN), 8.0),
-    "conform": (("conform", "unix"), 5.0),
-    "doctor": (("doctor", "--seconds", "1"), 4.0),
-    "clean": (("clean",), 1.5),
+    "ab": ("ab true true", 15.0),
+    "values": (f"values {RUN} --study payload", 6.0),
+    "choose": (f"choose --size 100 --run {RUN}", 12.0),
+    "compare": ("compare --table-only --out FOLDER/out", 12.0),
+    "report": (f"report --run {RUN} --lang en --format html --out FOLDER/out", 60.0),
+    "bundle": (f"bundle {RUN} FOLDER/x.ipclab --samples 10", 15.0),
+    "import": (f"import {RUN}", 8.0),
+    "conform": ("conform unix", 5.0),
+    "doctor": ("doctor --seconds 1", 4.0),
+    "clean": ("clean", 1.5),
 }
 HEATS, READERS = ("measure", "measure of ranks", "ab"), ("values", "choose", "compare", "report")
 ENDED = 10.0  # seconds
@@ -65,9 +55,9 @@ def main(count: int, seed: int) -> int:
         for number in range(count):
             group = (HEATS, READERS, [*COMMANDS])[number % 3]
             name = chance.choice([*group])
-            words, longest = COMMANDS[name]
+            command, longest = COMMANDS[name]
             folder = measured if name in HEATS else Path(top, str(number))
-            wrong, was_killed = trial(words, chance.uniform(0.05, longest), folder)
+            wrong, was_killed = trial(command, chance.uniform(0.05, longest), folder)
             killed[name] += was_killed
             for line in wrong:
                 said[line.partition(":")[0]] += 1
@@ -81,7 +71,7 @@ def main(count: int, seed: int) -> int:
     return 1 if said else 0
 
 
-def ipclab(words: tuple[str, ...], folder: Path) -> "subprocess.Popen[bytes]":
+def ipclab(command: str, folder: Path) -> "subprocess.Popen[bytes]":
     """Start a command in a session, with data, cache and temporary files of its own in `folder`."""
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
     env = os.environ | {
@@ -90,16 +80,16 @@ def ipclab(words: tuple[str, ...], folder: Path) -> "subprocess.Popen[bytes]":
         "XDG_CACHE_HOME": str(folder / "cache"),
         "TMPDIR": str(folder / "tmp"),
     }
-    out = [] if words[0] not in ("report", "compare") else ["--out", f"{folder}/out"]
-    line = [sys.executable, "-m", "ipclab", *(word.format(folder=folder) for word in words), *out]
+    words = command.replace("FOLDER", str(folder)).split()
+    line = [sys.executable, "-m", "ipclab", *words]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(line, cwd=ROOT, env=env, start_new_session=True, **quiet)  # type: ignore[call-overload,no-any-return]
 
 
-def trial(words: tuple[str, ...], after: float, folder: Path) -> tuple[list[str], bool]:
+def trial(told: str, after: float, folder: Path) -> tuple[list[str], bool]:
     """Kill a command after so many seconds; return what is wrong then, and whether it still ran."""
     before, shared = points(folder), shared_names()
-    command = ipclab(words, folder)
+    command = ipclab(told, folder)
     try:
         command.wait(after)
     except subprocess.TimeoutExpired:
@@ -109,7 +99,7 @@ def trial(words: tuple[str, ...], after: float, folder: Path) -> tuple[list[str]
     while (left := alive(command.pid, folder)) and time.monotonic() < until:
         time.sleep(0.1)
     wrong = [f"orphan: {each}" for each in left]
-    ipclab(("clean",), folder).wait(120)
+    ipclab("clean", folder).wait(120)
     names = shared_names() - shared
     wrong += [f"left: /dev/shm/{name}" for name in names if "ipclab" in name]
     wrong += [f"left: {path}" for path in (folder / "tmp").glob("*ipclab*")]

@@ -64,27 +64,21 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
     def ours() -> Times:
         found = {}
         for size in MOVED.values():
-            target, cpus = (
-                "ipclab.studies.payload.published:write_then_read",
-                frozenset(os.sched_getaffinity(0)),
-            )
+            target = "ipclab.studies.payload.published:write_then_read"
+            cpus = frozenset(os.sched_getaffinity(0))
             role = Role("program", target, {"size": size, "seed": 1}, cpus, fresh=True)
             samples = launcher.launch([role], SECONDS)["program"].samples
-            found |= {
-                f"000 {op} {size} B": float(statistics.median(values))
-                for op, values in samples.items()
-            }
+            for op, values in samples.items():
+                found[f"000 {op} {size} B"] = float(statistics.median(values))
         return found
 
     def theirs() -> Times:
         command = [sys.executable, str(program)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
-        pairs = zip(MOVED.values(), json.loads(done.stderr), strict=True)
-        return {
-            f"000 {op} {size} B": ns
-            for size, both in pairs
-            for op, ns in zip(("write", "read"), both, strict=True)
-        }
+        found = {}
+        for size, (write, read) in zip(MOVED.values(), json.loads(done.stderr), strict=True):
+            found |= {f"000 write {size} B": write, f"000 read {size} B": read}
+        return found
 
     return ours, theirs
 
@@ -107,11 +101,8 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
     """Return the arm of text 001 and its program rebuilt: all sizes and mechanisms in one set of
     processes.
     """
-    study, effort, free = (
-        SharedDictStudy(),
-        profile("quick"),
-        placements(Topology.read(Source()))["free"],
-    )
+    study, effort = SharedDictStudy(), profile("quick")
+    free = placements(Topology.read(Source()))["free"]
     asked = study.points(effort, Sweep(levels={"readers": (readers,)}))
     points = sorted(  # in the program's order: a heap keeps what came before
         (point for point in asked if point.levels["arm"] == "published"),
@@ -122,10 +113,8 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
         found = {}
         for point in points:
             outcomes = launch_alone(bench, point, study.roles(point, effort, free, 1), SECONDS)
-            samples, what = (
-                study.collect(point, outcomes, 1).samples,
-                f"{point.backend} {point.levels['entries']}",
-            )
+            samples = study.collect(point, outcomes, 1).samples
+            what = f"{point.backend} {point.levels['entries']}"
             found[f"001 write {what}"] = float(samples["write-total"][0])
             found[f"001 read {what}"] = float(samples["read-total"].mean() / READS)
         return found

@@ -68,14 +68,10 @@ class Referee:
 
     def missing(self) -> str | None:
         """Return which program is not installed, None when all are there."""
-        return next(
-            (
-                f"{name} is not installed"
-                for name in (self.program, "taskset")
-                if not shutil.which(name)
-            ),
-            None,
-        )
+        for name in (self.program, "taskset"):
+            if not shutil.which(name):
+                return f"{name} is not installed"
+        return None
 
 
 def run(command: list[str], cpu: int) -> str:
@@ -134,17 +130,7 @@ def serving(command: list[str], port: int, over: str = "tcp") -> Iterator[None]:
 
 def perf_pipe(cpus: Cpus) -> float:
     """Return perf's mean round trip over two pipes in ns, its two processes pinned to one CPU each."""
-    command = [
-        "taskset",
-        "-c",
-        str(cpus[0]),
-        "perf",
-        "bench",
-        "sched",
-        "pipe",
-        "-l",
-        str(PIPE_LOOPS),
-    ]
+    command = f"taskset -c {cpus[0]} perf bench sched pipe -l {PIPE_LOOPS}".split()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
         try:
@@ -154,22 +140,23 @@ def perf_pipe(cpus: Cpus) -> float:
             raise LabError("perf bench sched pipe", str(error)) from error
         finally:
             if process.poll() is None:
-                with_children = (
-                    Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-                )
-                for pid in (*map(int, with_children), process.pid):
+                for pid in (*map(int, children(process).read_text().split()), process.pid):
                     os.kill(pid, 9)
                 process.wait()
         said.seek(0)
         return number(r"([\d.]+) usecs/op", said.read()) * 1e3
 
 
+def children(process: "subprocess.Popen[bytes]") -> Path:
+    """Return the file that tells the children of `process`."""
+    return Path(f"/proc/{process.pid}/task/{process.pid}/children")
+
+
 def child_of(process: "subprocess.Popen[bytes]") -> int:
     """Return the pid of the first child of `process` as soon as it has one."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     deadline = time.monotonic() + SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        if pids := children.read_text().split():
+        if pids := children(process).read_text().split():
             return int(pids[0])
         time.sleep(0.001)
     raise LabError("perf bench sched pipe", "started no second process")
@@ -177,18 +164,7 @@ def child_of(process: "subprocess.Popen[bytes]") -> int:
 
 def perf_memcpy(cpu: int) -> float:
     """Return perf's mean time of one copy of 2 MiB in ns."""
-    command = [
-        "perf",
-        "bench",
-        "mem",
-        "memcpy",
-        "-f",
-        "default",
-        "-s",
-        f"{MEMCPY_MIB}MB",
-        "-l",
-        str(MEMCPY_LOOPS),
-    ]
+    command = f"perf bench mem memcpy -f default -s {MEMCPY_MIB}MB -l {MEMCPY_LOOPS}".split()
     return MEMCPY_MIB * MIB / (number(r"([\d.]+) GB/sec", run(command, cpu)) * GIB) * 1e9
 
 
@@ -210,15 +186,8 @@ def referees(launcher: Launcher) -> Iterator[Referee]:
         for over, size in (("tcp", 100), ("tcp", 10_000), ("udp", 100), ("udp", 10_000)):
             ours = partial(limit, launcher, f"echo-{over}", size, cpus, statistics.median)
             theirs = partial(sockperf, over, size, cpus)
-            yield Referee(
-                f"{over.upper()} {size:,} B",
-                "sockperf",
-                name,
-                theirs,
-                ours,
-                statistics.median,
-                0.15,
-            )
+            called = f"{over.upper()} {size:,} B"
+            yield Referee(called, "sockperf", name, theirs, ours, statistics.median, 0.15)
         ours = partial(limit, launcher, "echo-pipe", PIPE_BYTES, cpus, statistics.fmean)
         yield Referee("pipe", "perf", name, partial(perf_pipe, cpus), ours, min, 0.15)
     cpu, size = min(placed["same"].role(0)), MEMCPY_MIB * MIB

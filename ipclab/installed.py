@@ -1,12 +1,10 @@
 """What is loaded by entry point and checked: backends, studies and commands."""
 
 from inspect import isclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ipclab.errors import UsageError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from ipclab.plugins import entries, names
 
 T = TypeVar("T")
 
@@ -17,20 +15,12 @@ def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
     `noun` is what one of them is called. Raises `UsageError` when an entry point cannot be loaded,
     or gives something else or under another name.
     """
-    from importlib.metadata import entry_points  # takes as long as the rest of the command line
-
-    entries = entry_points(group=group)  # once: it reads what every installed package says
-    return {name: _loaded(entries[name], noun, kind) for name in sorted(entries.names)}
+    return {name: one(group, noun, name, kind) for name in names(group)}
 
 
 def one(group: str, noun: str, name: str, kind: type[T]) -> T:
     """Return what the entry point `name` of `group` gives; see `installed`."""
-    from importlib.metadata import entry_points
-
-    return _loaded(entry_points(group=group)[name], noun, kind)
-
-
-def _loaded(entry: "EntryPoint", noun: str, kind: type[T]) -> T:
+    entry = entries(group)[name]
     try:
         thing = entry.load()
         if isclass(thing) and issubclass(thing, kind):

@@ -11,7 +11,8 @@ GROUPS = "ipclab.backends", "ipclab.commands", "ipclab.studies"
 
 
 @cache
-def _entries(group: str) -> Any:
+def entries(group: str) -> Any:
+    """Return the entry points of `group`, none of which is loaded."""
     from importlib.metadata import entry_points  # takes as long as the rest of the command line
 
     return entry_points(group=group)  # it reads what every installed package says
@@ -19,12 +20,12 @@ def _entries(group: str) -> Any:
 
 def names(group: str) -> list[str]:
     """Return the names of the entry points of `group`, sorted; none of them is loaded."""
-    return sorted(_entries(group).names)
+    return sorted(entries(group).names)
 
 
 def packages() -> list[str]:
     """Return the packages whose entry points are of `GROUPS`, sorted, this one among them."""
-    return sorted({entry.module.partition(".")[0] for group in GROUPS for entry in _entries(group)})
+    return sorted({entry.module.partition(".")[0] for group in GROUPS for entry in entries(group)})
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:

@@ -5,14 +5,12 @@ its own language as it is: it asks for the text in that language. Nothing of it 
 pattern or code.
 """
 
-import html
 import re
 
 from ipclab.errors import plain
 
 # what Markdown, and TeX between dollars in it, takes for more than a letter
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|$~&!{}])")
-_TYPST = re.compile(r"([\\`*_\[\]<>#$@~/\"'=+-])")
 _BREAKS = re.compile(r"[ \t]*[\r\n]+[ \t]*")
 # of a cell, where spreadsheets begin to calculate
 _FORMULA = "=+-@\t\r"
@@ -33,35 +31,15 @@ class Text(str):
         return _BREAKS.sub(" ", self)
 
     @property
-    def terminal(self) -> str:
-        """As a terminal shows it: letters alone, in one line."""
-        return self.line
-
-    @property
     def markdown(self) -> str:
         """As Markdown that shows these letters: no markup, no element, no formula."""
         return _MARKDOWN.sub(r"\\\1", self.line)
-
-    @property
-    def html(self) -> str:
-        """As HTML that shows these letters, in an attribute, too."""
-        return html.escape(self, quote=True)
-
-    @property
-    def mathtext(self) -> str:
-        """As matplotlib draws these letters: a dollar begins no formula."""
-        return self.replace("$", r"\$")
 
     @property
     def csv(self) -> str:
         """As a cell that no spreadsheet takes for a formula; a number stays one."""
         begins = self.startswith(tuple(_FORMULA)) and not _is_number(self)
         return f"'{self}" if begins else str(self)
-
-    @property
-    def typst(self) -> str:
-        """As Typst's markup that shows these letters."""
-        return _TYPST.sub(r"\\\1", self.line)
 
 
 def _is_number(text: str) -> bool:

@@ -71,24 +71,12 @@ def rank(comm: Any, prefix: str, folder: str) -> Times:
     number = comm.rank
     found: Times = {}
     for entries in ENTRIES:
-        for name, store in {
-            "lmdb": lmdb_store,
-            "shared-memory": memory_store,
-            "zmq-push": push_store,
-        }.items():
+        for name, store in STORES.items():
             comm.Barrier()
             with ExitStack() as held:
                 if number == 0:
                     write, _ = store(True, f"{prefix}-{entries}", f"{folder}-{entries}", held)
-                    content = {
-                        f"key_{i}": {
-                            "value": i,
-                            "squared": i * i,
-                            "text": f"test_value_{i}",
-                            "float": i / 3,
-                        }
-                        for i in range(entries)
-                    }
+                    content = {f"key_{i}": _entry(i) for i in range(entries)}
                 comm.Barrier()
                 if number:
                     _, read = store(False, f"{prefix}-{entries}", f"{folder}-{entries}", held)
@@ -109,6 +97,10 @@ def rank(comm: Any, prefix: str, folder: str) -> Times:
                     del result
                 comm.Barrier()
     return found
+
+
+def _entry(i: int) -> dict[str, Any]:
+    return {"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3}
 
 
 def lmdb_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[Any, Any]:
@@ -164,6 +156,9 @@ def push_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[A
     link.rcvtimeo = 2_000
     (link.bind if create else link.connect)(f"ipc://{folder}.ipc")
     return link.send, link.recv
+
+
+STORES = {"lmdb": lmdb_store, "shared-memory": memory_store, "zmq-push": push_store}
 
 
 def original(
@@ -225,35 +220,25 @@ def transport(
         from shm_rpc_bridge.transport.transport_posix import SharedMemoryTransportPosix as Transport
 
         made = (Transport.create if serves else Transport.open)(f"{name}-theirs", 2_500_000, 10.0)
-        return (
-            (made.send_response, made.receive_request)
-            if serves
-            else (made.send_request, made.receive_response)
-        )
+        if serves:
+            return made.send_response, made.receive_request
+        return made.send_request, made.receive_response
     import zmq
 
     link = zmq.Context().socket(zmq.REP if serves else zmq.REQ)
     link.linger = 0
     if not serves:
         link.rcvtimeo = round(1e3 * SECONDS / 4)
-    path = (
-        Path(tempfile.gettempdir()) / name.rpartition("-")[0] / f"{name.rpartition('-')[2]}-theirs"
-    )
+    folder, _, number = name.rpartition("-")
+    path = Path(tempfile.gettempdir(), folder, f"{number}-theirs")
     (link.bind if serves else link.connect)(f"ipc://{path}")
     return link.send, link.recv
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "ask":
-        print(
-            ask(
-                sys.argv[2],
-                sys.argv[3],
-                int(sys.argv[4]),
-                int(sys.argv[5]),
-                json.loads(sys.argv[6]),
-            )
-        )
+        backend, name, size, count, cpus = sys.argv[2:]
+        print(ask(backend, name, int(size), int(count), json.loads(cpus)))
     else:
         from mpi4py import MPI
 

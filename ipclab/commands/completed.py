@@ -34,7 +34,8 @@ def _asked(ctx: Context) -> "list[Study]":
     return [every[name] for name in wanted if name in every] or list(every.values())
 
 
-def _profiles(_ctx: Context) -> Iterable[str]:
+def profiles() -> Iterable[str]:
+    """Return the names of the profiles."""
     from ipclab.studies.profile import PROFILES
 
     return PROFILES
@@ -82,5 +83,5 @@ def complete_run(_ctx: Context, _param: Parameter, incomplete: str) -> list[Comp
 
 complete_study = _among(lambda _ctx: names("ipclab.studies"))
 complete_backend = _among(_backends)
-complete_profile = _among(_profiles)
+complete_profile = _among(lambda _ctx: profiles())
 complete_placement = _among(_placements)

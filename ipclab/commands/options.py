@@ -3,27 +3,20 @@
 import os
 import signal
 import sys
-from collections.abc import Iterable
 
 import click
 
-from ipclab.commands.completed import complete_profile, complete_study
+from ipclab.commands.completed import complete_profile, complete_study, profiles
 from ipclab.console import one_of
 from ipclab.plugins import names
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
 
 
-def _profiles() -> Iterable[str]:
-    from ipclab.studies.profile import PROFILES
-
-    return PROFILES
-
-
 profile_option = click.option(
     "--profile",
     help="smoke, quick (default), standard, full, or published: what the texts ran.",
-    callback=one_of("profile", _profiles),
+    callback=one_of("profile", profiles),
     shell_complete=complete_profile,
 )
 study_option = click.option(

@@ -74,14 +74,11 @@ def _limit(error: BaseException) -> int:
     if isinstance(error, OSError):
         return error.errno if error.errno in LIMITS else 0
     if isinstance(error, RuntimeError):
-        return _of_threads() if THREAD in str(error) else 0
+        if THREAD not in str(error):
+            return 0
+        return errno.ENOMEM if _is_limited() else errno.EAGAIN  # its stack is memory, too
     unmapped = any(words in str(error).lower() for words in UNMAPPED)
     return errno.ENOMEM if isinstance(error, MemoryError) or unmapped else 0
-
-
-def _of_threads() -> int:
-    """Return which of the `LIMITS` keeps a thread from starting: its stack is memory, too."""
-    return errno.ENOMEM if _is_limited() else errno.EAGAIN
 
 
 def _lacks_memory(error: BaseException | None) -> BaseException | None:

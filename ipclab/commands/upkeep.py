@@ -61,28 +61,19 @@ def conform(peer: tuple[str, ...]) -> None:
     """Say what a mechanism does wrong: PEER is an executable (docs/peers.md), or a backend in Python
     (docs/backends.md), by its name or as module:backend.
     """
-    page, wrong = "docs/peers.md", _backend_faults(peer)
-    if wrong is None:
-        from ipclab.backends.conform import peer_faults
-
-        wrong = list(peer_faults(peer))
-    else:
-        page = "docs/backends.md"
-    if wrong:
-        say(f"{peer[0]}: {line}" for line in wrong)
-        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", f"see {page}")
-    say([f"{peer[0]} conforms"])
-
-
-def _backend_faults(peer: tuple[str, ...]) -> list[str] | None:
-    """Return what a backend in Python does wrong; None where `peer` is an executable."""
+    from ipclab.backends.conform import peer_faults
     from ipclab.backends.installed import backends as registered
-    from ipclab.studies import conform_channel
+    from ipclab.studies.conform_channel import channel_faults
 
     (name, *more) = peer
     if more or "/" in name or (":" not in name and name not in registered()):
-        return None
-    return list(conform_channel.channel_faults(name))
+        page, wrong = "docs/peers.md", list(peer_faults(peer))
+    else:
+        page, wrong = "docs/backends.md", list(channel_faults(name))
+    if wrong:
+        say(f"{name}: {line}" for line in wrong)
+        raise LabError(f"{name} does not conform", f"{len(wrong)} faults", f"see {page}")
+    say([f"{name} conforms"])
 
 
 @click.command()

@@ -19,12 +19,3 @@ def shown_facts(
             reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"])
             listed.append((fact, value, reason if value is None else ""))
     return listed
-
-
-def affects() -> dict[str, tuple[str, ...]]:
-    """Return what differences affect (msgids) -> the names of the facts that matter for it."""
-    names: dict[str, tuple[str, ...]] = dict.fromkeys(TOPICS, ())
-    for fact in FACTS:
-        if fact.affects:
-            names[fact.affects] += (fact.name,)
-    return names

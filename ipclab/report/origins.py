@@ -8,9 +8,9 @@ from ipclab.store.run import RunFolder
 
 def origin_lines(runs: Iterable[RunFolder]) -> list[str]:
     """Return a line for each run that was not measured here: its machine, its date, its name."""
-    return [_line(run) for run in runs if elsewhere(run)]
-
-
-def _line(run: RunFolder) -> str:
-    day = run.about["begun"][:10]
-    return f"not measured here, but on {processor(run)} (machine {run.machine}) on {day}: {run.id}"
+    return [
+        f"not measured here, but on {processor(run)} (machine {run.machine})"
+        f" on {run.about['begun'][:10]}: {run.id}"
+        for run in runs
+        if elsewhere(run)
+    ]

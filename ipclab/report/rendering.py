@@ -141,12 +141,9 @@ class Rendering:
             executed = paths.data / "executed" / self.kind / spoken / notebook.name
             jobs.append(Job(notebook, executed, parameters, dict.fromkeys(self.langs, about)))
         target = Target(self.formats, out, out / "figures")
-        progress = Progress(shown=True)
-        rendered = run_jobs(jobs, target, progress)
-        for line in rendered.asides:
-            progress.say(line)
-        refuse(rendered.errors)
-        made = rendered.files
+        made = run_jobs(jobs, target, Progress(shown=True))
+        refuse(made.errors)
+        files = [*made.files, *tables]
         if tables:
-            write_manifest(paths, runs, out, [*made, *tables])
-        return [*made, *tables]
+            write_manifest(paths, runs, out, files)
+        return files

@@ -1,6 +1,6 @@
 """A table as CSV: numbers as they are, and no text that a spreadsheet takes for a formula."""
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from ipclab.text import Text
 
@@ -17,8 +17,8 @@ def as_frame(table: "Table") -> "pd.DataFrame":
     return pd.DataFrame(table.rows, columns=[column.label for column in table.columns])
 
 
-def csv(table: "pd.DataFrame", out: IO[bytes] | None = None, **how: Any) -> str:
-    """Return `table` as CSV with lines that end in LF, or write it to `out` and return nothing.
+def csv(table: "pd.DataFrame", **how: Any) -> str:
+    """Return `table` as CSV with lines that end in LF.
 
     `how` is of `DataFrame.to_csv`. Each text is `plain`, and has a `'` before what would make it a
     formula.
@@ -26,10 +26,7 @@ def csv(table: "pd.DataFrame", out: IO[bytes] | None = None, **how: Any) -> str:
     safe = table.copy(deep=False)
     for name in table.select_dtypes(["object", "string", "category"]):
         safe[name] = table[name].map(_cell)
-    written: str | None = safe.rename(columns=_cell).to_csv(
-        out, index=False, lineterminator="\n", **how
-    )
-    return written or ""
+    return str(safe.rename(columns=_cell).to_csv(index=False, lineterminator="\n", **how))
 
 
 def _cell(value: Any) -> Any:

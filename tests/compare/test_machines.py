@@ -33,7 +33,6 @@ from ipclab.report.compare.shared import (
 )
 from ipclab.report.compare.shared import shared_points as compared
 from ipclab.report.compare.unpaired import compare_runs
-from ipclab.report.facts import affects
 from ipclab.report.pages.report import notebooks_of
 from ipclab.stats.compare import Side
 from ipclab.store.point import Point
@@ -226,8 +225,7 @@ def test_a_change_of_order_is_shown_by_both_runs() -> None:
 
 
 def test_differences_are_grouped_by_what_they_affect() -> None:
-    named = [name for facts in affects().values() for name in facts]
-    assert len(named) == len(set(named))
+    named = [fact.name for fact in FACTS if fact.affects]
     assert {fact.name for fact in FACTS if fact.identifies} <= set(named)
     assert not {"shm_free", "scratch_free"} & set(named)  # momentary
     other = {

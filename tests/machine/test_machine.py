@@ -19,7 +19,7 @@ from ipclab.machine.source import Source
 from ipclab.machine.table import FACTS, Fact
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
-from ipclab.report.facts import TOPICS, affects, shown_facts
+from ipclab.report.facts import TOPICS, shown_facts
 from ipclab.store.identity import cpus_listed
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
@@ -55,14 +55,6 @@ def test_what_reports_show_of_a_machine() -> None:
     assert found["CPU time of this group, in CPUs"] == ("Limits", None, "no limit", False)
     assert found["Memory limit of this group"][2] == "may not be read"
     assert found["Page"][2] == "not offered by this machine"
-
-
-def test_every_topic_has_its_facts() -> None:
-    topics = affects()
-    assert tuple(topics) == TOPICS and all(topics.values())
-    told = [name for names in topics.values() for name in names]
-    assert len(told) == len(set(told)) == sum(bool(fact.affects) for fact in FACTS)
-    assert "steal" not in told and "cache_l2" in topics["copying: caches, memory and pages"]
 
 
 def test_this_machine_is_read_twice_alike() -> None:
@@ -139,7 +131,6 @@ def test_what_looks_at_system_calls_is_a_fact_that_varies(
         "seccomp": "filter",
     }
     assert confined.digest == bare.digest
-    assert "security" in affects()["entering the kernel: its release, mitigations, clock"]
 
 
 GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"

@@ -18,7 +18,7 @@ def page(lang: str, text: str) -> str:
         cells=[v4.new_markdown_cell(f"# T\n\n{text}")],
         metadata={"ipclab": {"lang": lang, "date": "2026-11-21"}},
     )
-    return ReportHTMLExporter().from_notebook_node(told)[0]
+    return str(ReportHTMLExporter().from_notebook_node(told)[0])
 
 
 @pytest.mark.parametrize(

@@ -235,22 +235,6 @@ def test_latex_that_cannot_be_set_stands_as_it_was_written() -> None:
     assert {*document.lost} == {line}
 
 
-def test_what_a_formula_defines_or_numbers_holds_in_cells_after_it() -> None:
-    told = notebook(
-        r"# T",
-        r"$\newcommand{\vect}[1]{\mathbf{#1}}\def\R{\mathbb{R}}$ $\DeclareMathOperator{\late}{late}$",
-        r"$\vect{v}\in\R$, $\late_x x$ and $$\vect{a} = 0 \label{eq:dot}\tag{7}$$",
-        r"See $\eqref{eq:dot}$, not $\eqref{no}$.",
-    )
-    document = read_document(told, Path(), name="file")
-    said = squeezed(words_of(TypstPDFExporter().convert(document)))
-    shown = squeezed("".join(Shown(ReportHTMLExporter().convert(document)).texts))
-    assert document.lost == []
-    for words in (said, shown):
-        assert "\U0001d42f∈ℝ" in words or "𝒗∈ℝ" in words
-        assert "(7)" in words and "See(7),not(???)" in words and "\\" not in words
-
-
 def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
     (tmp_path / "my dot.svg").write_text(SVG)
     (tmp_path / "dot.gif").write_bytes(b64decode(GIF))

@@ -15,7 +15,6 @@ from nbformat import v4
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab.report.pages.jobs import EXPORTERS
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
@@ -47,7 +46,8 @@ def render(executed: Path, fmt: str, out: Path, locale: Path) -> None:
 def exported(executed: Path, fmt: str, locale: Path) -> bytes:
     from nbconvert.exporters import get_exporter
 
-    exporter = get_exporter(EXPORTERS[fmt])(locale=str(locale))
+    name = {"html": "ipclabhtml", "pdf": "typstpdf"}[fmt]
+    exporter = get_exporter(name)(locale=str(locale))
     content, _ = exporter.from_filename(
         str(executed), resources={"ipclab": True, "metadata": {"path": str(executed.parent)}}
     )

@@ -71,7 +71,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Points with more than one mode"): counts.with_modes,
         N_("Points that cannot be measured here"): len(about["points"]),
         N_("Points that failed"): len(about["failures"]),
-        N_("Load at the start, at the end"): words.joined(_loads(lab)),
+        N_("Load at the start, at the end"): words.joined(loads(lab)),
         N_("CPU time that the host took away"): Quantity(spent(about, "steal_ns"), "ns"),
     }
     names = [words.translate(item) for item in items]
@@ -93,7 +93,7 @@ def _counts(folder: Path, _stamps: str) -> Counts:
         len(launches),
         int(medians.samples.sum()),
         launches["flags"].ne("").mean(),
-        _short(run, launches),
+        short(run, launches),
         _flagged(medians, "drift:"),
         _flagged(medians, "modes:"),
     )
@@ -108,8 +108,8 @@ def sessions(lab: Data) -> tuple[int, Quantity]:
     return count, Quantity(count if count >= LEAST else None, "count")
 
 
-def _short(run: RunFolder, launches: pd.DataFrame) -> int:
-    """Return how many points have fewer undisturbed launches than their profile asks for."""
+def short(run: RunFolder, launches: pd.DataFrame) -> int:
+    """Return how many points of `launches` have fewer undisturbed ones than their profile asks for."""
     undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
     wanted = undisturbed.index.get_level_values("study").map(run.questions.least_launches)
     return int((undisturbed < wanted).sum())
@@ -120,13 +120,13 @@ def _flagged(medians: pd.DataFrame, flag: str) -> int:
     return int(medians.point[flagged].nunique())
 
 
-def _loads(lab: Data) -> list[str]:
+def loads(lab: Data) -> list[str]:
     """Return the load at the first session's start and at the last one's end, where known."""
     conditions: list[dict[str, Any]] = []
     if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
-    loads = [reading.get("load_1") for reading in conditions]
-    return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
+    told = [reading.get("load_1") for reading in conditions]
+    return [lab.words.numbers.number(load, 2) for load in told if load is not None]
 
 
 def spent(about: Mapping[str, Any], counter: str) -> float:
@@ -150,12 +150,7 @@ def _together(run: RunFolder, kind: str, columns: tuple[str, ...]) -> pd.DataFra
     return pd.concat([pd.DataFrame(columns=columns), *frames])
 
 
-def told_fact(
-    lab: Data,
-    value: Any,
-    unit: str,
-    reason: str = "",
-) -> str:
+def told_fact(lab: Data, value: Any, unit: str, reason: str = "") -> str:
     """Return a fact of a machine as text, for one that is absent its `reason`."""
     if reason or isinstance(value, bool):
         return lab.level("", reason or ("yes" if value else "no"))

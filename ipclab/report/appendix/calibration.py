@@ -80,14 +80,7 @@ def calibration_table(lab: Data) -> Table:
     if len(table):
         table = table.set_index("placement").sort_index()
         notes = [note] if STUDY in studies_measured(lab.run) else [note, before]
-    return tabulated(
-        lab,
-        table,
-        caption,
-        spec="pct",
-        notes=notes,
-        name=STUDY,
-    )
+    return tabulated(lab, table, caption, spec="pct", notes=notes, name=STUDY)
 
 
 def _row(lab: Data, placement: str, part: Counted) -> dict[str, Any]:

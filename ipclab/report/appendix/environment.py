@@ -5,7 +5,7 @@ from itertools import zip_longest
 import pandas as pd
 
 from ipclab.lab.data import Data
-from ipclab.report.appendix.about import spent, told_fact
+from ipclab.report.appendix.about import loads, spent, told_fact
 from ipclab.report.appendix.signing import minute
 from ipclab.report.facts import shown_facts
 from ipclab.words.catalogue import N_
@@ -41,8 +41,6 @@ def environment(lab: Data) -> pd.DataFrame:
     }
     clocks = [known[name] for name in CLOCK if stored["facts"].get(name)] or [known[CLOCK[0]]]
     known["clock"] = clocks[0]
-    sessions = about["sessions"]
-    loads = [reading.get("load_1") for reading in _ends(sessions)]
     run = {
         N_("Digest of what identifies the machine"): lab.run.machine,
         N_("Run"): lab.run.id,
@@ -51,9 +49,7 @@ def environment(lab: Data) -> pd.DataFrame:
         ),
         N_("Profile"): lab.level("profile", lab.run.profile),
         N_("Seed of all orders and intervals"): str(about["seed"]),
-        N_("Load at the start, at the end"): lab.words.joined(
-            lab.words.numbers.number(load, 2) for load in loads if load is not None
-        ),
+        N_("Load at the start, at the end"): lab.words.joined(loads(lab)),
         N_("CPU time that the host took away"): told_fact(lab, spent(about, "steal_ns"), "ns"),
     }
     rows = [known[name] for name in OF_MACHINE if name in known]
@@ -61,10 +57,3 @@ def environment(lab: Data) -> pd.DataFrame:
     half = (len(rows) + 1) // 2
     pairs = zip_longest(rows[:half], rows[half:], fillvalue=("", ""))
     return pd.DataFrame([(*one, *other) for one, other in pairs], columns=COLUMNS)
-
-
-def _ends(sessions: list[dict[str, dict[str, float | None]]]) -> list[dict[str, float | None]]:
-    """Return the conditions at the first session's start and at the last one's end."""
-    if not sessions:
-        return []
-    return [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]

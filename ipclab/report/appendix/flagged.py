@@ -8,7 +8,7 @@ from ipclab.bounds.points import CUT
 from ipclab.frames.metrics import DRIFT_P
 from ipclab.lab.data import Data
 from ipclab.machine.conditions import PRESSURE_SHARE, QUEUE_SHARE, STEAL_SHARE
-from ipclab.report.appendix.about import spent
+from ipclab.report.appendix.about import short, spent
 from ipclab.report.appendix.limits import beaten
 from ipclab.report.appendix.trust import DISTURBED_MOST, each_launch
 from ipclab.stats.quantity import Quantity
@@ -141,7 +141,7 @@ def _counts(lab: Data, study: str) -> dict[str, Any]:
     flags = medians["flags"].astype(str)
     return {
         "disturbed": Quantity(_disturbed(lab, study), "share"),
-        "short": _short(lab, study),
+        "short": short(lab.run, each_launch(lab, study)),
         "drift": medians.point[flags.str.contains("drift:")].nunique(),
         "modes": medians.point[flags.str.contains("modes:")].nunique(),
         "cut": int(flags.str.split(";").map(lambda each: CUT in each).sum()),
@@ -152,10 +152,3 @@ def _counts(lab: Data, study: str) -> dict[str, Any]:
 def _disturbed(lab: Data, study: str) -> float | None:
     flags = each_launch(lab, study)["flags"]
     return float(flags.ne("").mean()) if len(flags) else None
-
-
-def _short(lab: Data, study: str) -> int:
-    """Return how many points have fewer undisturbed launches than their profile asks for."""
-    launches = each_launch(lab, study)
-    undisturbed = launches["flags"].eq("").groupby(launches.point).sum()
-    return int((undisturbed < lab.run.questions.least_launches.get(study, 0)).sum())

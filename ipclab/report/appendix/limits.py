@@ -57,12 +57,7 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     """
     trips = lab.points("limits", metric="p50")
     trips = trips[trips.backend == NAME]
-    ends = pd.DataFrame(
-        map(cpu_pair_of, trips.op),
-        trips.index,
-        ["cpu", "other"],
-        dtype="int64",
-    )
+    ends = pd.DataFrame(map(cpu_pair_of, trips.op), trips.index, ["cpu", "other"], dtype="int64")
     shares = trips.get("shares", pd.Series(dtype=object))
     return trips.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 
@@ -122,9 +117,7 @@ def _typical(times: Sequence[float], row: Any) -> Quantity:
 def _limit(lab: Data, backend: str, size: int) -> str:
     said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
     return lab.say(
-        said,
-        what=lab.words.translate(LIMITS[backend]),
-        size=lab.level("size_bytes", size),
+        said, what=lab.words.translate(LIMITS[backend]), size=lab.level("size_bytes", size)
     )
 
 

@@ -22,12 +22,8 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
         of.words.lang: identical_but(of, study, MOST_TOLD) for of in (lab, *lab.others) if study
     }
     if all(said.values()) and said:
-        shell.show(
-            shell.Text(
-                {
-                    of.words.lang: of.say(AS_TEXT, but=said[of.words.lang])
-                    for of in (lab, *lab.others)
-                }
-            )
-        )
+        texts = {
+            of.words.lang: of.say(AS_TEXT, but=said[of.words.lang]) for of in (lab, *lab.others)
+        }
+        shell.show(shell.Text(texts))
     return limits.notice(lab, *runs, study=study)

@@ -80,11 +80,12 @@ def _block(lab: Data, control: Control) -> Table:
     lines = [
         [(said, getattr(control, name)) for said, name in each.items()] for each in IDENTIFYING
     ]
-    begun, ended = (minute(about.get(name)) for name in ("begun", "finished"))
+    count, gap = last_session(lab.run), apart(lab)
+    sessions = lab.say(SESSIONS, count=count, apart=gap) if gap else str(count)
     measured = [
-        (N_("Measured from"), begun),
-        (N_("Measured until"), ended),
-        (N_("Sessions"), _sessions(lab)),
+        (N_("Measured from"), minute(about.get("begun"))),
+        (N_("Measured until"), minute(about.get("finished"))),
+        (N_("Sessions"), sessions),
     ]
     signers = [
         [(who, getattr(control, who.lower())), (N_("Signature"), ""), (N_("Date"), "")]
@@ -98,20 +99,12 @@ def _block(lab: Data, control: Control) -> Table:
         ]
         for entry in control.history or [Revision()]
     ]
-    rows = [_fields(lab, each) for each in (*lines, measured, *signers, *history)]
+    rows = []
+    for fields in (*lines, measured, *signers, *history):
+        rows.append([text for head, value in fields for text in (lab.say(head), value)])
     return Table("", [Column("")] * 6, rows, name="control", lang=lab.words.lang)
 
 
 def minute(moment: str | None) -> str:
     """Return a moment (ISO 8601, UTC) to the minute; "" for none."""
     return f"{moment[:10]} {moment[11:16]} UTC" if moment else ""
-
-
-def _sessions(lab: Data) -> str:
-    count = last_session(lab.run)
-    gap = apart(lab)
-    return lab.say(SESSIONS, count=count, apart=gap) if gap else str(count)
-
-
-def _fields(lab: Data, fields: list[tuple[str, str]]) -> list[str]:
-    return [text for head, value in fields for text in (lab.say(head), value)]

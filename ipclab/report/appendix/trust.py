@@ -53,11 +53,7 @@ RULES = [
 ]
 
 
-def rule_facts(
-    lab: Data,
-    study: str,
-    **levels: Any,
-) -> dict[str, float | None]:
+def rule_facts(lab: Data, study: str, **levels: Any) -> dict[str, float | None]:
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
@@ -85,8 +81,7 @@ def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def trust_judged(
-    shares: Mapping[str, float | None],
-    at_most: str = HIGH,
+    shares: Mapping[str, float | None], at_most: str = HIGH
 ) -> tuple[str, list[TrustRule]]:
     """Return the level that facts allow, `at_most` at best, and the rules against high.
 

@@ -95,6 +95,7 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
     resolution = lab.run.facts.get("clock_resolution")
     times = [float(time.value) for time in timed if time]
+    stolen, busy = spent(lab.run.about, "steal_ns"), spent(lab.run.about, "busy_ns")
     found = expanded(lab, value)
     shares: dict[str, float | None] = {
         "launches": found.launches.error if found else None,
@@ -102,7 +103,7 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
         "clock": _of_each(times, clock.value, 3) if clock else None,
         "quantisation": _of_each(times, resolution, 12) if resolution else None,
         "forked": _of_twins(lab, len(timed)),
-        "host": _of_host(lab),
+        "host": stolen / busy / sqrt(3) if busy > 0 else None,
     }
     if not value:
         shares = dict.fromkeys(shares)
@@ -217,22 +218,11 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
     return hypot(*(width / sqrt(divisor) / time for time in times)) if times else None
 
 
-def _of_identical(lab: Data) -> list[float]:
-    """Return the logarithms of ratios between identical programs."""
-    contests = lab.contests(STUDY)
-    if contests.empty:
-        return []
-    twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
-    return [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
-
-
 def _of_twins(lab: Data, sides: int) -> float | None:
     """Return how far identical programs lie apart: what they have of their fork server."""
-    logs = _of_identical(lab)
+    contests = lab.contests(STUDY)
+    if contests.empty:
+        return None
+    twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
+    logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
     return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs)))) if logs else None
-
-
-def _of_host(lab: Data) -> float | None:
-    """Return the host's share of the CPU time in use, as a rectangle's half-width."""
-    busy = spent(lab.run.about, "busy_ns")
-    return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None

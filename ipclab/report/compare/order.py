@@ -1,6 +1,6 @@
 """Where the order of mechanisms changes between runs, over the contests of both."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -38,10 +38,6 @@ def order_changes(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
-    return sorted(mechanisms, key=lambda name: mean_of(field[name].medians))
-
-
 def _ordered(
     pair: Sequence[str], one: Field, two: Field, count: int, same: Sequence[float]
 ) -> tuple[Any, ...]:
@@ -49,7 +45,7 @@ def _ordered(
 
     `same` is what counts as the same in each.
     """
-    quick, slow = _by_time(one, pair)
+    quick, slow = sorted(pair, key=lambda name: mean_of(one[name].medians))
     here = mean_of(one[slow].medians) / mean_of(one[quick].medians)
     there = mean_of(two[slow].medians) / mean_of(two[quick].medians)
     turned = there < 1 < here

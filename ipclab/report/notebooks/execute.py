@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Mapping, Set
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -107,7 +107,7 @@ def normalise(notebook: Any, ids: Set[str] = frozenset()) -> Any:
     return notebook
 
 
-class Kernel:
+class Kernel(AbstractContextManager["Kernel"]):
     """A kernel for several notebooks, names forgotten in between; it ends with its context.
 
     Its sockets are files in a folder of its own, written down in the ledger: kernels that run at
@@ -117,9 +117,6 @@ class Kernel:
 
     session: Session | None = None
     manager: Any = None
-
-    def __enter__(self) -> "Kernel":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
@@ -148,11 +145,7 @@ class Kernel:
             close_session(checkout().ledger, self.session)
 
     def run(
-        self,
-        notebook: Path,
-        values: dict[str, Any],
-        timeout_s: float,
-        say: IO[str] | None = None,
+        self, notebook: Path, values: dict[str, Any], timeout_s: float, say: IO[str] | None = None
     ) -> Any:
         """Return the executed notebook; `LabError` when a cell or the kernel fails, or too late."""
         said = io.StringIO()

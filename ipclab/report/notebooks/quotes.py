@@ -97,11 +97,7 @@ class Quoted:
     """What an executed notebook made: figures, tables by name; kept values as attributes."""
 
     def __init__(
-        self,
-        name: str,
-        outputs: list[Any],
-        words: Words | None = None,
-        run: Run | None = None,
+        self, name: str, outputs: list[Any], words: Words | None = None, run: Run | None = None
     ) -> None:
         self._name = name
         self._values: dict[str, Quantity | str] = {}
@@ -168,7 +164,7 @@ def twins(paths: Paths) -> list[LabError]:
     return [LabError(f"{file} has the name of another notebook", "", "rename it") for file in own]
 
 
-def code(paths: Paths, suffixes: Collection[str]) -> Iterator[Path]:
+def code(suffixes: Collection[str]) -> Iterator[Path]:
     """Yield the files with one of `suffixes` that our packages consist of, in a fixed order."""
     for package in packages():
         yield from sorted(file for file in package.rglob("*") if file.suffix in suffixes)
@@ -182,7 +178,7 @@ def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) 
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,
-        *code(paths, CODE),
+        *code(CODE),
         *(file for lang in langs for file in sorted(LOCALE.glob(f"{lang}/*/*.po"))),
         *sorted(paths.published.iterdir()),
         *filter(Path.is_file, [control_file(paths)]),

@@ -3,23 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import TypeVar
+from itertools import chain, pairwise
 
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import front
-from ipclab.report.pages.outputs import Shown, Unread
+from ipclab.report.pages.outputs import Seen, Unread
 from ipclab.report.pages.pandoc import Tree, text_of, tree_nodes
 
 # Marks of emphasis, quotes and references stay with the sentence that they end.
 _STOP = re.compile(r"[.!?][*_”’\"』」）)\]]*(?=\s|$)|[。！？][*_”’\"』」）)\]]*")
 _PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("（", "）"), ("(", ")"))
-Origin = TypeVar("Origin")
 
 
-def caption_findings(
-    found: Sequence[tuple[Origin, list[str], Shown]], trees: dict[int, Tree]
-) -> list[tuple[Origin, list[str], Shown]]:
+def caption_findings(found: Sequence[Seen], trees: dict[int, Tree]) -> list[Seen]:
     """Return what cells show, with figures whose captions begin with what was found.
 
     That is a finding below a figure in its cell, which stands nowhere else then; or the first
@@ -27,27 +23,26 @@ def caption_findings(
     """
     said: dict[str, str] = {}
     taken: set[int] = set()
-    for (here, _, above), (origin, _, shown) in pairwise(found):
-        finding = isinstance(shown, Unread) and shown.found == "finding" and here == origin
+    for (here, _, above), (cell, _, shown) in pairwise(found):
+        finding = isinstance(shown, Unread) and shown.found == "finding" and here == cell
         if finding and isinstance(above, Figure):
             said[above.name] = text_of(trees.get(id(shown), [])).strip()
             taken.add(id(shown))
-    for _, tags, shown in found:
-        if front.stands(tags, shown):
-            for item in _items(trees.get(id(shown), [])):
+    for seen in found:
+        if front.stands(seen):
+            tree = trees.get(id(seen.shown), [])
+            lists = [node for node in tree if node["t"] == "OrderedList"]
+            for item in chain.from_iterable(each["c"][1] for each in lists):
                 for name in _named(item):
                     said.setdefault(name, _first_sentence(item))
-    told: list[tuple[Origin, list[str], Shown]] = []
-    for origin, tags, shown in found:
-        if isinstance(shown, Figure):
-            told.append((origin, tags, _with_finding(shown, said.get(shown.name, ""))))
-        elif id(shown) not in taken:
-            told.append((origin, tags, shown))
+    told = []
+    for seen in found:
+        if isinstance(seen.shown, Figure):
+            figure = _with_finding(seen.shown, said.get(seen.shown.name, ""))
+            told.append(seen._replace(shown=figure))
+        elif id(seen.shown) not in taken:
+            told.append(seen)
     return told
-
-
-def _items(tree: Tree) -> list[Tree]:
-    return [item for node in tree if node["t"] == "OrderedList" for item in node["c"][1]]
 
 
 def _named(item: Tree) -> list[str]:

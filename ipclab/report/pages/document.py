@@ -18,28 +18,19 @@ from ipclab.lab.shell import as_written
 from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
-from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
+from ipclab.report.notebooks.execute import INJECTED
+from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
-from ipclab.report.pages.outputs import Lost, Markup, Picture, Printed, Prose, Unread
+from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
 from ipclab.tables.table import Table
 from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
 
-INJECTED = "injected-parameters"  # the tag of the cell that papermill puts between ours
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
 Block = Prose | Table | Figure | Markup | Picture | Printed
 Labelled = TypeVar("Labelled", Table, Figure)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Where a block comes from: the cell's number in the notebook (from 1), id and source."""
-
-    number: int
-    id: str
-    source: str
 
 
 @dataclass
@@ -103,10 +94,9 @@ class Document:
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of figures and tables that its cells name (`#name`)."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
-        rows = []
-        for row in shown.rows:
-            rows.append([targets.get(cell, cell) for cell in row])
-        return replace(shown, rows=rows)
+        return replace(
+            shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows]
+        )
 
     @property
     def prose(self) -> list[pandoc.Tree]:
@@ -163,7 +153,7 @@ def _named(cells: Sequence[Any], translate: Callable[[str], str]) -> str:
 
 def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
     """Add what the cells show, what is on the first page first; return how many blocks that is."""
-    found: list[tuple[Cell, list[str], outputs.Shown]] = []
+    found: list[Seen] = []
     number = 0
     for cell in cells:
         tags = cell["metadata"].get("tags") or []
@@ -173,11 +163,13 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
             for output in cell.get("outputs", []):
                 if output.get("name") == outputs.STDERR:
                     document.asides.append(f"cell {number}: {''.join(output['text']).strip()}")
-            found += [(origin, tags, shown) for shown in _shown_or_named(cell, number, document)]
+            found += [
+                Seen(origin, tags, shown) for shown in _shown_or_named(cell, number, document)
+            ]
     found = front.one_list(found)
-    prose_of = _trees([shown for _, _, shown in found], document)
+    prose_of = _trees([seen.shown for seen in found])
     found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
-    stand = [front.stands(tags, shown) for _, tags, shown in found]
+    stand = [front.stands(seen) for seen in found]
     ahead = len(stand) - stand[::-1].index(True) if any(stand) else 0
     placed: list[list[sections.Placed]] = []
     for origin, _, shown in found:
@@ -237,7 +229,7 @@ def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
     return merged
 
 
-def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pandoc.Tree]:
+def _trees(every: Sequence[outputs.Shown]) -> dict[int, pandoc.Tree]:
     """Return what pandoc reads in texts: all of a kind at once."""
     trees: dict[int, pandoc.Tree] = {}
     unread = [shown for shown in every if isinstance(shown, Unread)]
@@ -245,7 +237,6 @@ def _trees(every: Sequence[outputs.Shown], document: Document) -> dict[int, pand
         mine = [each for each in unread if each.kind == kind]
         read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
         trees |= zip(map(id, mine), read_ones, strict=True)
-    macros.settle(trees[id(each)] for each in unread)
     return trees
 
 
@@ -257,6 +248,8 @@ def _blocks(
     folder: Path,
 ) -> Iterator[Block | outputs.Absent]:
     """Yield what is shown as blocks."""
+    attached = shown.attached if isinstance(shown, Unread) else {}
+    pictures = narrative.Pictures(attached, folder)
     match shown:
         case Marks():
             document.marks = shown
@@ -265,20 +258,16 @@ def _blocks(
         case Lost():
             yield Prose(narrative.remark(document.lose(shown, cell)))
         case Unread():
-            pictures = narrative.Pictures(shown.attached, folder)
             for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
                 advice = isinstance(block, Table) and block.name.endswith(ADVICE)
                 if not (advice and document.head.mark):
                     yield block
-            for lost in pictures.lost:
-                yield Prose(narrative.remark(document.lose(lost, cell)))
         case Markup():
-            pictures = narrative.Pictures({}, folder)
             yield Markup(pictures.embedded_html(shown.html))
-            for lost in pictures.lost:
-                yield Prose(narrative.remark(document.lose(lost, cell)))
         case _:
             yield shown
+    for lost in pictures.lost:
+        yield Prose(narrative.remark(document.lose(lost, cell)))
 
 
 def labelled(shown: Labelled, document: Document) -> Labelled:

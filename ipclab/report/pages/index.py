@@ -10,9 +10,9 @@ from ipclab.lab.figure import Figure
 from ipclab.lab.head import Head
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.report.pages.front import is_origin
 from ipclab.report.pages.outputs import Prose
+from ipclab.report.pages.page import page_of
 from ipclab.report.pages.pandoc import Tree
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import Catalogue
@@ -54,7 +54,7 @@ def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> P
         for block in each.blocks:
             page.add(block)
     made = folder / NAME
-    write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
+    write_whole(made, page_of(page).encode())
     return made
 
 

@@ -1,32 +1,25 @@
 """Notebooks executed by papermill once, and exported in each language, several at a time."""
 
-import multiprocessing
 import os
 import re
-import signal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from functools import cache, partial
 from pathlib import Path
-from threading import Event, Thread, current_thread, main_thread
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ipclab.errors import LabError
-from ipclab.lab.parameters import Parameter, declared
+from ipclab.lab.parameters import declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
+from ipclab.report.pages import processes
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.index import Entry, entry
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE
 
-POOL_THREADS = 2  # that a pool of processes has in this one
-EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -35,10 +28,7 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "PYTHONHASHSEED": "0",
 }
-
-
 _QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
-_kernel: Any = None  # of this process of the pool
 
 
 @dataclass(frozen=True)
@@ -81,8 +71,7 @@ class Made:
     asides: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Page:
+class _Page(NamedTuple):
     """One report in one language, as a process returns it."""
 
     files: list[Path]
@@ -91,7 +80,7 @@ class _Page:
 
 
 def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
-    """Execute jobs and export them in each language, some at the same time.
+    """Execute jobs and export them in each language, some at the same time; say what is aside.
 
     No job keeps another one from its pages: what failed is returned.
     """
@@ -99,60 +88,14 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
     count = sum(len(job.about) for job in jobs)
     progress.start("report", count, "page")
     try:
-        # New processes: a fork of one that has typeset waits forever for Typst's threads.
-        processes = multiprocessing.get_context("spawn")
-        begin = partial(_begin, os.getpid(), target.figures)
-        _check_threads()
-        number = max(1, min(count, os.cpu_count() or 1))
-        with _terminable(), ProcessPoolExecutor(number, processes, initializer=begin) as pool:
-            try:
-                with _uninterrupted():  # so that no process is while it loads
-                    pool.submit(int)
-                results = _results(pool, jobs, target, progress)
-            except BaseException:
-                _end(pool)
-                raise
-    except BrokenProcessPool as error:
-        why = "it was killed, or ran out of memory"
-        raise LabError("a process that renders has ended", why, "render again") from error
+        with processes.pool(count, target.figures) as pool:
+            results = _results(pool, jobs, target, progress)
     finally:
         progress.end()
-    return _made(jobs, results)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Have SIGTERM end what is done here as Ctrl-C does, where signals can be taken."""
-
-    def leave(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
-
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach until they let it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool at once; each takes its kernel with it."""
-    processes = [*(pool._processes or {}).values()]
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
+    made = _made(jobs, results)
+    for line in made.asides:
+        progress.say(line)
+    return made
 
 
 def _results(
@@ -196,16 +139,16 @@ def _made(jobs: Sequence[Job], results: Mapping[tuple[int, str], Any]) -> Made:
         made.entries[lang] = {}
     for place, job in enumerate(jobs):
         for lang in ("", *job.about):
-            result = results.get((place, lang), [])
-            if isinstance(result, LabError):
-                made.errors.append(result)
-            elif isinstance(result, _Page):
-                made.files += result.files
-                made.asides += result.asides
-                if result.entry:
-                    made.entries[lang][job.notebook.stem] = result.entry
-            else:
-                made.asides += result
+            match results.get((place, lang)):
+                case LabError() as error:
+                    made.errors.append(error)
+                case _Page(files, found, asides):
+                    made.files += files
+                    made.asides += asides
+                    if found:
+                        made.entries[lang][job.notebook.stem] = found
+                case [*asides]:
+                    made.asides += asides
     made.asides = list(dict.fromkeys(made.asides))  # alike in all languages once
     return made
 
@@ -221,48 +164,11 @@ def _waiting(jobs: Sequence[Job]) -> dict[int, set[int]]:
     return waiting
 
 
-def _check_threads() -> None:
-    """Raise `RuntimeError` where no thread can be started: a pool that lacks one waits for ever."""
-    done = Event()
-    threads = [Thread(target=done.wait) for _ in range(POOL_THREADS)]
-    try:
-        for thread in threads:
-            thread.start()
-    finally:
-        done.set()
-
-
 def refuse(errors: Sequence[LabError]) -> None:
     """Raise `LabError` that names all errors, where there are any."""
     if errors:
         said = dict.fromkeys(map(str, errors))  # one that is alike in all languages once
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
-
-
-def _begin(parent: int, figures: Path) -> None:
-    """Make this process one that ends with process `parent`; a kernel of it ends with it."""
-    from multiprocessing.util import Finalize
-
-    from ipclab.lab.figure import FIGURES
-    from ipclab.report.notebooks.execute import Kernel
-    from ipclab.spawn.exits import die_with_parent
-
-    os.environ[FIGURES] = str(figures)
-    global _kernel  # noqa: PLW0603
-    _kernel = Kernel()
-    Finalize(_kernel, _kernel.end, exitpriority=100)
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, lambda *_: None)  # who started this process ends it
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # for what it starts
-    die_with_parent(parent, signal.SIGTERM)
-
-
-def _leave(number: int, _: object) -> None:
-    """End this process and its kernel, whatever they do."""
-    try:
-        _kernel.kill()
-    finally:
-        os._exit(128 + number)
 
 
 def _execute(job: Job) -> list[str] | LabError:
@@ -271,16 +177,18 @@ def _execute(job: Job) -> list[str] | LabError:
 
     try:
         lang = declared(job.notebook).get("lang")
-        given = {"lang": ",".join(spoken_in(job.about))} if lang and _speaks(lang) else {}
+        given = {}
+        if lang and str(lang.default or SOURCE).split(",")[0] in LANGUAGES:  # not one of its own
+            given["lang"] = ",".join(spoken_in(job.about))
         asides = execute(
             job.notebook,
             {**job.parameters, **given},
             job.executed,
             timeout_s=quotes.TIMEOUT_S,
-            kernel=_kernel,
+            kernel=processes.kernel(),
         )
         if job.notebook.parent == checkout().own:
-            _kernel.end()  # what a person's own notebook changes reaches no other one
+            processes.kernel().end()  # what a person's own notebook changes reaches no other one
     except LabError as error:
         return error
     except Exception as error:
@@ -292,6 +200,8 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
     """Make the files of a job in one language."""
     from ipclab.report.notebooks.nb import nbformat
     from ipclab.report.pages.localised import localised
+    from ipclab.report.pages.page import page_of
+    from ipclab.report.pages.typeset import pdf_of
 
     files = target.files(job.notebook, lang)
     try:
@@ -310,8 +220,7 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
             if fmt == "ipynb":
                 content = nbformat.writes(localised(notebook, lang)).encode()  # type: ignore[no-untyped-call]
             else:
-                made = _exporter(fmt).convert(document)
-                content = made.encode() if isinstance(made, str) else made
+                content = pdf_of(document) if fmt == "pdf" else page_of(document).encode()
             write_whole(file, content)
         lost = [f"{job.notebook.name}: {line}" for line in document.lost]
     except LabError as error:
@@ -326,18 +235,5 @@ def spoken_in(langs: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([SOURCE, *langs]))
 
 
-def _speaks(lang: Parameter) -> bool:
-    """Tell whether a notebook's `lang` names languages of readers, and nothing of its own."""
-    return str(lang.default or SOURCE).split(",")[0] in LANGUAGES
-
-
 def _failed(job: Job, error: Exception) -> LabError:
     return LabError(f"{job.notebook.name} has no page", f"{type(error).__name__}: {error}")
-
-
-@cache
-def _exporter(fmt: str) -> Any:
-    """Return what exports; one for all documents compiles its templates once."""
-    from nbconvert.exporters import get_exporter
-
-    return get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from ipclab.report.pages import outputs, pandoc
-from ipclab.report.pages.document import Block, Document
+from ipclab.report.pages import outputs, pandoc, printed_tables
+from ipclab.report.pages.document import Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
 from ipclab.report.pages.pandoc import Tree, raw_inline
-from ipclab.report.pages.printed_tables import fit_tables
 from ipclab.words import blocks
 
 _CLOSED = ("Strong", "Emph", "Link", "Code")
@@ -29,7 +28,11 @@ class Typesetting:
     def trees(self) -> Iterator[Tree]:
         """Yield each block as a tree; what pandoc does not know is a call of the template."""
         blocks = self.document.blocks
-        printed = _without_html([_html_of(block) for block in blocks])
+        shown: list[Tree | str] = []
+        for block in blocks:
+            prose = block.tree if isinstance(block, Prose) else []
+            shown.append(block.html if isinstance(block, Markup) else prose)
+        printed = _without_html(shown)
         for place, block in enumerate(blocks):
             if isinstance(block, Prose | Markup):
                 yield self._settled(printed[place])
@@ -41,7 +44,7 @@ class Typesetting:
         for node in pandoc.tree_nodes(tree):
             if node["t"] == "Image":  # what it shows, before it is Typst's
                 node["c"][2][1] = pandoc.text_of(node["c"][1])
-        made: Tree = pandoc.changed(pandoc.changed(tree, fit_tables), self._run)
+        made: Tree = pandoc.changed(pandoc.replaced(tree, printed_tables.fitted), self._run)
         return made
 
     def _run(self, nodes: Tree) -> Tree:
@@ -94,42 +97,27 @@ class Typesetting:
         return _text(alt)
 
 
-def _html_of(block: Block) -> Tree | str:
-    """Return what of a block pandoc writes; HTML as text where it was written so."""
-    if isinstance(block, Markup):
-        return block.html
-    return block.tree if isinstance(block, Prose) else []
-
-
 def _without_html(shown: list[Tree | str]) -> list[Tree]:
     """Return trees in which what was HTML has become prose, tables and pictures."""
     notes: Tree = []
 
-    def marked(nodes: Tree) -> Tree:
-        made: Tree = []
-        for node in nodes:
-            if node["t"] == "Note":
-                made.append({"t": "Span", "c": [[f"{_NOTE}{len(notes)}", [], []], []]})
-                notes.append(node)
-            else:
-                made.append(node)
-        return made
+    def marked(node: dict[str, Any]) -> Tree:
+        if node["t"] != "Note":
+            return [node]
+        notes.append(node)
+        return [{"t": "Span", "c": [[f"{_NOTE}{len(notes) - 1}", [], []], []]}]
 
-    def restored(nodes: Tree) -> Tree:
-        made: Tree = []
-        for node in nodes:
-            match node:
-                case {"t": "Span", "c": [[str(name), _, _], _]} if name.startswith(_NOTE):
-                    made += notes[int(name.removeprefix(_NOTE)) :][:1]
-                case _:
-                    made.append(node)
-        return made
+    def restored(node: dict[str, Any]) -> Tree:
+        match node:
+            case {"t": "Span", "c": [[str(name), _, _], _]} if name.startswith(_NOTE):
+                return notes[int(name.removeprefix(_NOTE)) :][:1]
+        return [node]
 
     mixed = [tree for tree in shown if not isinstance(tree, str) and pandoc.has_html(tree)]
-    pages, _ = pandoc.to_html([pandoc.changed(tree, marked) for tree in mixed], math="--mathjax")
+    pages, _ = pandoc.to_html([pandoc.replaced(tree, marked) for tree in mixed], math="--mathjax")
     with_math = f"{pandoc.HTML}+tex_math_single_backslash"
     read = pandoc.read_trees(with_math, pages[: len(mixed)])
-    of_prose = iter([pandoc.changed(tree, restored) for tree in read])
+    of_prose = iter([pandoc.replaced(tree, restored) for tree in read])
     of_html = iter(
         pandoc.read_trees(pandoc.HTML, [_mended(html) for html in shown if isinstance(html, str)])
     )

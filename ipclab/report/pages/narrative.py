@@ -37,23 +37,17 @@ class Pictures:
     def embedded(self, tree: Tree) -> Tree:
         """Return a tree whose pictures are in it; one that is not there is its text, and lost."""
 
-        def inside(nodes: Tree) -> Tree:
-            done = []
-            for node in nodes:
-                match node:
-                    case {"t": "Image", "c": [about, words, [str(url), title]]}:
-                        data = self._data(url)
-                        kind = "Image" if data else "Span"
-                        inner = [about, words, [data, title]] if data else [about, words]
-                        done.append({"t": kind, "c": inner})
-                    case {"t": "RawBlock" | "RawInline" as kind, "c": ["html", str(text)]}:
-                        done.append({"t": kind, "c": ["html", self.embedded_html(text)]})
-                    case _:
-                        done.append(node)
-            return done
+        def inside(node: dict[str, Any]) -> Tree:
+            match node:
+                case {"t": "Image", "c": [about, words, [str(url), title]]}:
+                    if data := self._data(url):
+                        return [{"t": "Image", "c": [about, words, [data, title]]}]
+                    return [{"t": "Span", "c": [about, words]}]
+                case {"t": "RawBlock" | "RawInline" as kind, "c": ["html", str(text)]}:
+                    return [{"t": kind, "c": ["html", self.embedded_html(text)]}]
+            return [node]
 
-        made: Tree = pandoc.changed(tree, inside)
-        return made
+        return pandoc.replaced(tree, inside)
 
     def embedded_html(self, html: str) -> str:
         """Return HTML whose pictures are in it."""

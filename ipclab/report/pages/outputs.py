@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
@@ -89,6 +89,15 @@ class Absent:
     """A figure, a table or a finding of which nothing was measured."""
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Where a block comes from: the cell's number in the notebook (from 1), id and source."""
+
+    number: int
+    id: str
+    source: str
+
+
 Shown = (
     Absent
     | Prose
@@ -102,6 +111,14 @@ Shown = (
     | signing.Marks
     | signed.Attached
 )
+
+
+class Seen(NamedTuple):
+    """What a cell shows, with the cell and its tags."""
+
+    cell: Cell
+    tags: list[str]
+    shown: Shown
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
@@ -167,7 +184,8 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
     elif pictures and (active or HTML not in data):
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
     elif (active or HTML not in data) and (drawn := vega.chart(data)):
-        yield picture("image/png", b64encode(drawn.png), {"width": drawn.width})
+        png, width = drawn
+        yield picture("image/png", b64encode(png), {"width": width})
     elif HTML in data:
         yield Markup(data[HTML])
         if active:
@@ -210,7 +228,5 @@ def picture(kind: str, content: str | bytes, about: Mapping[str, Any]) -> Pictur
 
 def printable(text: str) -> str:
     """Return printed text as a terminal leaves it: after `\\r` a line begins anew."""
-    lines = []
-    for line in text.split("\n"):
-        lines.append(line.rstrip("\r").rpartition("\r")[2])
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")]
     return _CONTROL.sub("", "\n".join(lines))

@@ -1,4 +1,4 @@
-"""A document as nbconvert shows it: a notebook of outputs, and the page around them."""
+"""A document as a page of HTML, which loads nothing."""
 
 import re
 from base64 import b64encode
@@ -9,121 +9,92 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.lab.figure import Figure
-from ipclab.report.notebooks.nb import nbformat
 from ipclab.report.pages import fonts, outputs, pandoc, svg
-from ipclab.report.pages.document import WORDS, Block, Cell, Document
-from ipclab.report.pages.outputs import Markup, Picture, Printed, Prose
+from ipclab.report.pages.document import WORDS, Document
+from ipclab.report.pages.outputs import Cell, Markup, Picture, Printed, Prose
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
 TEMPLATES = Path(__file__).with_name("templates")
-TEMPLATE = "ipclab"
-_PIECE = re.compile(r"<!--ipclab (\d+)-->")
 _SCROLL = '<div class="table"><div class="scroll" tabindex="0">'
+_AROUND_NOTES = re.compile(r"^\s*<section[^>]*>\s*<hr />|</section>\s*$")
 
 
-class Page:
-    """The `notebook` that nbconvert shows, and what the template says `about` it.
-
-    What is HTML already stands in it as a mark, so that nobody parses it once more.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.pieces: list[str] = []
-        trees = [block.tree if isinstance(block, Prose) else [] for block in document.blocks]
-        said, math = pandoc.to_html([pandoc.changed(tree, _page_nodes) for tree in trees])
-        document.lose_math(math)
-        self.said = said
-        script = TEMPLATES.joinpath("report.js").read_text("utf-8")
-        self.about = {
-            "document": document,
-            "head": [*document.head.parts, document.run],
-            "words": {key: document.translate(word) for key, word in WORDS["page"].items()},
-            "style": TEMPLATES.joinpath("report.css").read_text("utf-8").rstrip(),
-            "script": script,
-            "digest": f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
-            "notes": re.sub(r"^\s*<section[^>]*>\s*<hr />|</section>\s*$", "", said[-1]),
-        }
-
-    @property
-    def notebook(self) -> Any:
-        """One cell for each block, whose output is what it shows."""
-        new: Any = nbformat.v4
-        cells = []
-        for place, (block, origin) in enumerate(
-            zip(self.document.blocks, self.document.cells, strict=True)
-        ):
-            output = new.new_output(**self._output(place, block, origin))
-            cells.append(new.new_code_cell(outputs=[output], id=f"block-{place}"))
-        return new.new_notebook(cells=cells, metadata={"title": self.document.title})
-
-    def finished(self, shown: str) -> str:
-        """Return the page of nbconvert with the pieces in place of their marks."""
-        pieces = dict(enumerate(self.pieces))
-        page = _PIECE.sub(lambda mark: pieces.get(int(mark[1]), ""), shown)
-        return fonts.with_letters(page, self.document.lang)
-
-    def _output(self, place: int, block: Block, origin: Cell | None) -> dict[str, Any]:
-        match block:
-            case Printed():
-                return {"output_type": "stream", "name": "stdout", "text": block.text}
-            case Picture():
-                return _of_picture(block)
-            case Markup():
-                return _html(f'<div class="scroll" tabindex="0">{block.html}</div>')
-            case Table():
-                piece = self.document.settled(block).to_html()
-            case Figure():
-                piece = self._figure(place, block, origin)
-            case _:
-                piece = self.said[place]
-        self.pieces.append(piece)
-        return _html(f"<!--ipclab {len(self.pieces) - 1}-->")
-
-    def _figure(self, place: int, figure: Figure, origin: Cell | None) -> str:
-        """Return a figure with where it was made: notebook, cell, its code, and tables."""
-        notebook = self.document.notebook if origin else ""
-        beside = self.document.addresses
-        tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
-        if not figure.drawn and len(beside) == 1:
-            tables = set(beside)
-        return str(
-            _template("figure.html.j2").render(
-                figure=figure,
-                drawing=svg.inline(figure.svg, f"f{place}-", figure.alt),
-                words=self.about["words"],
-                notebook=notebook and f"{notebook}#cell-id={origin.id if origin else ''}",
-                place=f"{Path(notebook).name} [{origin.number if origin else ''}]",
-                source=origin.source if origin else "",
-                tables={name: beside[name] for name in sorted(tables)},
-            )
-        )
+def page_of(document: Document) -> str:
+    """Return the page of a document; formulas that cannot be set are noted in it as lost."""
+    trees = [block.tree if isinstance(block, Prose) else [] for block in document.blocks]
+    (*said, notes), math = pandoc.to_html([pandoc.replaced(tree, _on_page) for tree in trees])
+    document.lose_math(math)
+    words = {key: document.translate(word) for key, word in WORDS["page"].items()}
+    blocks = [_block(document, place, prose, words) for place, prose in enumerate(said)]
+    script = TEMPLATES.joinpath("report.js").read_text("utf-8")
+    page = _template("page.html.j2").render(
+        document=document,
+        head=[*document.head.parts, document.run],
+        blocks=blocks,
+        words=words,
+        style=TEMPLATES.joinpath("report.css").read_text("utf-8").rstrip(),
+        script=script,
+        digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
+        notes=_AROUND_NOTES.sub("", notes),
+    )
+    return fonts.with_letters(page, document.lang)
 
 
-def _page_nodes(nodes: Tree) -> Tree:
-    """Return nodes as a page has them: below its title, and tables that scroll."""
-    made: Tree = []
-    for node in nodes:
-        match node:
-            case {"t": "Header", "c": [level, *more]}:
-                made.append({"t": "Header", "c": [min(6, level + 1), *more]})
-            case {"t": "Table"}:
-                scrolls = pandoc.raw("html", _SCROLL), node, pandoc.raw("html", "</div></div>")
-                made += scrolls
-            case _:
-                made.append(node)
-    return made
+def _block(document: Document, place: int, prose: str, words: dict[str, str]) -> str:
+    """Return the HTML of the block at a place, which is `prose` where it is no other."""
+    match document.blocks[place]:
+        case Printed(text):
+            from nbconvert.filters import ansi2html  # which takes long to load, and few need
+
+            return f'<pre class="printed">{ansi2html(text)}</pre>'  # type: ignore[no-untyped-call]
+        case Picture() as picture:
+            return _of_picture(picture)
+        case Markup(html):
+            return f'<div class="scroll" tabindex="0">{html}</div>'
+        case Table() as table:
+            return document.settled(table).to_html()
+        case Figure() as figure:
+            drawing = svg.inline(figure.svg, f"f{place}-", figure.alt)
+            return _figure(document, figure, drawing, document.cells[place], words)
+        case _:
+            return prose
 
 
-def _of_picture(picture: Picture) -> dict[str, Any]:
+def _figure(
+    document: Document, figure: Figure, drawing: str, origin: Cell | None, words: dict[str, str]
+) -> str:
+    """Return a figure with where it was made: notebook, cell, its code, and tables."""
+    beside = document.addresses
+    tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
+    if not figure.drawn and len(beside) == 1:
+        tables = set(beside)
+    shown = _template("figure.html.j2").render(
+        figure=figure,
+        drawing=drawing,
+        words=words,
+        origin=document.notebook and origin,
+        notebook=document.notebook,
+        name=Path(document.notebook).name,
+        tables={name: beside[name] for name in sorted(tables)},
+    )
+    return str(shown)
+
+
+def _on_page(node: dict[str, Any]) -> Tree:
+    """Return a node as a page has it: a heading below its title, and a table that scrolls."""
+    match node:
+        case {"t": "Header", "c": [level, *more]}:
+            return [{"t": "Header", "c": [min(6, level + 1), *more]}]
+        case {"t": "Table"}:
+            return [pandoc.raw("html", _SCROLL), node, pandoc.raw("html", "</div></div>")]
+    return [node]
+
+
+def _of_picture(picture: Picture) -> str:
     source = f"data:{picture.kind};base64,{b64encode(picture.content).decode()}"
     wide = round(picture.width / outputs.PT_A_PIXEL)
-    return _html(f'<img src="{source}" alt="{escape(picture.alt)}" width="{wide}">')
-
-
-def _html(html: str) -> dict[str, Any]:
-    return {"output_type": "display_data", "data": {outputs.HTML: html}, "metadata": {}}
+    return f'<img src="{source}" alt="{escape(picture.alt)}" width="{wide}">'
 
 
 @cache

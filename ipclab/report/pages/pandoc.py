@@ -47,9 +47,10 @@ def read_trees(reader: str, sources: Sequence[str]) -> list[Tree]:
             begin = f'<div data-part="{_PART}"></div>\n\n' if reader in (MARKDOWN, HTML) else ""
             Path(folder, str(place)).write_text(begin + text, "utf-8")
         names = [str(place) for place in range(len(sources))]
+        words = "-f", reader, "-t", "json"
         if not begin:  # these have no mark for where a text begins
-            return [_tree(_run([*_from(reader), name], cwd=folder)[0]) for name in names]
-        blocks = _tree(_run([*_from(reader), "--file-scope", *names], cwd=folder)[0])
+            return [_tree(_run([*words, name], cwd=folder)[0]) for name in names]
+        blocks = _tree(_run([*words, "--file-scope", *names], cwd=folder)[0])
     trees: list[Tree] = []
     for block in blocks:
         if _begins(block):
@@ -64,22 +65,25 @@ def to_html(trees: Sequence[Tree], math: str = "--mathml") -> tuple[list[str], l
 
     Notes are numbered through.
     """
-    mark = f"<!--{_PART}-->"
-    joined: Tree = []
-    for tree in trees:
-        joined += [*tree, raw("html", mark)]
-    content, said = _run(["-f", "json", "-t", "html", math, *_SAME], _document(joined))
-    return content.split(mark), _UNTOLD.findall(said)
+    return _written(trees, "html", f"<!--{_PART}-->", math)
 
 
 def to_typst(trees: Sequence[Tree]) -> tuple[list[str], list[str]]:
     """Return the Typst markup of each tree, and the math that was not read."""
-    mark = f"// {_PART}"
+    pieces, untold = _written(trees, "typst", f"// {_PART}")
+    return pieces[:-1], untold
+
+
+def _written(
+    trees: Sequence[Tree], form: str, mark: str, *words: str
+) -> tuple[list[str], list[str]]:
+    """Return what pandoc writes of each tree and then of all, which marks part, and lost math."""
     joined: Tree = []
     for tree in trees:
-        joined += [*tree, raw("typst", mark)]
-    content, said = _run(["-f", "json", "-t", "typst", *_SAME], _document(joined))
-    return content.split(mark)[:-1], _UNTOLD.findall(said)
+        joined += [*tree, raw(form, mark)]
+    document = msgspec.json.encode({**_API, "blocks": joined})
+    content, said = _run(["-f", "json", "-t", form, *words, *_SAME], document)
+    return content.split(mark), _UNTOLD.findall(said)
 
 
 def raw(form: str, text: str) -> dict[str, Any]:
@@ -102,6 +106,12 @@ def changed(node: Any, change: Callable[[Tree], Tree]) -> Any:
     if inner and all(isinstance(each, dict) and "t" in each for each in inner):
         return change(inner)
     return inner
+
+
+def replaced(tree: Tree, made_of: Callable[[dict[str, Any]], Tree]) -> Tree:
+    """Return a tree with what `made_of` makes of each node in its place, the innermost first."""
+    made: Tree = changed(tree, lambda nodes: [new for node in nodes for new in made_of(node)])
+    return made
 
 
 def text_of(node: Any) -> str:
@@ -157,14 +167,6 @@ def _begins(block: dict[str, Any]) -> bool:
         case {"t": "Div", "c": [[_, _, pairs], _]}:
             return ["part", _PART] in pairs
     return False
-
-
-def _from(reader: str) -> list[str]:
-    return ["-f", reader, "-t", "json"]
-
-
-def _document(tree: Tree) -> bytes:
-    return msgspec.json.encode({**_API, "blocks": tree})
 
 
 def _tree(content: str) -> Tree:

@@ -9,15 +9,10 @@ from ipclab.report.pages.pandoc import Tree, text_of
 DEFAULT = {"t": "ColWidthDefault"}
 
 
-def fit_tables(nodes: Tree) -> Tree:
-    """Return nodes whose tables fit a page: smaller, with other columns, or in parts."""
-    made: Tree = []
-    for node in nodes:
-        made += _fitted(node) if node["t"] == "Table" else [node]
-    return made
-
-
-def _fitted(table: dict[str, Any]) -> Tree:
+def fitted(table: dict[str, Any]) -> Tree:
+    """Return a table that fits a page: smaller, with other columns, or in parts; or another node."""
+    if table["t"] != "Table":
+        return [table]
     _, _, columns, (_, head), bodies, (_, foot) = table["c"]
     rows = [*head, *(row for _, _, above, body in bodies for row in (*above, *body)), *foot]
     if not columns or not rows:

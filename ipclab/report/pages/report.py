@@ -72,22 +72,16 @@ def render_run(
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     made = run_jobs(jobs, target, progress)
-    for line in made.asides:
-        progress.say(line)
-    files = [*made.files, *_sources(pages, out / NOTEBOOKS)]
+    files = made.files
+    for page in pages:  # which lead to their notebook
+        files.append(out / NOTEBOOKS / page.name)
+        write_whole(files[-1], page.read_bytes())
     for lang in langs if "html" in formats and jobs else ():
         about = {**jobs[0].about[lang], "lang": lang}
         files.append(index.write([*made.entries[lang].values()], out / lang, about))
     write_manifest(paths, [run], out, [*files, *tables], claims)
     refuse([*errors, *made.errors])
     return files
-
-
-def _sources(pages: Sequence[Path], folder: Path) -> Iterator[Path]:
-    """Copy the notebooks that pages lead to into `folder`, and yield the copies."""
-    for page in pages:
-        write_whole(folder / page.name, page.read_bytes())
-        yield folder / page.name
 
 
 def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
@@ -207,12 +201,6 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _study_of(notebook: Path) -> str:
-    """Return the study that a notebook is on; the appendix quotes and follows that of payloads."""
-    name = notebook.stem.lstrip("0123456789_")
-    return RESTS_ON.get(name, name)
-
-
 def _jobs(
     paths: Paths,
     run: RunFolder,
@@ -226,7 +214,8 @@ def _jobs(
     for notebook in pages:
         about: dict[str, dict[str, Any]] = {}
         file = f"{quote(notebook.stem)}.html"
-        mine = [table for table in tables if table.stem == study_of(notebook)] or tables
+        named = study_of(notebook)
+        mine = [table for table in tables if table.stem == named] or tables
         for lang in langs:
             others = [
                 (TONGUES[each], "" if each == lang else f"../{each}/{file}") for each in langs
@@ -236,7 +225,7 @@ def _jobs(
                 target = "" if page == notebook else f"{quote(page.stem)}.html"
                 beside.append((titles[page, lang], target))
             about[lang] = {
-                **head.about(run, study=_study_of(notebook)),
+                **head.about(run, study=RESTS_ON.get(named, named)),
                 "links": [others, beside],
                 "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
                 "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",

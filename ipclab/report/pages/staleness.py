@@ -36,7 +36,7 @@ def inputs(
     `claims` is the file of a person's own claims, where one was given.
     """
     code = dict[str, str]()
-    for file in quotes.code(paths, CODE):
+    for file in quotes.code(CODE):
         (package,) = (each for each in packages() if file.is_relative_to(each))
         code |= digests(package.parent, [file])
     measured = dict[str, str]()

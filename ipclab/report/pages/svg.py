@@ -29,7 +29,8 @@ def inline(svg: str, prefix: str, title: str) -> str:
         parent.attrib = attributes
     width = width_pt(svg)
     if "viewBox" not in root.attrib:
-        root.set("viewBox", f"0 0 {width:g} {height_pt(svg):g}")
+        height = _points(root.get("height", ""))
+        root.set("viewBox", f"0 0 {width:g} {height:g}")
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.set("style", f"{_STROKES};max-width:{width:g}pt")
@@ -43,18 +44,9 @@ def inline(svg: str, prefix: str, title: str) -> str:
 
 def width_pt(svg: str) -> float:
     """Return the natural width in points: its `width`, or that of its view box in px."""
-    return _side(svg, "width", 2)
-
-
-def height_pt(svg: str) -> float:
-    """Return the natural height in points: its `height`, or that of its view box in px."""
-    return _side(svg, "height", 3)
-
-
-def _side(svg: str, name: str, place: int) -> float:
     root = _parse(svg)
     box = root.get("viewBox", "0 0 0 0").replace(",", " ").split()
-    return _points(root.get(name, "")) or float(box[place]) * _POINTS[""]
+    return _points(root.get("width", "")) or float(box[2]) * _POINTS[""]
 
 
 def _parse(svg: str) -> ElementTree.Element:

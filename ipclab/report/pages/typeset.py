@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import asdict, replace
-from html import unescape
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,10 +20,8 @@ from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
-MAIN = "main.typ"
+STANDARDS = ["ua-1", "a-3a"], ["a-3b"]  # the first that a document can fulfil, or none
 _TEXT_WIDTH_PT = 470  # of a page in print
-_SPAN = re.compile(r"<span ([^>]*)>(.*?)</span>|([^<]+)", re.DOTALL)
-_RGB = re.compile(r'"color: rgb\((\d+),(\d+),(\d+)\)')
 SUFFIXES = {
     kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
 }
@@ -146,7 +144,7 @@ class Sheet:
             case Picture():
                 return {"type": "picture", **self._pictured(block)}
             case Printed():
-                return {"type": "printed", "lines": _coloured(block.text)}
+                return {"type": "printed", "lines": _lines(block.text)}
             case _:
                 return {"type": "prose"}
 
@@ -163,6 +161,21 @@ def _sheet(table: Table) -> dict[str, Any]:
         columns = [asdict(table.columns[place]) for place in part.columns]
         parts.append({"columns": columns, "rows": rows, "shares": part.shares})
     return {**replace(table, values=()).to_json(), "size": fit.size, "parts": parts}
+
+
+def pdf_of(document: Document) -> bytes:
+    """Return a document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
+
+    What cannot be that, because of what somebody else made, is less, and says so.
+    """
+    moment = datetime.fromisoformat(document.date)
+    stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    for standards in STANDARDS:
+        try:
+            return bytes(compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp))
+        except LabError as error:
+            document.lose(Lost("standard", error.why), None)
+    return bytes(compiled(document, format="pdf", timestamp=stamp))
 
 
 def compiled(document: Document, **options: Any) -> Any:
@@ -203,19 +216,9 @@ def _missing(diagnostic: str) -> set[str]:
     return letters
 
 
-def _coloured(text: str) -> list[list[dict[str, str]]]:
-    """Return printed lines as parts: their text, the classes that nbconvert gives it, its colour."""
-    from nbconvert.filters import ansi2html
+def _lines(text: str) -> list[str]:
+    """Return printed lines without their colours, and without blank ones at the end."""
+    from nbconvert.filters import strip_ansi
 
-    html = str(ansi2html(text))  # type: ignore[no-untyped-call]
-    lines: list[list[dict[str, str]]] = [[]]
-    for match in _SPAN.finditer(html.replace("\x1b", "")):
-        look, coloured, plain = match.groups(default="")
-        colour = _RGB.search(look)
-        fill = "".join(f"{int(part):02x}" for part in colour.groups()) if colour else ""
-        first, *more = unescape(coloured or plain).expandtabs().split("\n")
-        lines[-1].append({"text": first, "look": look, "fill": fill})
-        lines += [[{"text": line, "look": look, "fill": fill}] for line in more]
-    while len(lines) > 1 and not any(part["text"].strip() for part in lines[-1]):
-        lines.pop()
-    return lines
+    plain = str(strip_ansi(text))  # type: ignore[no-untyped-call]
+    return plain.replace("\x1b", "").expandtabs().rstrip().split("\n")

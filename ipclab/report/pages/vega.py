@@ -8,22 +8,17 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 RENDERER = "vl_convert"
 MIME = re.compile(r"application/vnd\.vega(?P<lite>lite)?\.v(?P<major>\d+)(\.\d+)?\+json")
 SCALE = 2  # pixels of the picture for each of the chart's
 
 
-class Chart(NamedTuple):
-    """A PNG, and how wide it is shown (pixels)."""
+def chart(data: Mapping[str, Any]) -> tuple[bytes, float] | None:
+    """Return the chart among the forms of an output as a PNG, and how wide it is shown (pixels).
 
-    png: bytes
-    width: float
-
-
-def chart(data: Mapping[str, Any]) -> Chart | None:
-    """Return the chart among the forms of an output; None without one, or if it cannot be drawn.
+    None without one, or if it cannot be drawn.
 
     Data that a chart would fetch is not fetched.
     """
@@ -42,4 +37,4 @@ def chart(data: Mapping[str, Any]) -> Chart | None:
         png = draw(spec, **options)
     except ValueError:  # as it says of a chart that it cannot read
         return None
-    return Chart(png, int.from_bytes(png[16:20], "big") / SCALE)
+    return png, int.from_bytes(png[16:20], "big") / SCALE

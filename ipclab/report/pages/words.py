@@ -1,8 +1,7 @@
 """The words of the lab: what is to be translated, its catalogues, and their gate.
 
 The words of a package and those of a notebook are in a catalogue of its name. `python -m
-ipclab.report.pages.words update` rewrites them, `... update 01_payload` that of one notebook,
-`... gate` prints what is wrong with them.
+ipclab.report.pages.words update` rewrites them, `... gate` prints what is wrong with them.
 """
 
 import re
@@ -24,6 +23,7 @@ from ipclab.report.pages.extraction import (
     of_facts,
     of_notebook,
     of_toml,
+    title,
 )
 from ipclab.store.files import write_whole
 from ipclab.words import filling
@@ -78,13 +78,9 @@ class Sources:
 
 def report_title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
-    words = notebook.stem
-    for cell in read_notebook(notebook)["cells"]:
-        text = markdown(cell) or ""
-        if text.startswith("# "):
-            words = text.removeprefix("# ").split("\n")[0]
-            break
-    return Catalogue.load(lang).translate(words)
+    titles = [title(markdown(cell) or "") for cell in read_notebook(notebook)["cells"]]
+    first = next(filter(None, titles), notebook.stem)
+    return Catalogue.load(lang).translate(first.removeprefix("# "))
 
 
 EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
@@ -112,8 +108,8 @@ def _msgids(shown: Iterable[tuple[str, Path, bool]]) -> dict[str, list[Path]]:
     return {msgid: list(files) for msgid, files in by_msgid.items()}
 
 
-def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
-    """Rewrite catalogues (or only one's) with today's msgids; return the untranslated.
+def update(sources: Sources | None = None) -> dict[str, int]:
+    """Rewrite catalogues with today's msgids; return how many are untranslated, by language.
 
     Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
     A msgid of several files is in the catalogue of the first, and names all: its one translation
@@ -128,12 +124,11 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     for lang in OTHERS:
         folder = catalogue_path(lang, sources.locale).parent
         old = Catalogue.load(lang, sources.locale).words if any(folder.glob("*.po")) else {}
-        written = {domain: wanted for domain, wanted in domains.items() if only in ("", domain)}
-        for domain, wanted in written.items():
+        for domain, wanted in domains.items():
             write_whole(folder / f"{domain}.po", _po(lang, wanted, old).encode())
-        missing[lang] = sum(len(wanted.keys() - old.keys()) for wanted in written.values())
+        missing[lang] = sum(len(wanted.keys() - old.keys()) for wanted in domains.values())
         for file in folder.glob("*.po"):
-            if not only and file.stem not in domains:
+            if file.stem not in domains:
                 file.unlink()
     return missing
 
@@ -197,14 +192,14 @@ def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
     return "\n".join(entries)
 
 
-def main(verb: str = "", *only: str) -> int:
+def main(verb: str = "") -> int:
     """Run `update` or `gate`; 0 when nothing is missing or wrong."""
     if verb == "update":
-        lines = [f"{lang}: {count} untranslated" for lang, count in update(None, *only[:1]).items()]
+        lines = [f"{lang}: {count} untranslated" for lang, count in update().items()]
     elif verb == "gate":
         lines = gate()
     else:
-        lines = ["usage: python -m ipclab.report.pages.words update [notebook] | gate"]
+        lines = ["usage: python -m ipclab.report.pages.words update | gate"]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return int(verb != "update" and bool(lines))
 

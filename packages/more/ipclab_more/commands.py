@@ -23,10 +23,7 @@ UNSURE = 1  # the exit code of an answer that is undecided
 
 @click.command()
 @click.option(
-    "--need",
-    "file",
-    type=PATH,
-    help="TOML file of the need; flags replace what it says.",
+    "--need", "file", type=PATH, help="TOML file of the need; flags replace what it says."
 )
 @click.option("--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries).")
 @click.option("--way", help="one-way (default), round-trip or state.")
@@ -49,12 +46,7 @@ UNSURE = 1  # the exit code of an answer that is undecided
     help="Folder of a run [default: the best that tells of it].",
     shell_complete=complete_run,
 )
-@click.option(
-    "--measure",
-    "measuring",
-    is_flag=True,
-    help="Measure the points of this need first.",
-)
+@click.option("--measure", "measuring", is_flag=True, help="Measure the points of this need first.")
 @profile_option
 @click.option("--report", "reporting", is_flag=True, help="Render it; the exit code is then 0.")
 @rendering("choose", table=False)

@@ -80,12 +80,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]")
 @click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
-def ab(
-    names: Words,
-    outputs: tuple[Path, ...],
-    formats: Words,
-    **given: Any,
-) -> None:
+def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
     """Compare two arms in interleaved launches.
 
     Commands, interpreters, checkouts, mechanisms, or a setting.
@@ -150,12 +145,8 @@ def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
     if not (is_paired or is_printed):
         what = f"{len(formats)} formats and {len(outputs)} outputs"
         raise UsageError(what, "", "give an --output for each --format")
-    _check_writable(outputs, "--output")
-
-
-def _check_writable(files: Sequence[Path], option: str) -> None:
-    for file in files:
-        with blamed(f"cannot write {file}", f"choose another {option}", UsageError):
+    for file in outputs:
+        with blamed(f"cannot write {file}", "choose another --output", UsageError):
             file.parent.mkdir(parents=True, exist_ok=True)
             taken = file.exists() and not file.is_file()
             if taken or not os.access(file.parent, os.W_OK | os.X_OK):

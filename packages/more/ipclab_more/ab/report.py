@@ -110,18 +110,13 @@ class TrialReport:
         return statistic_estimate(values, len(values)) if values else None
 
 
-def ratio(compared: Any) -> str:
-    """Return the `ratio` of a comparison, or of a saved one, with its interval."""
-    return with_ends(compared.ratio, compared.low, compared.high)
-
-
-def with_ends(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a ratio with its interval, where it has one."""
-    if value is None:
+def ratio(compared: Comparison) -> str:
+    """Return the ratio of a comparison with its interval, where it has one."""
+    if compared.ratio is None:
         return "not measured"
-    text = f"{value:.3f}"
-    if low and high:
-        text += f" ({low:.3f} to {high:.3f})"
+    text = f"{compared.ratio:.3f}"
+    if compared.low and compared.high:
+        text += f" ({compared.low:.3f} to {compared.high:.3f})"
     return text
 
 

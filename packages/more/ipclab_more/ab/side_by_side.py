@@ -58,9 +58,7 @@ def tried(
     if points.keys() == by_name.keys():
         measured = partial(_round, points, launcher, deadline)
     else:
-        launches = {}
-        for name, arm in by_name.items():
-            launches[name] = partial(arm.launch, launcher, deadline)
+        launches = {name: partial(arm.launch, launcher, deadline) for name, arm in by_name.items()}
         measured = partial(one_by_one, launches, random.Random(seed))
     return trial(partial(_insisting, measured), launcher.renew_old, time.monotonic, **effort)
 
@@ -78,9 +76,8 @@ def _insisting(made: Callable[[], T]) -> T:
 def _round(points: Mapping[str, AtPoint], launcher: Launcher, deadline: float) -> Round:
     """Return what all arms, and the limit if there is one, gave in turns."""
     contestants = {name: point.contestant for name, point in points.items()}
-    turns = {}
-    for name, launch in in_turns(contestants, launcher, deadline).items():
-        turns[name] = points[name].turns(launch)
+    launches = in_turns(contestants, launcher, deadline)
+    turns = {name: points[name].turns(launch) for name, launch in launches.items()}
     if LIMITS in turns:
         turns[LIMITS] = [median(turns[LIMITS])]
     return turns

@@ -111,18 +111,14 @@ def trial_judged(
     b = [measured[B] for measured in rounds]
     again = [measured[AGAIN] for measured in rounds]
     # A with A again: in each round the geometric mean of both, turn by turn.
-    both = []
-    for first, second in zip(a, again, strict=True):
-        both.append(np.sqrt(np.multiply(first, second)).tolist())
-    controls = {}
-    controls[AGAIN] = compare(_side(a), _side(again), len(ARMS), bound)
+    both = [np.sqrt(np.multiply(*pair)).tolist() for pair in zip(a, again, strict=True)]
+    controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
     of_rounds = [measured.get(LIMITS, ()) for measured in rounds]
     limits = list(chain.from_iterable(of_rounds))
     half = len(limits) // 2
     if half:
-        early = Side(limits[:half])
-        late = Side(limits[half:])
-        controls[LIMITS] = compare(early, late, len(ARMS), bound)
+        halves = Side(limits[:half]), Side(limits[half:])
+        controls[LIMITS] = compare(*halves, len(ARMS), bound)
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict

@@ -57,9 +57,5 @@ class _PairChannel(Channel):
 
 
 backend = Backend(
-    "nng-ipc",
-    channel=_PairChannel,
-    missing=pynng.missing,
-    limit="unix",
-    look=("#E69F00", "X"),
+    "nng-ipc", channel=_PairChannel, missing=pynng.missing, limit="unix", look=("#E69F00", "X")
 )

@@ -17,7 +17,6 @@ from ipclab.stats.compare import FASTER, SLOWER, Comparison
 from ipclab.stats.contest import against_fastest, common_scatter, judged
 from ipclab.stats.enough import launches_more
 from ipclab.stats.paired import FEWEST_HEATS
-from ipclab.stats.product import Ends
 from ipclab.stats.quantity import Quantity, missing
 from ipclab.stats.sessions import several
 from ipclab_more.choose.candidates import (
@@ -29,7 +28,6 @@ from ipclab_more.choose.candidates import (
     candidate_of,
 )
 from ipclab_more.choose.crossings import crossings
-from ipclab_more.choose.judged_ratio import ratio_judged
 from ipclab_more.choose.known import Frames, KnownRows
 from ipclab_more.choose.need import ONE_WAY, Need
 from ipclab_more.choose.promises import Offer
@@ -99,7 +97,7 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     measured.sort(key=lambda candidate: candidate.middle)
     _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
-    lacking = _lacking(fitting, FEWEST_HEATS)
+    lacking = _lacking(fitting)
     launches = sessions = 0.0
     state = ANSWERED if best else NOTHING
     if not measured and fitting:
@@ -107,7 +105,8 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     elif not all(candidate.settled for candidate in best):
         state = UNDECIDED
         more = [_launches_more(candidate, frames.bound) for candidate in best]
-        if _between_sessions(measured):  # each is of all mechanisms
+        if any(several(candidate.side.heats) for candidate in measured if candidate.side):
+            # compared by the sessions of their run, of which each is of all mechanisms
             sessions = max(more)
         else:
             launches = sum(more)
@@ -131,11 +130,6 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     )
 
 
-def _between_sessions(measured: Sequence[Candidate]) -> bool:
-    """Tell whether these are compared by the sessions of their run."""
-    return any(several(candidate.side.heats) for candidate in measured if candidate.side)
-
-
 def _judge(measured: list[Candidate], bound: float) -> None:
     """Note how each candidate compares with the fastest, which becomes the first.
 
@@ -156,24 +150,20 @@ def _judge(measured: list[Candidate], bound: float) -> None:
         known = contest.over_fastest[candidate.backend]
         candidate.compared = known
         candidate.verdict = known.verdict
-        candidate.ratio = _ratio(known, candidate.value, first.value)
+        candidate.ratio = _ratio(known)
         if known.verdict == SLOWER:
             shaken = candidate.middle < first.slow
             candidate.status = BEST if shaken else WORSE
             candidate.verdict = UNSTEADY if shaken else SLOWER
 
 
-def _ratio(comparison: Comparison, over: Quantity, under: Quantity) -> Quantity:
+def _ratio(comparison: Comparison) -> Quantity:
     """Return a ratio with the interval that its contest has, none where that has no end."""
     if comparison.ratio is None:
         return missing()
     if comparison.low is None or comparison.high is None:
-        ends = Ends(comparison.ratio, -inf, inf)
-    else:
-        ends = Ends(comparison.ratio, comparison.low, comparison.high)
-    if not (over and under):
-        return Quantity(ends.value, "1", ends.low, ends.high)
-    return ratio_judged(over, under, ends)
+        return Quantity(comparison.ratio, "1", -inf, inf)
+    return Quantity(comparison.ratio, "1", comparison.low, comparison.high)
 
 
 def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
@@ -185,12 +175,12 @@ def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     return STATUSES.index(candidate.status), not value, time, candidate.backend
 
 
-def _lacking(candidates: Sequence[Candidate], launches: int) -> pd.DataFrame:
+def _lacking(candidates: Sequence[Candidate]) -> pd.DataFrame:
     """Return the points that were not measured of those that may fit, with launches of each."""
     rows = []
     for candidate in candidates:
         for size in candidate.lacking:
-            rows.append((candidate.backend, size, launches))
+            rows.append((candidate.backend, size, FEWEST_HEATS))
     return pd.DataFrame(rows, columns=["backend", "size", "launches"])
 
 
@@ -218,7 +208,7 @@ def _changes(
         known = over_first[name]
         if known.verdict == FASTER:
             demands = f"without:{','.join(other.why)}"
-            rows.append((demands, name, _ratio(known, other.value, first.value)))
+            rows.append((demands, name, _ratio(known)))
     if (need.rate or need.way == ONE_WAY) and first.keeps_up:
         rows.append(("rate", first.backend, first.keeps_up))
     if need.deadline_us and first.quantile:

@@ -127,26 +127,21 @@ def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
 
 
 def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
-    """Return what `run` says of `need`."""
+    """Return what `run` says of `need`, and of faults the best of its machine that has them."""
     on_offer = offers(need, run)
     if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
         on_offer = offers(need) | on_offer
+    holding = beside(paths, run, FAULTS)
     frames = Frames(
         cut_points(run, need.study),
         derived.read_frame(run, need.study, "launches"),
         derived.read_frame(run, LIMITS, "launches"),
-        _faults(paths, run),
+        derived.read_frame(holding, FAULTS, "launches") if holding else pd.DataFrame(),
         partial(_seconds, run),
         run.questions.same,
         run.questions,
     )
     return answer_need(need, frames, on_offer.values())
-
-
-def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
-    """Return the launch frame of faults, of `run` or the best of its machine that has them."""
-    holding = beside(paths, run, FAULTS)
-    return derived.read_frame(holding, FAULTS, "launches") if holding else pd.DataFrame()
 
 
 def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> str:

@@ -25,9 +25,8 @@ def crossings(need: Need, times: pd.DataFrame, able: Sequence[str], bound: float
     times = times[times.backend.isin(able)]
     by_size = {}
     for size, of_size in times.groupby(need.size_column):
-        sides = {}
-        for name, rows in of_size.groupby("backend"):
-            sides[str(name)] = side_of(most_launched(rows))
+        mechanisms = of_size.groupby("backend")
+        sides = {str(name): side_of(most_launched(rows)) for name, rows in mechanisms}
         by_size[int(str(size))] = judged(sides, bound)
     crossed = []
     for (low, at_low), (high, at_high) in pairwise(by_size.items()):

@@ -1,6 +1,6 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from math import isfinite
 from typing import Any
@@ -121,10 +121,7 @@ def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
         "missing": _missing(lab, answer),
         "windows": windows(lab, answer.need),
     }
-    headed = {}
-    for name, frame in frames.items():
-        headed[name] = _headed(lab, frame, WORDS[name])
-    return headed
+    return {name: _headed(lab, frame, WORDS[name]) for name, frame in frames.items()}
 
 
 def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
@@ -216,9 +213,7 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     for crossing in answer.crossings.itertuples():
         ends = {"low": crossing.low, "high": crossing.high}
         ends["about"] = float(f"{crossing.about:.2g}")
-        shown = {}
-        for name, size in ends.items():
-            shown[name] = numbers.format(Quantity(size, unit), spec)
+        shown = {name: numbers.format(Quantity(size, unit), spec) for name, size in ends.items()}
         change = lab.say(words["between"], **shown)
         then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
         rows.append((change, then))
@@ -280,11 +275,6 @@ def following(lab: Data, slower: Mapping[str, Quantity]) -> str:
     written = {name: lab.words.numbers.format(ratio, "x") for name, ratio in by_ratio}
     nearest, ratio = by_ratio[0]
     names = [name for name, text in written.items() if text == written[nearest]]
-    said = N_("next: {names}, {ratio:x} as long")
-    return lab.say(said, names=_listed(lab, names), ratio=ratio)
-
-
-def _listed(lab: Data, names: Collection[str]) -> str:
-    """Return names as a list, whose separator is none that stands within a name."""
-    has_comma = any("," in name for name in names)
-    return lab.words.joined(names, N_("; ") if has_comma else N_(", "))
+    has_comma = any("," in name for name in names)  # which would not separate them
+    listed = lab.words.joined(names, N_("; ") if has_comma else N_(", "))
+    return lab.say(N_("next: {names}, {ratio:x} as long"), names=listed, ratio=ratio)

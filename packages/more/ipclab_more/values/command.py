@@ -29,10 +29,7 @@ FORMATS = ("csv", "json", "table")
 @click.option("--backend", multiple=True, help="Mechanism.", shell_complete=complete_backend)
 @click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
 @click.option(
-    "--placement",
-    multiple=True,
-    help="same, cross, free ...",
-    shell_complete=complete_placement,
+    "--placement", multiple=True, help="same, cross, free ...", shell_complete=complete_placement
 )
 @click.option("--op", multiple=True, help="What was timed, such as round-trip.")
 @click.option("--metric", multiple=True, help="p50, p99, bandwidth, cpu_ns ...")
@@ -69,7 +66,7 @@ def values(
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
     wanted = {column: words for column, words in asked.items() if words} | levels_of(levels)
-    found = sources(checkout(), named)
+    found = sources(named)
     write = rows.Writer(form, several=len(found) > 1)
     refused = 0
     for source in found:

@@ -15,7 +15,7 @@ from ipclab.store.run import INDEX, RunFolder, read_run
 SUFFIX = ".ipclab"
 
 
-def sources(paths: Paths, named: Sequence[Path]) -> list[Path]:
+def sources(named: Sequence[Path]) -> list[Path]:
     """Return what is meant by each name: itself, or the bundles in a folder at any depth, sorted.
 
     Raises `UsageError` for a folder that is no run and holds no bundle.

@@ -102,7 +102,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None
     usual = metadata.entry_points
 
     def add(name: str, value: str) -> None:
-        plugins._entries.cache_clear()
+        plugins.entries.cache_clear()
         entries = EntryPoints([EntryPoint(name, value, GROUP)])
         monkeypatch.setattr(
             metadata,
@@ -111,7 +111,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None
         )
 
     yield add
-    plugins._entries.cache_clear()
+    plugins.entries.cache_clear()
 
 
 def test_a_command_of_our_name_stands_before_ours_when_it_can_be_loaded(

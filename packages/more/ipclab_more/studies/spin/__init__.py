@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends import installed as registry
-from ipclab.backends.interface import Backend
 from ipclab.backends.waiting import SLICE_NS
 from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
@@ -44,7 +43,8 @@ class SpinStudy(Study):
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""
         known = self.table()["arm"][0]["backend"]
-        return tuple(name for name in _ready() if name in known)
+        ready = registry.ready(lambda backend: backend.channel and not backend.ranks)
+        return tuple(name for name in ready if name in known)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         own, asked = self.own(profile), sweep.of(self.backends())
@@ -76,7 +76,3 @@ class SpinStudy(Study):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples, which hold what both ends used."""
         return super().collect(point, {"client": outcomes["client"]}, seed)
-
-
-def _ready() -> dict[str, Backend]:
-    return registry.ready(lambda backend: backend.channel and not backend.ranks)

@@ -19,6 +19,7 @@ from ipclab.spawn.proof import (
     PayloadError,
     altered,
     arrived,
+    digest,
     looks,
     unlike,
 )
@@ -39,10 +40,10 @@ from ipclab_more.studies.stream.end import (
 from ipclab_more.studies.stream.memory import own_memory
 from ipclab_more.studies.stream.plan import StreamPlan
 from ipclab_more.studies.stream.ways import EACH, PRODUCER, StreamWay
-from ipclab_more.studies.stream.work import compute_digests, worth
 
 ANSWER = b"."
 KEPT_BYTES = 4 << 20  # of a phase, to be looked at when it is over
+BLOCK = bytes(1024)  # whose digests are the work on a message
 
 
 class Consumer(StreamEnd):
@@ -201,3 +202,19 @@ class Consumer(StreamEnd):
                 self.way.recv(LOST_NS)
                 delivered += 1
         self.worker.meet(delivered=delivered, grown=grown)
+
+
+def worth(ns: int) -> int:
+    """Return how many digests of `BLOCK` take `ns` of computing here."""
+    times = []
+    for _ in range(3):
+        begun = clock()
+        compute_digests(100)
+        times.append((clock() - begun) / 100)
+    return round(ns / min(times))
+
+
+def compute_digests(digests: int) -> None:
+    """Compute `digests` digests, the same work whatever else the CPU does."""
+    for _ in range(digests):
+        digest(BLOCK)

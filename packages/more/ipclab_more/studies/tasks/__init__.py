@@ -56,7 +56,11 @@ class TasksStudy(Study):
             small=sizes[:1],
             sizes=sizes,
         )
-        return [point for point in points if _exists(point)]
+        return [  # those of which a Python of that name has the way at all
+            point
+            for point in points
+            if interpreters.minor(str(point.levels["python"])) >= SINCE.get(point.backend, 0)
+        ]
 
     def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
@@ -89,8 +93,3 @@ class TasksStudy(Study):
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         return said.launch(str(outcomes[PROGRAM].facts["said"]))
-
-
-def _exists(point: Point) -> bool:
-    """Tell whether a Python of that name has the way at all."""
-    return interpreters.minor(str(point.levels["python"])) >= SINCE.get(point.backend, 0)
