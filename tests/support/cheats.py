@@ -429,29 +429,13 @@ class Behind(Base):
         super().send(before if self.create else data, timeout_ns)
 
 
-CHEATS: Mapping[str, type[Base]] = (
-    {"Base": Base}
-    | {
-        kind.__name__: kind
-        for kind in (
-            Twice,
-            Swapped,
-            Lost,
-            Skip,
-            Local,
-            OneProcess,
-            Half,
-            Equal,
-            Reused,
-            Early,
-            EchoFlag,
-            Ahead,
-            Foretold,
-            Behind,
-        )
-    }
-    | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}
-)
+KINDS: Sequence[type[Base]] = (
+    Base, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early, EchoFlag, Ahead,
+    Foretold, Behind,
+)  # fmt: skip
+CHEATS: Mapping[str, type[Base]] = {kind.__name__: kind for kind in KINDS} | {
+    lie.__name__: variant(Lying, liar=lie) for lie in LIES
+}
 
 
 class View:
