@@ -45,6 +45,7 @@ WAYS = [
     {"method": "mmap", "advice": "willneed"},
     {"method": "mmap", "advice": "random"},
 ]
+EACH = [WAYS[0], WAYS[4], WAYS[6]]  # of each method one
 ENODATA, ENOENT = 61, 2
 
 
@@ -121,10 +122,10 @@ def test_every_file_is_read_once_under_every_mix_of_roles(files: Path, way: dict
                 assert idle is None or thread[idle] == 0
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+@pytest.mark.parametrize("way", EACH, ids=lambda way: way["method"])
 def test_the_shares_of_every_thread_are_the_whole(files: Path, way: dict[str, Any]) -> None:
     usable(way, files)
-    for roles in MIXES:
+    for roles in (MIXES[1], MIXES[3], MIXES[-1]):
         # The kernel's clocks of a thread are read one after the other: who loses the CPU in between
         # reads them apart.
         assert any(_whole(files, roles, way) for _ in range(25)), roles
@@ -184,7 +185,7 @@ def test_the_cache_is_dropped_and_warmed(files: Path) -> None:
     assert native.cache_state(str(files), sizes) == (0, pages)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+@pytest.mark.parametrize("way", EACH, ids=lambda way: way["method"])
 def test_bad_files_are_told_and_the_others_go_on(tmp_path: Path, way: dict[str, Any]) -> None:
     usable(way, tmp_path)
     sizes = [20_000] * 40
@@ -234,7 +235,7 @@ def test_files_cut_and_removed_meanwhile_are_told(tmp_path: Path, method: str) -
 
 
 def test_the_deadline_ends_every_run(files: Path) -> None:
-    for roles in MIXES:
+    for roles in MIXES[::3]:
         for method in ("sync", "mmap", *(() if native.io_uring_missing() else ("overlapped",))):
             with pytest.raises(TimeoutError):
                 read(
