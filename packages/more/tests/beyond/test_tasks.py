@@ -19,7 +19,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
+from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, said
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
