@@ -66,23 +66,14 @@ def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passe
     assert f"{passes} passes of memcpy over {SIZE} bytes" in line
 
 
-def test_what_was_not_copied_takes_at_least_as_long_as_what_is_shorter() -> None:
-    point = Point("payload", "unix", SIZE + 1, "cross")
-    fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
-    assert len(limits.below_copies(fast, COPIES, questions())) == 1
-    assert limits.below_copies(fast.assign(size_bytes=SIZE - 1), COPIES, questions()) == []
+def test_a_size_that_was_not_copied_is_as_long_as_a_shorter_one_and_in_place_excuses() -> None:
+    def lines(copies: pd.DataFrame = COPIES, **changed: object) -> int:
+        point = Point("payload", "unix", SIZE + 1, "cross")
+        fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
+        return len(limits.below_copies(fast.assign(**changed), copies, questions()))
 
-
-def test_in_place_is_a_label_that_excuses() -> None:
-    for receive, lines in (("view", 0), ("bytes", 1)):
-        found = points(measured("round_trip", "iceoryx2", "round-trip", 1_000, receive=receive))
-        assert len(limits.below_copies(found, COPIES, questions())) == lines
-
-
-def test_without_limits_nothing_is_called_impossible_and_nothing_is_over_one() -> None:
-    found = points(measured("round_trip", "unix", "round-trip", 1))
-    assert limits.below_copies(found, COPIES.iloc[:0], questions()) == []
-    assert limits.with_limits(found, COPIES.iloc[:0], questions()).over_limit.isna().all()
+    assert (lines(), lines(size_bytes=SIZE - 1), lines(receive="view")) == (1, 0, 0)
+    assert lines(COPIES.iloc[:0]) == 0  # without limits nothing is called impossible
 
 
 def test_a_result_stands_over_the_median_launch_of_the_limit_that_matches_it() -> None:
@@ -104,19 +95,11 @@ def test_a_limit_of_two_states_is_taken_by_its_median_and_has_both() -> None:
     key = ("transfer-shm", SIZE, "cross")
     handed = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "cross"}
     medians = [4_000.0, 591.0, 4_100.0]
-    floor = Floors({key: medians}, questions()).under(
-        "payload", "handover", handed | {"arm": "handover"}
-    )
-    assert floor == Floor(4_000.0, (key,), 591.0, 4_100.0)
-
-
-def test_a_placement_whose_native_limit_was_not_measured_has_none() -> None:
-    levels = {"size_bytes": SIZE} | {"backend": "posix-shm", "placement": "free"}
-    known = {("transfer-shm", SIZE, "cross"): [591.0], ("memcpy", SIZE, "same"): [10.0]}
-    assert (
-        Floors(known, questions()).under("payload", "handover", levels | {"arm": "handover"})
-        is None
-    )
+    handed |= {"arm": "handover"}
+    known = Floors({key: medians, ("memcpy", SIZE, "same"): [10.0]}, questions())
+    assert known.under("payload", "handover", handed) == Floor(4_000.0, (key,), 591.0, 4_100.0)
+    # where it was measured in another placement alone, nothing stands in for it
+    assert known.under("payload", "handover", handed | {"placement": "free"}) is None
 
 
 def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]]:
@@ -186,7 +169,6 @@ LIMITS = [  # of an op of a point: the limit that bounds it
         {"arm": "published", "placement": "free"},
         ("map-reopened.read", 84, "same"),
     ),
-    ("payload", "read", {"arm": "file", "backend": "file"}, ("map-file.read", 84, "same")),
     ("payload", "handover", {"arm": "handover"}, ("transfer-shm", 84, "cross")),
     (
         "payload",
@@ -202,7 +184,6 @@ LIMITS = [  # of an op of a point: the limit that bounds it
         ("echo-shm-spin", 84, "cross"),
     ),
     ("stream", "received", {"backend": "fifo", "arm": "main"}, ("flow-pipe", 84, "cross")),
-    ("stream", "received", {"backend": "posix-shm", "arm": "main"}, ("flow-ring", 84, "cross")),
     ("stream", "received", {"backend": "zmq-ipc", "arm": "batch"}, ("flow-ring", 84, "cross")),
     (
         "shared_dict",
@@ -226,15 +207,9 @@ def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
 @pytest.mark.parametrize(
     ("study", "op", "levels"),
     [
-        *(
-            ("round_trip", "round-trip", {"backend": backend, "wait": wait})
-            for backend in ("fifo", "zmq-tcp", "zmq-ipc", "unix", "tcp", "pipe")
-            for wait in ("spin", "spin-then-block")
-        ),
-        *(
-            ("stream", "received", {"backend": "pipe", "arm": arm})
-            for arm in ("open", "stall", "work", "window", "consumers")
-        ),
+        ("round_trip", "round-trip", {"backend": "unix", "wait": "spin"}),
+        ("round_trip", "round-trip", {"backend": "zmq-ipc", "wait": "spin-then-block"}),
+        ("stream", "received", {"backend": "pipe", "arm": "open"}),
         ("shared_dict", "read.transport", {"backend": "zmq-pub", "arm": "stream"}),
         ("objects", "summed", {"backend": "unix", "arm": "main"}),
     ],
@@ -268,12 +243,10 @@ def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
     assert [round(floor.ns) if floor else 0 for floor in found] == [
         20,
         10,
-        10,
         520,
         520,
         4_000,
         0,
-        30,
         30,
         30,
         10,
@@ -330,9 +303,7 @@ def test_a_limit_is_in_as_many_heats_as_bound_anything() -> None:
     assert least == {"quick": 3, "standard": 5, "full": LAUNCHES, "published": 3}
 
 
-@pytest.mark.parametrize(
-    ("name", "size"), [("clock", 0), ("map-kept", 84), ("flow-ring", 64), ("echo-pipe", 84)]
-)
+@pytest.mark.parametrize(("name", "size"), [("map-kept", 84), ("flow-ring", 64)])
 def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: Launcher) -> None:
     study = LimitsStudy()
     if name not in study.backends():
