@@ -24,7 +24,7 @@ from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
 from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
-from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
+from ipclab.studies.limits import LimitsStudy, limit_point
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import PROFILES
 from tests.support.made import framed, make_launch
@@ -293,14 +293,6 @@ def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
     by_point, _ = bounding([*own, *bounded])
     assert all(by_point[point.id] for point in bounded)
     assert np.all([point.block == "limits" for point in own])
-
-
-def test_a_limit_is_in_as_many_heats_as_bound_anything() -> None:
-    efforts = {name: LimitsStudy().effort(profile) for name, profile in PROFILES.items()}
-    assert efforts.pop("smoke").least_launches == PROFILES["smoke"].most_launches
-    least = {name: effort.least_launches for name, effort in efforts.items()}
-    # so many heats as values have, no more
-    assert least == {"quick": 3, "standard": 5, "full": LAUNCHES, "published": 3}
 
 
 @pytest.mark.parametrize(("name", "size"), [("map-kept", 84), ("flow-ring", 64)])

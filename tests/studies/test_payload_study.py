@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab.backends.installed import backends
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
@@ -29,7 +28,7 @@ from ipclab.spawn.worker import Worker
 from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
-from ipclab.studies.payload import MOVED, SIZES, mapping, original, published, tcp
+from ipclab.studies.payload import SIZES, mapping, original, published, tcp
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.commands import names_of
@@ -40,9 +39,6 @@ SMOKE = PROFILES["smoke"]
 PLACED = placements(Topology.read(Source()))
 SEED, TURNS = 3, 2
 PAGE = os.sysconf("SC_PAGE_SIZE")
-SEGMENTS = sorted(
-    name for name, found in backends().items() if found.segment and not found.missing()
-)
 FAULT_AROUND = Path("/sys/kernel/debug/fault_around_bytes")
 HUGE = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
 
@@ -85,31 +81,15 @@ def small_pages() -> bool:
 def test_the_arms_and_their_levels() -> None:
     found = STUDY.points(SMOKE, Sweep())
     assert len({point.id for point in found}) == len(found)
-    blocks = Counter(point.block for point in found)
-    assert list(blocks) == [f"payload-{size}" for size in SIZES]
-    arms = Counter(point.levels["arm"] for point in found if point.block == "payload-84")
-    assert arms == {
-        "published": 1,
-        "one-thread": 1,
-        "mapping": 3,
-        "file": 1,
-        "handover": 3 * len(SEGMENTS),
-        "tcp": 14,
-        "v0.9": 4,
-    }
-    listing = ("published", "one-thread")
-    assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {
-        88,
-        14_152,
-        1_384_120,
-    }
-    assert {point.size_bytes for point in found if point.levels["arm"] not in listing} == set(SIZES)
-    assert set(MOVED) == set(SIZES)
-    tcp_levels = {
-        (p.levels["receive"], p.levels["codec"], p.levels["connection"]) for p in points(arm="tcp")
-    }
-    assert ("recv-4096", "raw", "new") in tcp_levels
-    assert len(tcp_levels) == 6
+    blocks = dict.fromkeys(point.block for point in found)
+    assert [*blocks] == [f"payload-{size}" for size in SIZES]
+    sizes: dict[str, set[int]] = {}
+    for point in found:
+        sizes.setdefault(str(point.levels["arm"]), set()).add(point.size_bytes)
+    # v0.9 moved other sizes than its text says
+    listing = {88, 14_152, 1_384_120}
+    assert sizes.pop("published") == sizes.pop("one-thread") == listing
+    assert sizes == {arm: {*SIZES} for arm in ("mapping", "file", "handover", "tcp", "v0.9")}
 
 
 def test_a_sweep_replaces_the_studys_own_levels_and_no_point_is_measured_twice() -> None:

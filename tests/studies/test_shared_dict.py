@@ -56,70 +56,39 @@ def test_a_size_is_the_dictionary_that_fits_in_it(size: int, entries: int) -> No
     assert pickled == {encoded_bytes("pickle", entries)}
 
 
-def test_every_scenario_has_its_points() -> None:
+def test_every_scenario_has_the_stores_that_it_can_have() -> None:
     found = points()
     assert len({point.id for point in found}) == len(found)
     assert all(set(point.levels) == LEVELS for point in found)
-    assert {point.block for point in found} == {"shared-dict"}
-    by_arm = {
-        arm: [point for point in found if point.levels["arm"] == arm]
-        for arm in ("published", "stream", "live")
+    stores: dict[str, set[str]] = {}
+    for point in found:
+        stores.setdefault(str(point.levels["arm"]), set()).add(point.backend)
+    assert stores == {
+        "published": {"lmdb", "shared-memory", "zmq-push"},
+        "stream": SHARED | {"mpi-bcast", "zmq-pub", "zmq-push"},
+        "live": SHARED,
+        "read-many": SHARED | {"mpi-bcast", "zmq-pub"},
     }
-    # Three at four sizes with three readers, and the messages with one.
-    assert Counter(point.backend for point in by_arm["published"]) == {
-        "lmdb": 4,
-        "shared-memory": 4,
-        "zmq-push": 8,
-    }
-    assert {point.backend for point in by_arm["stream"]} == SHARED | {
-        "mpi-bcast",
-        "zmq-pub",
-        "zmq-push",
-    }
-    assert {point.backend for point in by_arm["live"]} == SHARED
-    assert {point.levels["entries"] for point in by_arm["live"]} == {10, 1000}
-    many = [point for point in found if point.levels["arm"] == "read-many"]
-    assert {point.backend for point in many} == SHARED | {"mpi-bcast", "zmq-pub"}
-    for backend in SHARED:
-        assert {point.placement for point in many if point.backend == backend} == {
-            "free",
-            "same",
-            "cross",
-        }
-    for backend in ("lmdb", "posix-shm"):
-        codecs = {point.levels["codec"] for point in many if point.backend == backend}
-        assert codecs == {"pickle", "msgpack", "json", "fixed"}
-    kinds = {
-        (point.levels["sync"], point.levels["map"]) for point in found if point.backend == "lmdb"
-    }
-    assert kinds == {("off", "writemap"), ("off", "default"), ("on", "writemap"), ("on", "default")}
+    many = [point for point in points(QUICK, "lmdb") if point.levels["arm"] == "read-many"]
+    levels = {name: {point.levels[name] for point in many} for name in ("codec", "sync", "map")}
+    assert levels["codec"] == {"pickle", "msgpack", "json", "fixed"}
+    assert (levels["sync"], levels["map"]) == ({"off", "on"}, {"writemap", "default"})
 
 
-def test_profiles_add_readers_and_entries() -> None:
-    def levels(profile: Profile, name: str) -> set[object]:
-        return {point.levels[name] for point in points(profile)}
+def test_without_mpi_a_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(mpi, "mpiexec", lambda: None)
+    why = STUDY.missing(points(SMOKE)[0], tmp_path)
+    assert why and why.startswith("there is no mpiexec; install")
 
-    assert (levels(QUICK, "readers"), levels(FULL, "readers")) == ({1, 3}, {1, 3, 7})
-    assert levels(SMOKE, "entries") == {10}
-    assert levels(FULL, "entries") == {10, 100, 1000, 10_000, 100_000}
-    published = {
-        (point.backend, point.levels["readers"])
-        for point in points(FULL)
-        if point.levels["arm"] == "published"
-    }
-    assert published == {
-        *((name, readers) for name in ("lmdb", "shared-memory") for readers in (3, 7)),
-        *(("zmq-push", readers) for readers in (1, 3, 7)),
-    }
+
+def test_all_launches_of_a_point_make_enough_writes() -> None:
     for profile in (each for each in PROFILES.values() if not each.as_texts):
         effort = STUDY.effort(profile)
         for point in points(profile, "lmdb"):
             writes = STUDY.roles(point, effort, FREE, 1)[0].arguments["writes"]
             turns = 1 if point.levels["arm"] == "published" else effort.turns
-            assert (
-                writes * turns * STUDY.of_point(point, effort, in_contest=False).least_launches
-                >= 30
-            )
+            launches = STUDY.of_point(point, effort, in_contest=False).least_launches
+            assert writes * turns * launches >= 30
 
 
 def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,12 +102,6 @@ def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) 
         "stream": 4,
         "live": 2,
     }
-
-
-def test_without_mpi_every_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(mpi, "mpiexec", lambda: None)
-    for point in points(SMOKE):
-        assert (STUDY.missing(point, tmp_path) or "").startswith("there is no mpiexec; install")
 
 
 @pytest.fixture(scope="module")

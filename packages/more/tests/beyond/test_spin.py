@@ -22,19 +22,6 @@ MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")
 FREE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
 
 
-def test_a_standard_run_has_few_mechanisms_on_one_cpu_and_those_that_are_named() -> None:
-    if find("shm-futex").missing():
-        pytest.skip("no native code here")
-    usual = STUDY.points(PROFILES["standard"], Sweep())
-    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in usual)
-    wanted = {("main", name, "cross"): 20 for name in MECHANISMS}
-    wanted |= {("main", name, "same"): 16 for name in ("shm-futex", "unix")}
-    wanted |= {("exponential", name, "cross"): 5 for name in ("posix-shm", "shm-futex")}
-    assert counts == wanted
-    named = STUDY.points(PROFILES["standard"], Sweep(backends=("shm-ring",)))
-    assert Counter(point.placement for point in named) == {"cross": 20, "same": 16}
-
-
 def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for() -> None:
     usual = STUDY.points(PROFILES["quick"], Sweep(backends=("unix",)))
     found = {(point.placement, point.levels["spin_ns"]) for point in usual}
