@@ -2,9 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,7 +13,6 @@ from ipclab.backends import native_shm
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.proof import PayloadError
-from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.file_io import engine, study, sweeps
 from ipclab.studies.file_io.sets import FileSet, file_sets, own_sets, set_of
@@ -23,7 +20,7 @@ from ipclab.studies.file_io.study import DRAWS, FileIoStudy
 from ipclab.studies.file_io.sweeps import roles_of_mix
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from tests.studies.test_file_sets import FakeNative, tiny
+from tests.studies.test_file_sets import tiny
 
 STUDY = FileIoStudy()
 KIB, MIB = 1 << 10, 1 << 20
@@ -131,20 +128,17 @@ def result(files: int = 3, size: int = 100) -> dict[str, Any]:
         f"{name}_ns": np.full(files, 10, np.int64).tobytes() for name in ("open", "read", "latency")
     }
     return {
-        **{
-            "elapsed_ns": 500,
-            "first_compute_ns": 50,
-            "read_end_ns": 400,
-            "files": files,
-            "bytes": files * size,
-        },
-        **{"checksum": 2**64 - 1, "errors": [], "peak_rss_bytes": 7, "max_open_files": 2},
+        "elapsed_ns": 500,
+        "first_compute_ns": 50,
+        "read_end_ns": 400,
+        "files": files,
+        "bytes": files * size,
+        "errors": [],
         "tasks": {**tasks, "fault_ns": np.zeros(files, np.int64).tobytes()},
         "threads": [
             {**thread, **counted, "bytes": 300, "role": "read"},
             {**thread, **counted, "bytes": 0},
         ],
-        "spans": [(0, "read", 0, 1, 2)],
     }
 
 
@@ -183,43 +177,6 @@ def test_states_are_shares_of_all_threads_and_times_are_thinned_evenly() -> None
     ]
 
 
-def test_a_launch_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    native = FakeNative()
-    plans: list[dict[str, Any]] = []
-
-    def read_files(plan: dict[str, Any]) -> dict[str, Any]:
-        plans.append(plan)
-        return result()
-
-    vars(native)["read_files"] = read_files
-    monkeypatch.setitem(__import__("sys").modules, "ipclab_native", native)
-    worker = SimpleNamespace(outcome=Outcome(), recording=True)
-    arguments: dict[str, Any] = {
-        "plan": {"method": "sync", "checksum_rounds": 0},
-        "most": 10,
-        "timeline": True,
-    }
-    arguments["verify"] = True
-    engine.read_file_set(worker, "somewhere", asdict(tiny("a")), "cold", **arguments)  # type: ignore[arg-type]
-    assert plans[0]["sizes"] == np.full(3, 100, "<u8").tobytes()
-    assert (plans[0]["method"], plans[0]["folder"], plans[0]["spans"]) == (
-        "sync",
-        "somewhere",
-        engine.MOST_SPANS,
-    )
-    assert plans[1]["checksum_rounds"] == 1  # the proof, after the timed reading
-    assert plans[1]["compute_ns"] == b""
-    facts = worker.outcome.facts
-    assert (facts["checksum"], facts["resident_share_before"], facts["spans"]) == (
-        str(2**64 - 1),
-        0.0,
-        [[0, "read", 0, 1, 2]],
-    )
-    launch = STUDY.collect(a_point(), {"engine": worker.outcome}, 1)
-    assert launch.samples["elapsed"].tolist() == [500]
-    json.dumps(facts)
-
-
 def a_point(**levels: str | int) -> Point:
     wanted = {"arm": "soon", "cache": "cold", "set": "exp-small", **levels}
     points = STUDY.points(PROFILES["smoke"], Sweep())
@@ -237,13 +194,11 @@ def test_what_the_engine_is_told() -> None:
         False,
     )
     assert msgspec.convert(role.arguments["files"], FileSet) == file_sets("smoke")["exp-small"]
-    assert role.arguments["plan"]["cpus"] == []
+    assert told["cpus"] == []
     json.dumps(role.arguments)
     timed = STUDY.roles(a_point(), STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
     assert msgspec.convert(timed.arguments["files"], FileSet).compute == DRAWS[400_000]
-
-
-def test_pinned_threads_are_told_their_cpus() -> None:
+    # threads that are placed are told their CPUs
     cross = Placement("cross", (frozenset({3}), frozenset({5})), "core")
     points = STUDY.points(PROFILES["smoke"], Sweep())
     point = next(each for each in points if each.placement == "cross")

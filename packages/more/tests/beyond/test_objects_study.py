@@ -29,7 +29,6 @@ from ipclab_more.studies.objects.ways import ways
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
 
-ARMS = ("main", "carriers", "near")
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 # A message is written, goes into the kernel and out, and is made a message of its own; a pickle is
 # then made an object.
@@ -89,17 +88,6 @@ def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
         assert limits_of(point) == []  # nothing native sums an object
         assert bound is None or bound.copies == 1
         assert bound_of(asked, "objects", HANDLE, point.key()) is None
-
-
-def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:
-    by_arm = {
-        arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm]
-        for arm in ARMS
-    }
-    assert {p.size_bytes for p in by_arm["main"]} == {*SIZES}
-    assert {p.size_bytes for arm in ("carriers", "near") for p in by_arm[arm]} == {MIDDLE}
-    assert {p.backend for p in by_arm["carriers"]} == {"unix", "posix-shm", "zmq-ipc"}
-    assert {p.placement for p in by_arm["near"]} == {"same"}
 
 
 @pytest.mark.parametrize("name", ["quick", "full"])
