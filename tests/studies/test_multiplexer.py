@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,11 +18,10 @@ from ipclab.session.heats import heats
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run
-from ipclab.spawn.heat import Contestant, Schedule, launch_alone
+from ipclab.spawn.heat import Bench, Contestant, Schedule, launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
-from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
@@ -301,26 +299,21 @@ def test_go_that_cannot_compile_costs_its_study_only(
 
 
 @contextmanager
-def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
-    """The benchmark compiled: `launch` runs a point, `kept` holds the raw files in the end, `notes`
-    the run's notes.
-    """
+def compiled(launcher: Launcher, **told: Any) -> Iterator[Bench]:
+    """Give what runs the Go benchmarks; `told` are other parts of the site."""
     found = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
     if isinstance(found, str):
         pytest.skip(found)
-    kept: dict[str, bytes] = {}
-    notes: dict[str, dict[str, str]] = {}
-    site = Site(launcher, Path("/nowhere"), kept.__setitem__, notes.__setitem__, print)
-    with STUDY.open(site, POINTS, SMOKE, 1) as bench:
+    nothing: dict[str, Any] = {"keep": lambda *file: None, "note": lambda *entry: None}
+    site = Site(launcher, Path("/nowhere"), say=print, **nothing | told)
+    with STUDY.open(site, POINTS, SMOKE, 1) as made:
+        yield made
 
-        def launch(each: Point, benchtime: str = "1ms") -> Launch:
-            role = role_of(each)
-            role.arguments["benchtime"] = benchtime
-            return STUDY.collect(each, launch_alone(bench, each, [role], 60), 1)
 
-        yield SimpleNamespace(
-            launch=launch, kept=kept, notes=notes, bench=bench, version=found.version
-        )
+@pytest.fixture(scope="module")
+def bench(launcher: Launcher) -> Iterator[Bench]:
+    with compiled(launcher) as made:
+        yield made
 
 
 def role_of(each: Point, **changed: str) -> Role:
@@ -334,49 +327,24 @@ def role_of(each: Point, **changed: str) -> Role:
     return role
 
 
-@pytest.fixture(scope="module")
-def ran(launcher: Launcher) -> Iterator[SimpleNamespace]:
-    with _opened(launcher) as found:
-        yield found
-
-
-def test_the_published_nodes_allocate_as_published(ran: SimpleNamespace) -> None:
-    """Frames times size class: a header made anew takes 16 bytes, one put back into a pool a slice
-    of 24.
-    """
-    expected = {
-        "original": [(3, 48), (66, 1056), (1026, 16_416)],
-        "optimized": [(3, 72), (18, 432), (66, 1584)],
-        "hybrid": [(3, 48), (18, 432), (66, 1584)],
-        "adaptive": [(0, 0), (0, 0), (0, 0)],
-    }
-    for node, stated in expected.items():
-        for size, (allocations, taken) in zip((1024, 65_536, 1_048_576), stated, strict=True):
-            counted = ran.launch(
-                point(arm="published", backend=node, size_bytes=size), "500x"
-            ).counters["write"]
-            assert counted["allocations"] == allocations
-            # less than one header: the runtime's own
-            assert taken <= counted["bytes_allocated"] < taken + 16
-
-
 def test_both_ends_are_counted_and_the_output_is_kept(launcher: Launcher) -> None:
     if len(CPUS) < 2:
         pytest.skip("this process may use one CPU only")
-    each = point(arm="streams", backend="adaptive", streams=8)
-    with _opened(launcher) as ran:
-        counted = ran.launch(each).counters["end-to-end"]
-        ran.launch(each)
+    each, kept = point(arm="streams", backend="adaptive", streams=8), dict[str, bytes]()
+    notes: dict[str, dict[str, str]] = {}
+    with compiled(launcher, keep=kept.__setitem__, note=notes.__setitem__) as bench:
+        outcomes = [launch_alone(bench, each, [role_of(each)], 60) for _ in range(2)]
+    counted = STUDY.collect(each, outcomes[0], 1).counters["end-to-end"]
     assert counted["receiver_bytes_allocated"] >= each.size_bytes
     assert counted["bytes_allocated"] >= counted["receiver_bytes_allocated"]
     assert counted["fairness"] >= 1
-    ((name, text),) = ran.kept.items()
+    ((name, text),) = kept.items()
     assert name.startswith("multiplexer/")
     assert text.count(cell(each).encode()) == text.count(b'"turn":1') == 2
-    assert ran.notes == {"multiplexer": {"go": ran.version}}
+    assert notes["multiplexer"]["go"].startswith("go")
 
 
-def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace) -> None:
+def test_cells_take_turns_and_a_bad_one_costs_itself_alone(bench: Bench) -> None:
     good = {
         node: point(arm="main", backend=node, op="write", size_bytes=1024, sinks=64)
         for node in NODES
@@ -384,32 +352,34 @@ def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace)
     bad = replace(good["hybrid"], levels={**good["hybrid"].levels, "sinks": 0})
     published = point(arm="published", backend="direct")
     heat = {each.id: Contestant(each, [role_of(each)]) for each in (*good.values(), bad, published)}
-    ends = ran.bench(heat, Schedule(turns=3, seed="7", seconds=60))
+    ends = bench(heat, Schedule(turns=3, seed="7", seconds=60))
     assert ends.keys() == heat.keys()
     assert str(ends.pop(bad.id)).startswith(
         "the Go benchmark failed: key sinks: at least one is needed; see it alone"
     )
-    assert ends.pop(published.id)["program"].turns == {}
-    assert [end["program"].turns for end in ends.values()] == [{"write": [1, 1, 1]}] * len(NODES)
-    ours = ends[good["original"].id]["program"]
+    programs: dict[str, Any] = {name: end["program"] for name, end in ends.items()}  # type: ignore[index]
+    assert programs.pop(published.id).turns == {}
+    assert [program.turns for program in programs.values()] == [{"write": [1, 1, 1]}] * len(NODES)
+    ours = programs[good["original"].id]
     assert round(ours.counters["write"]["allocations"]) == 3
 
 
 @pytest.mark.slow
-def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(ran: SimpleNamespace) -> None:
+def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(bench: Bench) -> None:
     # and here, one byte after the other
     long = point(arm="factorial", op="write", pool="no", chunk=1024)
     short = point(arm="check", backend="direct")
     heat = {"long": Contestant(long, [role_of(long, size="16000000", chunk="1")])}
     heat["short"] = Contestant(short, [role_of(short)])
-    ends = ran.bench(heat, Schedule(seconds=3))
-    assert "it took longer than 3s" in str(ends["long"])
-    assert ends["short"]["program"].turns == {"call": [1]}
+    ends = bench(heat, Schedule(seconds=2))
+    assert "it took longer than 2s" in str(ends["long"])
+    short_end = ends["short"]
+    assert isinstance(short_end, dict) and short_end["program"].turns == {"call": [1]}
 
 
-def test_a_peer_that_cannot_be_moved_fails_the_launch(ran: SimpleNamespace) -> None:
+def test_a_peer_that_cannot_be_moved_fails_the_launch(bench: Bench) -> None:
     each = point(arm="streams", backend="adaptive", streams=1)
     role = role_of(replace(each, placement="same"))
     role.arguments["cpus"] = "8191"
     with pytest.raises(LabError, match="receiver: IPCLAB_PEER_CPUS: cannot run on 8191"):
-        launch_alone(ran.bench, each, [role], 60)
+        launch_alone(bench, each, [role], 60)
