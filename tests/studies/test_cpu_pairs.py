@@ -13,13 +13,14 @@ from ipclab.bounds import cpu_pairs
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement
 from ipclab.paths import Paths
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.validity import possible
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy, pairs
 from ipclab.studies.profile import PROFILES
 from tests.support.made_up import Fake, cpu_files, write
+from tests.support.measured import measured
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,7 @@ def test_a_pair_of_cpus_is_timed(launcher: Launcher) -> None:
     point = pairs.relation_points(Topology.read(Source()))[0]
     anywhere = Placement("cross", tuple(frozenset({cpu}) for cpu in cpus), "l3")
     roles = study.roles(point, PROFILES["smoke"], anywhere, 1)
-    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
-    assert isinstance(ended, dict)
-    made = study.collect(point, ended, 1)
+    (made,) = measured(launcher, study, [(point, roles)], Schedule(turns=2))
     possible(point, [made], f"{point.study}/{point.id}")  # it can be stored
     assert set(made.samples) == set(point.primary)
     assert made.facts["relation"] == point.levels["shares"]

@@ -15,7 +15,7 @@ from ipclab.frames.derived import LAUNCH_VALUES
 from ipclab.frames.points import VALUES, launch_rows, point_rows
 from ipclab.machine.placement import Placement
 from ipclab.session.request import Request
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.stats.quantity import Quantity
 from ipclab.store.point import Point
@@ -28,12 +28,13 @@ from ipclab.studies.limits import LimitsStudy, limit_point
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import PROFILES
 from tests.support.made import framed, make_launch
+from tests.support.measured import measured
 
 SIZE = 2_000_000
 COPY_NS = 50_000
 
 
-def measured(study: str, backend: str, op: str, ns: int, **levels: str) -> Measured:
+def result(study: str, backend: str, op: str, ns: int, **levels: str) -> Measured:
     point = Point(study, backend, SIZE, "cross", {**levels})
     return Measured(point, [make_launch(**{op: [ns, ns + 1, ns + 2]})], "budget")
 
@@ -46,7 +47,7 @@ def launches(*results: Measured) -> pd.DataFrame:
     return framed([row for each in results for row in launch_rows(each)], LAUNCH_VALUES)
 
 
-COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
+COPIES = launches(result("limits", "memcpy", "copy", COPY_NS))
 
 
 @pytest.mark.parametrize(
@@ -60,8 +61,8 @@ COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
 )
 def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passes: int) -> None:
     slow, fast = int(passes * COPY_NS * 0.95), int(passes * COPY_NS * 0.85)
-    assert limits.below_copies(points(measured(study, "unix", op, slow)), COPIES, questions()) == []
-    (line,) = limits.below_copies(points(measured(study, "unix", op, fast)), COPIES, questions())
+    assert limits.below_copies(points(result(study, "unix", op, slow)), COPIES, questions()) == []
+    (line,) = limits.below_copies(points(result(study, "unix", op, fast)), COPIES, questions())
     assert line.startswith(f"{study} unix-")
     assert f"{passes} passes of memcpy over {SIZE} bytes" in line
 
@@ -79,8 +80,8 @@ def test_a_size_that_was_not_copied_is_as_long_as_a_shorter_one_and_in_place_exc
 def test_a_result_stands_over_the_median_launch_of_the_limit_that_matches_it() -> None:
     lucky = [make_launch(wake=[ns]) for ns in (9_000, 5_000, 7_000)]
     wake = Measured(Point("limits", "futex-wake", 0, "cross"), lucky, "budget")
-    allowed = launches(measured("limits", "memcpy", "copy", COPY_NS), wake)
-    handed = points(measured("payload", "shm-mmap", "handover", 404_000, arm="handover"))
+    allowed = launches(result("limits", "memcpy", "copy", COPY_NS), wake)
+    handed = points(result("payload", "shm-mmap", "handover", 404_000, arm="handover"))
     (row,) = (
         limits.with_limits(handed, allowed, questions()).dropna(subset="over_limit").itertuples()
     )
@@ -288,9 +289,7 @@ def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: 
     cpu = min(os.sched_getaffinity(0))
     point, before = limit_point(name, size, "same"), files()
     roles = study.roles(point, PROFILES["smoke"], Placement("same", (frozenset({cpu}),), "same"), 1)
-    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
-    assert isinstance(ended, dict)
-    made = study.collect(point, ended, 1)
+    (made,) = measured(launcher, study, [(point, roles)], Schedule(turns=2))
     assert set(made.samples) == set(point.primary)
     assert all(
         len(made.turns[op]) == 2 and sum(made.turns[op]) == len(made.samples[op])

@@ -18,7 +18,7 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
 from ipclab.spawn.failures import LaunchError, WrongDataError
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import FAULT_REPEATS
 from ipclab.spawn.names import KEY
@@ -32,12 +32,13 @@ from ipclab.studies.payload import SIZES, mapping, original, published, tcp
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.commands import names_of
+from tests.support.measured import SEED, measured
 from tests.support.targets import Evil
 
 STUDY = PayloadStudy()
 SMOKE = PROFILES["smoke"]
 PLACED = placements(Topology.read(Source()))
-SEED, TURNS = 3, 2
+TURNS = 2
 PAGE = os.sysconf("SC_PAGE_SIZE")
 FAULT_AROUND = Path("/sys/kernel/debug/fault_around_bytes")
 HUGE = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
@@ -55,19 +56,13 @@ def points(*sizes: int, **levels: str) -> list[Point]:
     ]
 
 
-def measured(launcher: Launcher, chosen: list[Point], turns: int = 1) -> list[Launch]:
+def launches(launcher: Launcher, chosen: list[Point], turns: int = 1) -> list[Launch]:
     """Return the launches of points that took turns in one heat, of which nothing is left."""
-    heat = {
-        point.id: Contestant(point, STUDY.roles(point, SMOKE, PLACED[point.placement], SEED))
-        for point in chosen
-    }
-    ended = Heat(launcher, Schedule(turns=turns, seconds=30)).run(heat)
+    entered = [
+        (point, STUDY.roles(point, SMOKE, PLACED[point.placement], SEED)) for point in chosen
+    ]
+    made = measured(launcher, STUDY, entered, Schedule(turns=turns))
     assert names_of(launcher.session.id) == []
-    made = []
-    for point in chosen:
-        outcomes = ended[point.id]
-        assert not isinstance(outcomes, LabError), outcomes
-        made.append(STUDY.collect(point, outcomes, SEED))
     return made
 
 
@@ -105,7 +100,7 @@ def test_a_sweep_replaces_the_studys_own_levels_and_no_point_is_measured_twice()
 @pytest.fixture(scope="module")
 def small(launcher: Launcher) -> list[tuple[Point, Launch]]:
     chosen = points(84)
-    return list(zip(chosen, measured(launcher, chosen, TURNS), strict=True))
+    return list(zip(chosen, launches(launcher, chosen, TURNS), strict=True))
 
 
 def test_every_point_is_measured_in_turns_and_proven(small: list[tuple[Point, Launch]]) -> None:
@@ -145,7 +140,7 @@ def test_phases_add_up_and_a_kept_mapping_faults_no_more(
 
 def test_large_payloads_arrive_whole(launcher: Launcher) -> None:
     chosen = points(1_382_400, arm="tcp", placement="same")
-    for done in measured(launcher, chosen):
+    for done in launches(launcher, chosen):
         assert len(done.samples["handover"]) >= SMOKE.least_samples
 
 
@@ -154,7 +149,7 @@ def test_large_payloads_arrive_whole(launcher: Launcher) -> None:
 
 def test_the_published_method_is_followed_to_the_count(launcher: Launcher) -> None:
     (point,) = points(arm="published", size_bytes=1_384_120)  # type: ignore[arg-type]
-    (done,) = measured(launcher, [point])
+    (done,) = launches(launcher, [point])
     assert {op: len(values) for op, values in done.samples.items()} == {"write": 100, "read": 100}
     if not small_pages():
         pytest.skip(f"{HUGE} is not [never]: one fault may map more than a page")

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import tracemalloc
+from array import array
 from collections import Counter
 from itertools import chain, pairwise
 from pathlib import Path
@@ -17,7 +18,6 @@ from ipclab.backends.interface import Channel
 from ipclab.backends.waiting import Peer, wait
 from ipclab.machine.placement import Placement
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import DISCARDED
 from ipclab.spawn.worker import Outcome
@@ -29,6 +29,7 @@ from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published,
 from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
 from tests.spawn.test_workers import CPUS
+from tests.support.measured import SEED, measured
 
 STUDY = RoundTripStudy()
 QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
@@ -198,19 +199,17 @@ def point_of(arm: str, backend: str = "posix-shm", **levels: str | int) -> Point
     return next(point for point in found if wanted <= point.levels.items())
 
 
-def measured(launcher: Launcher, *chosen: Point) -> list[Launch]:
-    """Return the launches of points that took their turn in one heat."""
-    heat = {point.id: Contestant(point, STUDY.roles(point, SMOKE, FREE, 9)) for point in chosen}
-    ended = Heat(launcher, Schedule(seconds=60)).run(heat)
-    launches = []
-    for point in chosen:
-        outcomes = ended[point.id]
-        assert isinstance(outcomes, dict), outcomes
-        launch = STUDY.collect(point, outcomes, 9)
-        one, other = (outcome.counters[OP] for outcome in outcomes.values())
-        assert launch.counters == {OP: {name: one[name] + other[name] for name in one}}
-        launches.append(launch)
-    return launches
+def launches(launcher: Launcher, *chosen: Point) -> list[Launch]:
+    entered = [(point, STUDY.roles(point, SMOKE, FREE, SEED)) for point in chosen]
+    return measured(launcher, STUDY, entered)
+
+
+def test_collect_counts_both_ends() -> None:
+    counters = {OP: {"cpu_ns": 10.0}}
+    ends = {"server": Outcome({}, counters), "client": Outcome({OP: array("q", [5, 7])}, counters)}
+    launch = STUDY.collect(points("unix")[0], ends, 3)
+    assert launch.samples[OP].tolist() == [5, 7]
+    assert launch.counters == {OP: {"cpu_ns": 20.0}}
 
 
 def test_every_arm_keeps_every_round_trip_and_a_paced_one_those_since_it_was_due(
@@ -222,7 +221,7 @@ def test_every_arm_keeps_every_round_trip_and_a_paced_one_those_since_it_was_due
         point_of("touch", touch="untouched"),
         point_of("touch", receive="into"),
     ]
-    *closed, paced = measured(launcher, *arms, point_of("gap", gap_ns=1_000_000))
+    *closed, paced = launches(launcher, *arms, point_of("gap", gap_ns=1_000_000))
     for launch in closed:
         assert launch.op_names() == [OP]
         assert len(launch.samples[UNRECORDED + OP]) >= 10 + DISCARDED
@@ -240,7 +239,7 @@ def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(
 ) -> None:
     if why := published.program_missing(backend):
         pytest.skip(why)
-    (launch,) = measured(launcher, point_of("published", backend))
+    (launch,) = launches(launcher, point_of("published", backend))
     count, total = (int(str(launch.facts[name])) for name in ("iterations", "total_ns"))
     assert launch.samples[OP].tolist() == [round(total / count)]
     assert launch.facts["round_trips_per_second"] == count / (total / 1e9)

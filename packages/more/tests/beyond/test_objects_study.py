@@ -4,7 +4,6 @@ fails its point.
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from ipclab.machine.placement import Placement
 from ipclab.session.heats import heats
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
-from ipclab.store.launch import Launch
+from ipclab.spawn.started import Role
 from ipclab.store.point import Point
 from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
@@ -28,6 +27,7 @@ from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import ways
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
+from tests.support.measured import SEED, measured
 
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 # A message is written, goes into the kernel and out, and is made a message of its own; a pickle is
@@ -45,16 +45,8 @@ def small(kind: str) -> list[Point]:
     return [point for point in main if not STUDY.missing(point, Path())]
 
 
-def measured(
-    launcher: Launcher, points: list[Point], effort: Profile, schedule: Schedule
-) -> Iterator[tuple[Point, Launch]]:
-    """Yield each point with its launch in one heat."""
-    heat = {p.id: Contestant(p, STUDY.roles(p, effort, ANYWHERE, 3)) for p in points}
-    ended = Heat(launcher, schedule).run(heat)
-    for point in points:
-        outcomes = ended[point.id]
-        assert isinstance(outcomes, dict), outcomes
-        yield point, STUDY.collect(point, outcomes, 3)
+def entered(points: list[Point], effort: Profile) -> list[tuple[Point, list[Role]]]:
+    return [(point, STUDY.roles(point, effort, ANYWHERE, SEED)) for point in points]
 
 
 def test_what_cannot_carry_an_object_says_why_and_the_others_share_a_heat() -> None:
@@ -103,7 +95,9 @@ def test_large_objects_have_few_turns_but_in_full(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", some([*MADE], 3))
 def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
-    for point, launch in measured(launcher, small(kind), SMOKE, Schedule(turns=2)):
+    points = small(kind)
+    made = measured(launcher, STUDY, entered(points, SMOKE), Schedule(turns=2))
+    for point, launch in zip(points, made, strict=True):
         assert len(launch.samples[HANDLE]) == len(launch.samples[SUMMED]) > 0
         assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all()
         assert launch.samples[HANDLE].min() > 0
@@ -133,7 +127,7 @@ def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
     (point,) = (point for point in every if wanted.items() <= point.levels.items())
     effort = STUDY.of_point(point, STUDY.effort(quick), in_contest=True)
     schedule = Schedule(turns=effort.turns, warm_turns=1)
-    ((_, launch),) = measured(launcher, [point], effort, schedule)
+    (launch,) = measured(launcher, STUDY, entered([point], effort), schedule)
     # where what is looked at is not recorded anyway, one is left over
     assert len(launch.turns[SUMMED]) == TURNS
     assert {*launch.turns[SUMMED]} <= {LEAST, LEAST + 1}
@@ -146,8 +140,7 @@ def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_noth
     launcher: Launcher,
 ) -> None:
     before, heat = kernel_objects(), {}
-    for point in small("array"):
-        taker, giver = STUDY.roles(point, SMOKE, ANYWHERE, 3)
+    for point, (taker, giver) in entered(small("array"), SMOKE):
         dies = replace(taker, target="tests.support.heat_targets:take_and_die")
         heat[point.id] = Contestant(point, [dies, giver])
     for error in Heat(launcher, Schedule(turns=2)).run(heat).values():

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from ipclab.backends.installed import backends
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch
@@ -30,6 +30,7 @@ from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED, account
 from ipclab_more.studies.stream.plan import StreamPlan
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS
+from tests.support.measured import SEED, measured
 
 STUDY = StreamStudy()
 SMOKE, FULL = STUDY.effort(PROFILES["smoke"]), STUDY.effort(PROFILES["full"])
@@ -94,20 +95,18 @@ def test_a_message_has_room_for_its_number() -> None:
 
 def heat(launcher: Launcher, chosen: Sequence[Point], turns: int, **plan: Any) -> dict[str, Launch]:
     """Return the launches of points that took turns in one heat, each on ranks where it needs them."""
-    made, contestants = {}, {}
+    made, entered = {}, []
     for point in chosen:
-        roles = STUDY.roles(point, SMOKE, FREE, 9)
+        roles = STUDY.roles(point, SMOKE, FREE, SEED)
         for role in roles:
             role.arguments.update(plan)
         if backends()[point.backend].ranks:
             outcomes = launch(launcher, backends()[point.backend], roles)
-            made[point.id] = STUDY.collect(point, outcomes, 9)
+            made[point.id] = STUDY.collect(point, outcomes, SEED)
         else:
-            contestants[point.id] = Contestant(point, roles)
-    for name, ended in Heat(launcher, Schedule(turns=turns)).run(contestants).items():
-        assert not isinstance(ended, LabError), (name, ended)
-        made[name] = STUDY.collect(contestants[name].point, ended, 9)
-    return made
+            entered.append((point, roles))
+    launches = measured(launcher, STUDY, entered, Schedule(turns=turns))
+    return made | {point.id: one for (point, _), one in zip(entered, launches, strict=True)}
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
 from tests.support.commands import eventually, kernel_objects, names_of
+from tests.support.measured import SEED, measured
 
 STUDY, SMOKE, OURS = TasksStudy(), PROFILES["smoke"], interpreters.this_python()
 SHARED = Path("/dev/shm")
@@ -266,15 +267,11 @@ def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothin
 ) -> None:
     anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     effort = STUDY.effort(SMOKE)
-    wanted = {p.id: p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"}
-    heat = {name: Contestant(p, STUDY.roles(p, effort, anywhere, 3)) for name, p in wanted.items()}
+    wanted = [p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"]
+    entered = [(point, STUDY.roles(point, effort, anywhere, SEED)) for point in wanted]
     before, shared = kernel_objects(), shared_since(set())
-    ended = Heat(launcher, Schedule(seconds=60)).run(heat)
     seen = {}
-    for name, point in wanted.items():
-        outcome: Any = ended[name]
-        assert isinstance(outcome, dict), outcome
-        launch = STUDY.collect(point, outcome, 3)
+    for point, launch in zip(wanted, measured(launcher, STUDY, entered), strict=True):
         assert {"first-result", "task", "hundred", "computed"} <= launch.samples.keys()
         assert launch.counters["task"]["cpu_ns"] > 0
         (kind,), (after,) = (launch.counters.get(op, {"": 1}) for op in ("noticed", "again"))
