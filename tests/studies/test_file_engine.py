@@ -99,27 +99,20 @@ def usable(way: dict[str, Any], folder: Path) -> None:
 def test_every_file_is_read_once_under_every_mix_of_roles(files: Path, way: dict[str, Any]) -> None:
     usable(way, files)
     expected = checksum(files, SIZES)
-    for roles in MIXES:
-        for cold in (False, True):
-            if cold:
-                native.drop_files(str(files), packed(SIZES), 2)
-            done = read(
-                files, roles=roles, checksum_rounds=2, repeat_order="shuffled", seed=5, **way
-            )
-            assert done["errors"] == []
-            assert (done["files"], done["bytes"], done["checksum"]) == (
-                len(SIZES),
-                sum(SIZES),
-                expected,
-            ), roles
-            assert sum(thread["files_read"] for thread in done["threads"]) == len(SIZES)
-            assert 1 <= done["max_open_files"] <= 8
-            assert [thread["role"] for thread in done["threads"]] == roles
-            computing = {number for number, role in enumerate(roles) if role != "read"}
-            assert set(struct.unpack(f"<{len(SIZES)}q", done["tasks"]["thread"])) <= computing
-            for thread in done["threads"]:
-                idle = {"read": "files_computed", "compute": "files_read"}.get(thread["role"])
-                assert idle is None or thread[idle] == 0
+    native.drop_files(str(files), packed(SIZES), 2)
+    for roles in reversed(MIXES):  # every role from the disk, and each mix from memory
+        done = read(files, roles=roles, checksum_rounds=2, repeat_order="shuffled", seed=5, **way)
+        assert done["errors"] == []
+        whole = (len(SIZES), sum(SIZES), expected)
+        assert (done["files"], done["bytes"], done["checksum"]) == whole, roles
+        assert sum(thread["files_read"] for thread in done["threads"]) == len(SIZES)
+        assert 1 <= done["max_open_files"] <= 8
+        assert [thread["role"] for thread in done["threads"]] == roles
+        computing = {number for number, role in enumerate(roles) if role != "read"}
+        assert set(struct.unpack(f"<{len(SIZES)}q", done["tasks"]["thread"])) <= computing
+        for thread in done["threads"]:
+            idle = {"read": "files_computed", "compute": "files_read"}.get(thread["role"])
+            assert idle is None or thread[idle] == 0
 
 
 @pytest.mark.parametrize("way", EACH, ids=lambda way: way["method"])
