@@ -95,6 +95,23 @@ def test_nothing_half_written_is_read() -> None:
         writer.write(bytes(65))
 
 
+def test_what_is_replaced_while_it_is_read_is_read_again() -> None:
+    memory = memoryview(bytearray(START + 64))
+    writer, reader = behind(memory), behind(memory)
+    later = iter([b"second"])
+
+    class Meanwhile:
+        def __getitem__(self, place: slice) -> bytes:
+            data = bytes(memory[place])
+            for content in later:
+                writer.write(content)
+            return data
+
+    writer.write(b"first")
+    reader.buffer = Meanwhile()  # type: ignore[assignment]
+    assert reader.read(0, 10**9) == (2, b"second")
+
+
 def test_where_the_processor_reorders_a_checksum_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     memory = memoryview(bytearray(START + 64))

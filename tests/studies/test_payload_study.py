@@ -38,7 +38,7 @@ from tests.support.targets import Evil
 STUDY = PayloadStudy()
 SMOKE = PROFILES["smoke"]
 PLACED = placements(Topology.read(Source()))
-TURNS = 2
+TURNS, SECOND = 2, 10**9
 PAGE = os.sysconf("SC_PAGE_SIZE")
 FAULT_AROUND = Path("/sys/kernel/debug/fault_around_bytes")
 HUGE = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
@@ -111,7 +111,7 @@ def test_every_point_is_measured_in_turns_and_proven(small: list[tuple[Point, La
         assert all(counters["cpu_ns"] >= 0 for counters in done.counters.values())
         assert done.flags == []
         for op in point.primary:
-            assert done.samples[op].min() > 0
+            assert 0 < done.samples[op].min() <= done.samples[op].max() < SECOND
             if arm in ("published", "one-thread"):  # programs, which take no turns
                 assert len(done.samples[op]) == 100
                 continue

@@ -82,7 +82,8 @@ def test_who_has_no_window_sleeps_and_whose_window_is_longer_than_the_gap_does_n
         turns = len(launch.turns["round-trip"])
         assert len(launch.samples["cpu"]) == len(launch.samples["period"]) == turns
         assert np.all(launch.samples["period"] >= 1_000_000)
-        assert np.all(launch.samples["cpu"] > 0)
+        busy = launch.samples["cpu"] / launch.samples["period"]
+        assert np.all((busy > 0) & (busy < 2.2))  # of two ends
 
 
 def test_gaps_that_vary_have_a_proof_too(launcher: Launcher) -> None:
