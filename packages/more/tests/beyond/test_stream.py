@@ -149,6 +149,7 @@ def test_other_arms_lose_nothing_either(launcher: Launcher) -> None:
         {"arm": "work", "backend": "zmq-ipc", "work_ns": 10_000},
         {"arm": "batch"},
         *({"arm": "consumers", "consumers": 2, "backend": name} for name in ("unix", "zmq-pub")),
+        {"arm": "consumers", "consumers": 8, "sharing": "one", "backend": "posix-mq"},
         {"arm": "consumers", "consumers": 8, "sharing": "one", "backend": "zmq-push"},
         {"arm": "consumers", "consumers": 2, "sharing": "one", "backend": "shm-ring"},
     ]  # fmt: skip
