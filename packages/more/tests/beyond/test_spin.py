@@ -1,7 +1,6 @@
 """Windows to spin before a sleep: what is swept, what waits do in them, and what a launch tells."""
 
 import os
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from ipclab.backends.installed import backend as find
 from ipclab.backends.waiting import spun
 from ipclab.machine.placement import Placement
-from ipclab.session.request import Request
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PROVED
 from ipclab.store.launch import Launch
@@ -31,17 +29,6 @@ def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for() -> None:
     asked = STUDY.points(PROFILES["quick"], Sweep(levels={"spin_ns": (ALWAYS_NS,)}))
     assert {point.placement for point in asked} == {"same", "cross"}
     assert {point.levels["spin_ns"] for point in asked} == {ALWAYS_NS}
-
-
-def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> None:
-    if find("shm-futex").missing():
-        pytest.skip("no native code here")
-    points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
-    counts = Counter((point.backend, point.placement) for point in points)
-    assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
-    assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
-    assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
-    assert STUDY.factors["spin_ns"][-1] == ALWAYS_NS
 
 
 def test_a_window_of_nothing_asks_once_and_a_long_one_until_it_is_there() -> None:
