@@ -1,4 +1,4 @@
-"""The file-reading study on real files: a launch of its worker, and a whole run."""
+"""The file-reading study on real files: a launch of its worker, and of some of its points."""
 
 from dataclasses import asdict
 from pathlib import Path
