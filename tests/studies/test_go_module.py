@@ -93,7 +93,7 @@ def receiver_of(sender: int) -> int:
 def test_the_receiver_ends_with_a_killed_sender(copy: Path, launcher: Launcher) -> None:
     assert isinstance(GO, Toolchain)
     benchmark = ["-test.run", "^$", "-test.bench", "^BenchmarkCell$", "-test.benchtime", "600s"]
-    command = [build(GO, copy, launcher), *benchmark]
+    command = [str(build(GO, copy, launcher)), *benchmark]
     for medium in ("pipe", "unix"):
         env = os.environ | {"IPCLAB_CELL": CELL.format(medium)}
         sender = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)

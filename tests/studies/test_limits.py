@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passe
 
 
 def test_a_size_that_was_not_copied_is_as_long_as_a_shorter_one_and_in_place_excuses() -> None:
-    def lines(copies: pd.DataFrame = COPIES, **changed: object) -> int:
+    def lines(copies: pd.DataFrame = COPIES, **changed: Any) -> int:
         point = Point("payload", "unix", SIZE + 1, "cross")
         fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
         return len(limits.below_copies(fast.assign(**changed), copies, questions()))
