@@ -335,12 +335,14 @@ class Behind(Base):
 
 
 KINDS: Sequence[type[Base]] = (
-    Base, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early, EchoFlag, Ahead,
+    Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early, EchoFlag, Ahead,
     Foretold, Behind,
 )  # fmt: skip
-CHEATS: Mapping[str, type[Base]] = {kind.__name__: kind for kind in KINDS} | {
-    name: variant(Lying, cheat=name) for name in LIES
-}
+CHEATS: Mapping[str, type[Base]] = (
+    {"Base": Base}
+    | {kind.__name__: kind for kind in KINDS}
+    | {name: variant(Lying, cheat=name) for name in LIES}
+)
 
 
 class View:
