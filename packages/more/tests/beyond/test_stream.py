@@ -35,7 +35,7 @@ from tests.support.measured import SEED, measured
 STUDY = StreamStudy()
 SMOKE, FULL = STUDY.effort(PROFILES["smoke"]), STUDY.effort(PROFILES["full"])
 FREE = Placement("free", (CPUS,), "free")
-TURNS, MINUTE = 3, 60 * 10**9
+TURNS, MINUTE = 2, 60 * 10**9
 STREAMING = sorted({point.backend for point in STUDY.points(FULL, Sweep())})
 
 
