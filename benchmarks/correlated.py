@@ -16,7 +16,7 @@ import numpy as np
 
 from ipclab.stats import contest, correlation
 from ipclab.stats.compare import FASTER, SLOWER, Side
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 
 Logs = np.ndarray[Any, np.dtype[np.float64]]
 SCATTER, MODES, NARROW = 0.05, np.log(1.5), 0.02
@@ -63,14 +63,14 @@ def errs(logs: Logs, bound: float) -> bool:
 def main() -> None:
     """Print the share of contests that err, without and with the looks."""
     contests = int(next(iter(sys.argv[1:]), "200"))
-    looks = correlation.waiting, correlation.strictness
-    blind = (lambda sides, over: over), (lambda sides: 1.0)
+    looks = correlation.apart, correlation.strictness
+    blind = (lambda sides: 1.0), (lambda sides: 1.0)
     kinds = {f"resembling {kept}": resembling(kept) for kept in (0.0, 0.3, 0.7)}
     for name, make in {**kinds, "two modes": two_modes}.items():
         for contestants in (2, 4, 10):
             for bound, heats in (SHORT, LONG):
                 shares = []
-                for correlation.waiting, correlation.strictness in (blind, looks):
+                for correlation.apart, correlation.strictness in (blind, looks):
                     logs = (
                         make(np.random.default_rng(seed), contestants, heats)
                         for seed in range(contests)

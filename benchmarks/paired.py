@@ -22,9 +22,8 @@ import pandas as pd
 
 from ipclab.stats import paired
 from ipclab.stats.compare import EQUIVALENCE
-from ipclab.stats.family import heat_level
+from ipclab.stats.family import HEAT_LOOKS, heat_level
 from ipclab.stats.intervals import Floats, Scatter
-from ipclab.stats.looks import HEAT_LOOKS
 
 CONTESTS, SIZES = 1_000, (2, 4, 6, 10, 20)
 MOST = 40  # heats: the most of a quick run

@@ -32,10 +32,8 @@ def peer_faults(command: Sequence[str]) -> Iterator[str]:
     """
     for check in (_lengths, _order, _deadline, _unread, _many, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
-            place, kind = (
-                Place("peer-0", str(folder), LARGEST),
-                variant(PeerChannel, command=command),
-            )
+            place = Place("peer-0", str(folder), LARGEST)
+            kind = variant(PeerChannel, command=command)
             try:
                 one, other = ends = [
                     held.enter_context(closing(kind(place, create))) for create in (True, False)
@@ -43,9 +41,8 @@ def peer_faults(command: Sequence[str]) -> Iterator[str]:
                 for end in ends:
                     end.accept(Peer.me(), 5 * SLACK_NS)
                 if (longest := min(one.capacity, other.capacity)) < SMALL:
-                    raise PeerError(
-                        f"its messages have at most {longest} bytes", f"{SMALL} are needed"
-                    )
+                    what = f"its messages have at most {longest} bytes"
+                    raise PeerError(what, f"{SMALL} are needed")
                 check(one, other)
                 held.close()
                 left = next(place.path("peer").iterdir(), None)

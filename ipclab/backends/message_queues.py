@@ -12,7 +12,7 @@ from typing import Any
 
 import posix_ipc
 
-from ipclab.backends.calls import PROFILE
+from ipclab.backends.calls import refusal
 from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
 from ipclab.backends.library import Library
 from ipclab.backends.waiting import SLICE_NS, closed, until
@@ -71,11 +71,9 @@ class _PosixChannel(_QueueChannel):
         except OSError as error:
             if error.errno not in (None, errno.EMFILE):  # posix_ipc tells limits without a number
                 raise
-            raise LabError(
-                "no room for a POSIX message queue",
-                f"mq_open says {error} for {self.capacity:,} bytes a message",
-                "raise RLIMIT_MSGQUEUE (ulimit -q) or sysctl fs.mqueue.queues_max",
-            ) from error
+            why = f"mq_open says {error} for {self.capacity:,} bytes a message"
+            fix = "raise RLIMIT_MSGQUEUE (ulimit -q) or sysctl fs.mqueue.queues_max"
+            raise LabError("no room for a POSIX message queue", why, fix) from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
@@ -157,11 +155,10 @@ def posix_missing() -> str | None:
     """
     if not LIMITS.is_dir():
         return "this kernel has no POSIX message queues; take one with CONFIG_POSIX_MQUEUE"
+    name = f"/ipclab-{secrets.token_hex(16)}"
     with suppress(posix_ipc.ExistentialError, posix_ipc.PermissionsError):
-        try:
-            posix_ipc.MessageQueue(f"/ipclab-{secrets.token_hex(16)}").close()
-        except OSError as error:
-            return f"mq_open is refused ({error.strerror or error}); {PROFILE}"
+        if why := refusal("mq_open", lambda: posix_ipc.MessageQueue(name).close()):
+            return why
     most, _ = resource.getrlimit(resource.RLIMIT_MSGQUEUE)
     if 0 <= most < LEAST_QUEUES:
         return (
@@ -179,14 +176,9 @@ def system_v_missing() -> str | None:
     """
     if why := sysv_ipc.missing():
         return why
+    key = secrets.randbits(31) | 1
     with suppress(sysv_ipc.ExistentialError, sysv_ipc.PermissionsError):
-        try:
-            sysv_ipc.MessageQueue(secrets.randbits(31) | 1)
-        except OSError as error:
-            return (
-                f"msgget is refused ({error.strerror or error}); take a kernel with CONFIG_SYSVIPC, or"
-                f" {PROFILE}"
-            )
+        return refusal("msgget", lambda: sysv_ipc.MessageQueue(key))
     return None
 
 

@@ -23,11 +23,8 @@ class _MpiChannel(Channel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         if place.comm is None:
-            raise LabError(
-                "MPI has no ranks here",
-                "this process is none",
-                "measure it by a study that starts ranks",
-            )
+            fix = "measure it by a study that starts ranks"
+            raise LabError("MPI has no ranks here", "this process is none", fix)
         self.comm = place.comm
         # A stream's parts are "0-", "1-" and so on: the maker's other end is the consumer of that
         # number.

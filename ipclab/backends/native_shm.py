@@ -40,10 +40,8 @@ class _NativeChannel(Channel):
         segment.close()  # the native code maps it itself
         descriptor = segment.open(False)
         try:
-            native: Any = kind(descriptor, place.capacity, 0 if create else 1, place.wait)
-        except BaseException:
-            self.close()
-            raise
+            with self.whole():
+                native: Any = kind(descriptor, place.capacity, 0 if create else 1, place.wait)
         finally:
             os.close(descriptor)
         self.held.callback(native.close)

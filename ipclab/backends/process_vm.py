@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.backends.calls import refusal
 from ipclab.backends.interface import INTO, Backend, Data, Place, too_long, variant
 from ipclab.backends.sockets import NotesEnd
 from ipclab.backends.waiting import Peer, closed
@@ -57,14 +58,9 @@ def copy(pid: int, address: int, target: Any) -> None:
 
 def peer_memory_missing() -> str | None:
     """Return what keeps a process here from reading its peer's memory, and the fix, or None."""
-    probe = bytearray(1)
-    try:
-        copy(os.getpid(), _address(b"x"), probe)
-    except OSError as error:
-        return (
-            f"process_vm_readv is refused ({error.strerror}); allow it in the container's seccomp"
-            " profile"
-        )
+    own, me = bytearray(1), os.getpid()
+    if why := refusal("process_vm_readv", lambda: copy(me, _address(own), bytearray(1))):
+        return why
     scope = int(YAMA.read_text()) if YAMA.exists() else 0
     if scope <= OWN_PEER or os.geteuid() == 0:
         return None

@@ -8,10 +8,8 @@ import pandas as pd
 from ipclab.store.launch import BUSY
 
 SAME = "same"  # the placement of all processes on one CPU
-CPU, PERIOD = (
-    "cpu",
-    "period",
-)  # ops: CPU time of both ends in a trip's share of a turn, and that time
+# ops: CPU time of both ends in a trip's share of a turn, and that time
+CPU, PERIOD = "cpu", "period"
 TOLERANCE = 1.1  # the kernel adds CPU time up at its own times
 # CPU time of a launch that is not looked at, a slice of the scheduler: an end may have had the CPU
 # before the other one began to count. The most that was seen, on a loaded machine, was 2.5 ms.

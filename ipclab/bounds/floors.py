@@ -11,23 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.bounds.named import bound_of, limit_named
-from ipclab.store.questions import Bound, Questions
+from ipclab.store.questions import Bound, Mechanism, Questions, limit_filled
 
 Key = tuple[str, int, str]  # a limit: its name (see `limit_called`), size in bytes, placement
-COPIED = (
-    4_000,
-    16_000,
-    64_000,
-    256_000,
-    1_000_000,
-    4_000_000,
-    16_000_000,
-    64_000_000,
-    256_000_000,
-)  # bytes, in every run
+# bytes, in every run
+COPIED = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 COPYING, WAKING = "memcpy", "futex-wake"
 ONE_PROCESS = "same"  # the placement of a limit that is of one process
+SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
+MECHANISM, SHARED = "{mechanism}", "shm-"
+SPUN = "shm-spin"  # the mechanism that such a wait rests on, whatever carries the message
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
 LEAST_BYTES = 100  # of a message that is not copied
 WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
@@ -45,6 +38,38 @@ class Floor:
     limits: tuple[Key, ...]
     low: float
     high: float
+
+
+def bound_of(questions: Questions, study: str, op: str, levels: Mapping[Any, Any]) -> Bound | None:
+    """Return what bounds `op` of a point of `study` with `levels`, if anything.
+
+    `backend`, `size_bytes` and `placement` are among the levels.
+    """
+    backend = questions.mechanisms.get(str(levels["backend"]), Mechanism())
+    known = {**levels, "limit": backend.limit, "keeps": backend.keeps}
+    for bound in questions.of(study).bounds:
+        large = not bound.least_bytes or int(levels["size_bytes"]) >= bound.least_bytes
+        fits = all(known.get(name) == level for name, level in bound.when.items())
+        if bound.op == op and large and fits:
+            return bound
+    return None
+
+
+def limit_named(questions: Questions, bound: Bound, levels: Mapping[Any, Any]) -> str:
+    """Return what the limit of `bound` is called, also where it is not here.
+
+    It waits in the same way, or is none: of what spins, natively only shared memory does.
+    """
+    by_arm = bound.native
+    name = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
+    backend = questions.mechanisms.get(str(levels["backend"]), Mechanism())
+    spins = str(levels.get("wait", "")).startswith(SPINNING)
+    mechanism = backend.limit
+    if spins and MECHANISM in name:
+        if not mechanism.startswith(SHARED):
+            return ""
+        mechanism = SPUN
+    return limit_filled(name, {**levels, "mechanism": mechanism, "flow": backend.flow})
 
 
 def limit_called(questions: Questions, limit: str, op: str) -> str:
@@ -69,8 +94,9 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
     return name, size, placement
 
 
-# Of a limit's launches (ns): the one value that is taken.
-Statistic = Callable[[Sequence[float]], float]
+Statistic = Callable[[Sequence[float]], float]  # of a limit's launches (ns): the one that is taken
+# How long a floor is by a statistic of its limits, and these limits
+Matching = tuple[Callable[[Statistic], float], tuple[Key, ...]]
 
 
 class Floors:
@@ -89,15 +115,13 @@ class Floors:
 
         `levels` are those of the point, `backend`, `size_bytes` and `placement` among them.
         """
-        found = [self._under(study, op, levels, of) for of in (median, min, max)]
-        if not all(found):
+        matching = self._matching(study, op, levels)
+        if matching is None:
             return None
-        ns, low, high = (one[0] for one in found if one)
-        return Floor(ns, found[0][1] if found[0] else (), low, high)
+        ns, limits = matching
+        return Floor(ns(median), limits, ns(min), ns(max))
 
-    def _under(
-        self, study: str, op: str, levels: Mapping[Any, Any], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]] | None:
+    def _matching(self, study: str, op: str, levels: Mapping[Any, Any]) -> Matching | None:
         bound = bound_of(self.questions, study, op, levels)
         if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
@@ -110,38 +134,37 @@ class Floors:
             keys = [key for key in measured if key[2] == placement and (in_place or key[1] == size)]
             key = min(keys, default=None)
         elif bound.older == COPYING:
-            return self._copies(bound, levels, of)
+            return self._copies(bound, levels)
         else:
             older = bound.older, int(levels["size_bytes"]), str(levels["placement"])
             key = older if older in self.medians else None
-        return (of(self.medians[key]), (key,)) if key else None
+        if key is None:
+            return None
+        times = self.medians[key]
+        return (lambda of: of(times)), (key,)
 
-    def _copies(
-        self, bound: Bound, levels: Mapping[Any, Any], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]] | None:
+    def _copies(self, bound: Bound, levels: Mapping[Any, Any]) -> Matching | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
         copies = sorted(key for key in self.medians if key[0] == COPYING)
-        size = levels["size_bytes"]
+        size = int(levels["size_bytes"])
         if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
             return None
-        ns, keys = self._copy(int(size), copies, of)
-        wake = WAKING, 0, str(levels["placement"])
-        if bound.wake and wake in self.medians:
-            return bound.copies * ns + of(self.medians[wake]), (*keys, wake)
-        return bound.copies * ns, keys
-
-    def _copy(
-        self, size: int, copies: Sequence[Key], of: Statistic
-    ) -> tuple[float, tuple[Key, ...]]:
-        """Return one copy of `size` bytes: between measured sizes on a line of logarithms.
-
-        Beyond them it has the speed of the nearest.
-        """
         near = min(max(size, copies[0][1]), copies[-1][1])
         below = max(key for key in copies if key[1] <= near)
         above = min(key for key in copies if key[1] >= near)
-        keys = tuple(dict.fromkeys((below, above)))
-        sizes = np.log([key[1] for key in keys])
-        times = np.log([of(self.medians[key]) for key in keys])
-        ns = float(np.exp(np.interp(np.log(near), sizes, times)))
-        return ns * size / near, keys
+        around = tuple(dict.fromkeys((below, above)))
+        wake = WAKING, 0, str(levels["placement"])
+        wakes = (wake,) if bound.wake and wake in self.medians else ()
+
+        def ns(of: Statistic) -> float:
+            """Return the passes, each as fast as at the nearest size that was measured."""
+            copy = self._copy(near, around, of) * size / near
+            return bound.copies * copy + sum(of(self.medians[key]) for key in wakes)
+
+        return ns, (*around, *wakes)
+
+    def _copy(self, size: int, around: Sequence[Key], of: Statistic) -> float:
+        """Return one copy of `size` bytes: between the sizes `around` it on a line of logarithms."""
+        sizes = np.log([key[1] for key in around])
+        times = np.log([of(self.medians[key]) for key in around])
+        return float(np.exp(np.interp(np.log(size), sizes, times)))

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.bounds import cpu_pairs
-from ipclab.bounds.floors import IN_PLACE, Floor, Floors, Key, limit_called
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import IN_PLACE, Floor, Floors, Key, bound_of, limit_called
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
@@ -20,8 +19,6 @@ from ipclab.store.questions import Questions
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
 LEAST = 0.995  # of its limit: a quotient that is printed below 1 shows that the limit is none
-
-
 STATES = "own_low", "own_high", "limit_low", "limit_high"  # of what is below its limit (ns)
 
 
@@ -131,9 +128,7 @@ def _states(row: Mapping[Hashable, Any]) -> str:
 
 
 def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
-    """Return one line for each median shorter than its passes of memcpy can be.
-
-    The fastest sample of memcpy counts.
+    """Return one line for each median shorter than its passes of memcpy, the fastest, can be.
 
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
     the next smaller one is what its passes take at least.

@@ -20,7 +20,6 @@ from ipclab.frames.contests import SPINNING
 from ipclab.frames.points import VALUES
 from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import narrowed
-from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import several
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
@@ -125,55 +124,9 @@ def _of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFra
     return medians.assign(by_heat=by_name.reindex(named).to_numpy())
 
 
-def heeded(run: RunFolder, study: str, compared: pd.DataFrame) -> pd.DataFrame:
-    """Return the contest rows of `study` that compare two, with verdicts that hold in all states.
-
-    A rival that was shown to be slower than the fastest, yet takes less than its slower state, is
-    `UNSTEADY`, and so is each of one that beats its limit: how slow its other state is, if it did
-    the work at all, nobody knows. Columns beside the contest's: `fast` and `slow` (ns), the states
-    of the fastest, `busy` and `other_busy`, whether both need a CPU that is otherwise idle, and
-    `by_level`, whether they are undecided at the level of the contest though the intervals of
-    their medians lie apart.
-    """
-    rivals = compared[compared.other != ""]
-    known = of_study(run, study)
-    keys = zip(known.point, known.op, strict=True)
-    of_point = dict(zip(keys, known.to_dict("records"), strict=True))
-    best = [of_point[place] for place in zip(rivals.point, rivals.op, strict=True)]
-    others = [of_point[place] for place in zip(rivals.other_point, rivals.op, strict=True)]
-    fast, slow = (
-        pd.Series([row[name] for row in best], rivals.index, dtype=float)
-        for name in ("fast", "slow")
-    )
-    beats = pd.Series([_beats(row) for row in best], rivals.index, dtype=bool)
-    shaken = (rivals.verdict == SLOWER) & (beats | (rivals.value < slow))
-    pairs = zip(best, others, strict=True)
-    lie_apart = [apart(of_row(one), of_row(other)) for one, other in pairs]
-    return rivals.assign(
-        verdict=rivals.verdict.mask(shaken, UNSTEADY),
-        fast=fast,
-        slow=slow,
-        busy=pd.Series([needs_idle_cpu(run, row) for row in best], rivals.index, dtype=bool),
-        other_busy=pd.Series(
-            [needs_idle_cpu(run, row) for row in others], rivals.index, dtype=bool
-        ),
-        by_level=(rivals.verdict == UNDECIDED) & pd.Series(lie_apart, rivals.index, dtype=bool),
-    )
-
-
-def of_row(row: Mapping[Any, Any]) -> Ends:
-    """Return the interval of a row of a point frame."""
-    return row["low"], row["high"]
-
-
 def apart(one: Ends, other: Ends) -> bool:
     """Tell whether two intervals have nothing in common."""
     return one[1] < other[0] or other[1] < one[0]
-
-
-def _beats(row: Mapping[Any, Any]) -> bool:
-    """Tell whether a row of `states` is faster than its limit, what it rests on."""
-    return LIMIT in str(row["why"]).split()
 
 
 def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
@@ -187,23 +140,3 @@ def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
     wait = levels.get("wait")
     spins = wait in SPINNING if isinstance(wait, str) else backend.spins
     return spins or (backend.yields and levels["placement"] == "same")
-
-
-def held(orders: pd.DataFrame, medians: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return rows of `contests.pairs` (by `by`) with verdicts that hold in all states.
-
-    `medians` are the points that were compared, with their `states`: of a pair the one shown to be
-    faster must be so in its slower state, too, and not beat its limit, or else the verdict is
-    `UNSTEADY`.
-    """
-    ends = medians.set_index([by, "backend"])[["value", "slow", "why"]].to_dict("index")
-    verdicts = []
-    for level, first, other, verdict in orders[[by, "first", "other", "verdict"]].itertuples(
-        index=False
-    ):
-        fast, rival = (first, other) if verdict == SLOWER else (other, first)
-        decided = verdict in (SLOWER, FASTER)
-        known, value = ends[level, fast], ends[level, rival]["value"]
-        shaken = decided and (_beats(known) or value < known["slow"])
-        verdicts.append(UNSTEADY if shaken else verdict)
-    return orders.assign(verdict=pd.Series(verdicts, orders.index, dtype=object))

@@ -49,10 +49,9 @@ def results_below_copies(run: RunFolder, studies: Iterable[str] = ()) -> list[st
 
 def shares_beyond_cpus(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each result that kept more CPUs busy than there were."""
-    facts = run.about["machine"].get("facts", {})
     lines = list[str]()
     for study in list(studies) or derived.studies_measured(run):
-        lines += busy.beyond_cpus(derived.read_frame(run, study, "points"), facts)
+        lines += busy.beyond_cpus(derived.read_frame(run, study, "points"), run.facts)
     return lines
 
 

@@ -15,10 +15,10 @@ from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError
+from ipclab.frames.derived import stamps
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.remembered import remembered
 from ipclab.frames.rows import quantity
-from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
@@ -55,13 +55,13 @@ def of_text(run: RunFolder, study: str) -> Numbers:
     return _of_text(run.path, study, stamps(run))
 
 
-@remembered(2 * len(TEXTS))
+@remembered
 def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
     table, run = table_of(paths, study), _of_text(folder, study, of_run)
     return tuple((claim, judge_all(claim, table, run)) for claim in TEXTS[study].claims)
 
 
-@remembered(2 * len(TEXTS))
+@remembered
 def _of_text(folder: Path, study: str, _stamps: str) -> Numbers:
     return numbers_of(read_run(folder), (study, LIMITS))
 

@@ -26,8 +26,8 @@ import pandas as pd
 
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
 from ipclab.claims.words_of_texts import WORDS
+from ipclab.frames.derived import stamps
 from ipclab.frames.remembered import remembered
-from ipclab.frames.run_stamps import stamps
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
@@ -121,7 +121,7 @@ def _table(study: str) -> dict[str, Any]:
     return table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
 
 
-@remembered()
+@remembered
 def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)

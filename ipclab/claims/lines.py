@@ -19,8 +19,8 @@ from ipclab.claims.verdicts import on_run
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
 from ipclab.lab.factors import check_levels
+from ipclab.store.files import file_text
 from ipclab.store.run import RunFolder
-from ipclab.store.textfile import file_text
 from ipclab.studies.asked import usual_levels
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")

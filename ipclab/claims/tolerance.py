@@ -14,8 +14,8 @@ from statistics import NormalDist
 import numpy as np
 from scipy.special import betainc
 
-from ipclab.stats.drift import drift
 from ipclab.stats.intervals import Floats
+from ipclab.stats.shape import drift
 
 ERROR = 0.05  # of calling exchangeable launches something else, in both tests together
 MOST = 100_000  # launches that are looked for

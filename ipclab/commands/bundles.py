@@ -16,7 +16,7 @@ from typing import IO, Any
 import msgspec
 import zstandard
 
-from ipclab.calibrated.known import calibration_file
+from ipclab.calibrated import calibration_file
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder

@@ -29,8 +29,7 @@ def calibrate(profile: str | None, twins: int, beside: bool) -> None:
     It takes some minutes and makes a run of its own. Reports tell it of all runs of this machine
     that are judged with the same bound.
     """
-    from ipclab.calibrated import known
-    from ipclab.calibrated.twins import total_counted
+    from ipclab.calibrated import judged_alike, total_counted
     from ipclab.session.alone import alone
     from ipclab.session.session import measure_run
 
@@ -38,7 +37,7 @@ def calibrate(profile: str | None, twins: int, beside: bool) -> None:
     progress = Progress(shown=True)
     with alone(progress.say, beside):
         run = measure_run(checkout(), asked_of(profile or "quick", twins), progress)
-    runs = known.judged_alike(run)
+    runs = judged_alike(run)
     every = total_counted(part for parts in runs.values() for part in parts.values())
     found = ", ".join(
         f"{float(share):.0%} {every.found.get(share, 0)} of {count}"

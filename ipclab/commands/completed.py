@@ -41,7 +41,7 @@ def _profiles(_ctx: Context) -> Iterable[str]:
 
 
 def _placements(_ctx: Context) -> Iterable[str]:
-    from ipclab.store.efforts import PLACEMENTS
+    from ipclab.store.questions import PLACEMENTS
 
     return PLACEMENTS
 

@@ -146,11 +146,6 @@ class Address:
             yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
-def no_words(study: str, factor: str, frame: pd.DataFrame) -> set[str]:
-    """Return that nothing is known of the words that are levels."""
-    return set()
-
-
 def unknown_level(address: Address, frame: pd.DataFrame, known: Words) -> tuple[str, str] | None:
     """Return what is wrong with a level that is `known` nowhere, and the nearest; None when all are.
 
@@ -169,7 +164,7 @@ def unknown_level(address: Address, frame: pd.DataFrame, known: Words) -> tuple[
 
 
 def value_at(
-    words: str, points: Points, texts: Points, run: Run | None = None, known: Words = no_words
+    words: str, points: Points, texts: Points, run: Run | None = None, known: Words | None = None
 ) -> Quantity | None:
     """Return the value at an address over the frames of `points` of `run`, and `texts`, or None.
 
@@ -181,7 +176,7 @@ def value_at(
         return None
     try:
         frame = (texts if address.text else points)(address.study)
-        if problem := unknown_level(address, frame, known):
+        if known and (problem := unknown_level(address, frame, known)):
             raise UsageError(f"{address}: {problem[0]}", "", problem[1])
         rows = address.find(frame, loose=address.text)
     except MissingError:

@@ -150,10 +150,5 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         compared = {"other": name, "value": means[other], "other_point": point}
         if known.first_ns and known.second_ns:
             compared |= {"best": known.first_ns, "value": known.second_ns}
-        yield head | compared | known_of(known)
-
-
-def known_of(comparison: Comparison) -> dict[str, Any]:
-    """Return what a row of a frame says of a comparison: `KNOWN`."""
-    told = {name: getattr(comparison, name) for name in KNOWN}
-    return told | {"launches": "/".join(map(str, comparison.launches))}
+        compared |= {name: getattr(known, name) for name in KNOWN}
+        yield head | compared | {"launches": "/".join(map(str, known.launches))}

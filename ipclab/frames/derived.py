@@ -1,8 +1,6 @@
 """The frames of a run: derived from its samples, and kept in the user's cache folder."""
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,6 +17,7 @@ from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_
 from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store import door
+from ipclab.store.files import state_of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
@@ -27,18 +26,8 @@ MOST_IN_MEMORY = 48  # frames that stay in memory
 LISTS = [HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 LAUNCH_VALUES = (
-    "launch",
-    "order",
-    ROUND,
-    HEAT,
-    CROWDED,
-    "flags",
-    "relation",
-    "op",
-    "metric",
-    "unit",
-    "value",
-)
+    "launch", "order", ROUND, HEAT, CROWDED, "flags", "relation", "op", "metric", "unit", "value",
+)  # fmt: skip
 
 # by run, study, kind and columns: the frame, and the state of the points that it was derived from
 _in_memory: dict[tuple[Path, str, str, tuple[str, ...]], tuple[State, pd.DataFrame]] = {}
@@ -72,14 +61,7 @@ def read_frame(
 def _state(run: RunFolder, study: str) -> State:
     """Return the stamp of the frames of `study`, and what tells whether a point was touched."""
     files = [f"{run.path}/{name}" for name in run.points(study)]
-    return stamp(run, study), tuple(map(_touched, files))
-
-
-def _touched(file: str) -> tuple[int, ...]:
-    with suppress(OSError):
-        status = os.stat(file)  # noqa: PTH116  # a Path takes longer to make than to look up
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return ()
+    return stamp(run, study), tuple(map(state_of, files))
 
 
 def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -103,6 +85,11 @@ def studies_measured(run: RunFolder) -> list[str]:
     there = {name.split("/")[1] for name in run.points()}
     asked = [question.name for question in run.questions.studies if question.name in there]
     return asked + sorted(there.difference(asked))
+
+
+def stamps(run: RunFolder) -> str:
+    """Return a text that is another one when a frame of any study of `run` is."""
+    return "".join(stamp(run, study) for study in studies_measured(run))
 
 
 def check_study(run: RunFolder, study: str) -> None:

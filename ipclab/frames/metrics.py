@@ -8,10 +8,9 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.paths import table_beside
-from ipclab.stats.drift import drift
 from ipclab.stats.intervals import VARYING, Estimate, pooled, rank, statistic_estimate
-from ipclab.stats.modes import modes
 from ipclab.stats.quantity import FEW_SAMPLES
+from ipclab.stats.shape import drift, modes
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
 

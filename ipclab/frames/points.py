@@ -17,20 +17,9 @@ from ipclab.store.samples import Measured
 # the heats (launches, or sessions) that a value is of, and its value in each
 HEATS, BY_HEAT = "heats", "by_heat"
 VALUES = (
-    "op",
-    "metric",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "launches",
-    "samples",
-    "error",
-    "freedom",
-    "flags",
-    HEATS,
-    BY_HEAT,
-)
+    "op", "metric", "unit", "value", "low", "high", "launches", "samples", "error", "freedom", "flags",
+    HEATS, BY_HEAT,
+)  # fmt: skip
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
 ROWS = 20_000  # that are held as dictionaries

@@ -110,7 +110,7 @@ class Ratios:
         return {}
 
 
-@remembered()
+@remembered
 def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the medians of a study's launches by point and op."""
     launches = derived.read_frame(read_run(folder), study, "launches")
@@ -118,7 +118,7 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
     return {(str(point), str(op)): rows for (point, op), rows in by_op}
 
 
-@remembered()
+@remembered
 def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest[str]]]:
     """Return the contests of a study by op, their sides by point."""
     run = read_run(folder)

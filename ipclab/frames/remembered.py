@@ -16,25 +16,22 @@ Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 OfStudy = Callable[[RunFolder, str], pd.DataFrame]
 
+MOST = 16  # results of a function
 _forgetting: list[Callable[[], None]] = []
 
 
-def remembered(most: int = 16) -> Callable[[Callable[Arguments, Made]], Callable[Arguments, Made]]:
-    """Remember the last `most` results of a function that is given the stamps with the rest."""
-
-    def wrapped(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-        known = lru_cache(maxsize=most)(make)
-        _forgetting.append(known.cache_clear)
-        return known  # type: ignore[return-value]
-
-    return wrapped
+def remembered(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+    """Remember the last `MOST` results of a function that is given the stamps with the rest."""
+    known = lru_cache(maxsize=MOST)(make)
+    _forgetting.append(known.cache_clear)
+    return known  # type: ignore[return-value]
 
 
 def remembered_frame(*others: str) -> Callable[[OfStudy], OfStudy]:
     """Remember frames of a study that follow from its files, and from those of the `others`."""
 
     def wrapped(make: OfStudy) -> OfStudy:
-        @remembered()
+        @remembered
         def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
             return make(read_run(folder), study)
 

@@ -23,27 +23,16 @@ def told_of_run(run: str, about: Mapping[str, Any]) -> dict[str, str]:
     return dict(zip(RUN, (run, machine, label, about["begun"], profile), strict=True))
 
 
-def op_row(study: str, point: str, op: str, key: Mapping[Any, Any]) -> Row:
-    """Return the columns `HEAD` of an op of a point, whose levels by name are `key`.
+def op_rows(frame: pd.DataFrame, columns: Iterable[str]) -> list[Row]:
+    """Return the columns `HEAD` of each row of a study's frame; `columns` are no levels of it.
 
     The column `levels` has those beside `PLACE`, without factors that the point has not.
     """
-    levels = {}
-    for name, level in key.items():
-        if name not in PLACE and pd.notna(level):
-            levels[str(name)] = level
-    place = {name: key[name] for name in PLACE}
-    return {"study": study, "point": point, "op": op, **place, "levels": levels}
-
-
-def op_rows(frame: pd.DataFrame, columns: Iterable[str]) -> list[Row]:
-    """Return `op_row` of each row of a study's frame; `columns` are no levels of it."""
-    no_levels = {*HEAD, *columns} - {*PLACE}
-    factors = [str(name) for name in frame if name not in no_levels]
+    factors = [name for name in frame if name not in {*HEAD, *columns}]
     rows = []
     for row in frame.to_dict("records"):
-        key = {name: row[name] for name in factors}
-        rows.append(op_row(row["study"], row["point"], row["op"], key))
+        levels = {str(name): row[name] for name in factors if pd.notna(row[name])}
+        rows.append({**{name: row[name] for name in HEAD[:-1]}, "levels": levels})
     return rows
 
 

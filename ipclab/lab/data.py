@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ipclab.bounds.enriched import enriched_points
+from ipclab.bounds.points import enriched_points
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import value_at

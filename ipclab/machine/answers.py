@@ -10,11 +10,12 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, key_values, size
+from ipclab.machine.parse import KNOWN, choice, cpu_list, key_values, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
 from ipclab.plugins import packages
 from ipclab.store.files import sha256
+from ipclab.store.schema import LARGEST
 
 CODE = (".py", ".toml", ".go", ".rs")  # the files by which a package does what it does
 CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"

@@ -5,9 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from shutil import which
-
-import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
@@ -50,7 +47,7 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Findi
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
     noise = watch(lambda: conditions_now(source), time.monotonic_ns, time.sleep, seconds)
-    machine = collect(source, root=paths.root)
+    machine = collect(source)
     times, measured_on = _times(paths, machine.digest)
     fault = ""
     if not source.exists(SHM):
@@ -62,7 +59,7 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Findi
     present = {
         "native": find_spec("ipclab_native") is not None,
         "MPI": find_spec("mpi4py") is not None and mpi is not None,
-        "Go": go is not None or which("go") is not None,
+        "Go": go is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
     alone = _may_be_alone(source)
@@ -141,9 +138,6 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
         with suppress(LabError):  # the run does not have it
             measured = point_of(run, "limits", Point("limits", limit, 0, placement).id)
             op = measured.op_names()[0]
-            medians = [
-                np.quantile(launch.times(op), 0.5, method="inverted_cdf")
-                for launch in measured.launches
-            ]
-            best[f"{limit} {placement}"] = float(min(medians))
+            medians = (launch.median(op) for launch in measured.launches)
+            best[f"{limit} {placement}"] = min(medians)
     return best, on

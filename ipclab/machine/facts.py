@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from ipclab.machine.answers import field, memory_sold
@@ -53,14 +52,9 @@ class Machine(NamedTuple):
     digest: str
 
 
-def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
-    """Read every fact from this machine or `source` in 0.5 s; `root` is the checkout.
-
-    It raises no exceptions.
-    """
+def collect(source: Source | None = None) -> Machine:
+    """Read every fact from this machine or `source` in 0.5 s; it raises no exceptions."""
     fresh = replace(source or Source(), raw={}, _memo={})
-    if root:
-        fresh = replace(fresh, paths=replace(fresh.paths, root=root))
     taken = {fact.name: take_fact(fact, fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}

@@ -11,22 +11,12 @@ KNOWN: dict[str, Any] = {}
 for _name, _table in table_beside(__file__, "known.toml").items():
     KNOWN[_name] = _table.split() if isinstance(_table, str) else _table
 _BITS = {"": 0, "K": 10, "M": 20, "G": 30}
-LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 
 
 def key_values(text: str) -> dict[str, str]:
     """Return `key: value` lines as a dict; the first of equal keys wins."""
     lines = (line.partition(":") for line in reversed(text.splitlines()))
     return {key.strip(): value.strip() for key, colon, value in lines if colon}
-
-
-def cpu_set(text: str) -> frozenset[int]:
-    """Return the CPUs of a kernel list such as `0-3,8`; ValueError for anything else."""
-    cpus: set[int] = set()
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        cpus.update(range(int(first), int(last or first) + 1))
-    return frozenset(cpus)
 
 
 def cpu_list(cpus: Iterable[int]) -> str:

@@ -23,8 +23,6 @@ class Placement:
 
     def role(self, index: int) -> frozenset[int]:
         """Return the CPUs of role `index` (from 0); with more roles than sets they start over."""
-        if index < 0:
-            raise UsageError(f"role {index}", "roles are counted from 0", "give 0 or more")
         return self.cpus[index % len(self.cpus)]
 
 

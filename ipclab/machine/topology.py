@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ipclab.machine.parse import cpu_set, size
+from ipclab.machine.parse import size
 from ipclab.machine.source import Source
+from ipclab.store.identity import cpus_listed
 
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
@@ -41,7 +42,7 @@ class Topology:
     def read(cls, source: Source) -> "Topology":
         """Read it from /sys and the affinity; a CPU without files stands alone."""
         affinity = frozenset(source.system.affinity())
-        online = source.parsed(f"{CPUS}/online", cpu_set, affinity) or affinity
+        online = source.parsed(f"{CPUS}/online", cpus_listed, affinity) or affinity
         return cls(
             online, tuple(sorted(affinity & online or affinity)),
             cores=_sets(source, online, ("core_cpus_list", "thread_siblings_list")),
@@ -88,7 +89,8 @@ def _sets(source: Source, online: CpuSet, names: tuple[str, ...]) -> tuple[CpuSe
     for cpu in sorted(online):
         if cpu not in done:
             files = (
-                source.parsed(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names
+                source.parsed(f"{CPUS}/cpu{cpu}/topology/{name}", cpus_listed, NONE)
+                for name in names
             )
             members = (next(filter(None, files), NONE) & online) | {cpu}
             for member in members:
@@ -114,7 +116,7 @@ def _caches(source: Source, online: CpuSet) -> tuple[Cache, ...]:
 def _cache(source: Source, folder: str, online: CpuSet) -> Cache | None:
     level = source.parsed(f"{folder}/level", int, 0)
     kind = source.parsed(f"{folder}/type", str, "")
-    cpus = source.parsed(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
+    cpus = source.parsed(f"{folder}/shared_cpu_list", cpus_listed, NONE) & online
     # Virtual ARM machines tell the level but not the size.
     size_bytes = source.parsed(f"{folder}/size", size, 0)
     line = source.parsed(f"{folder}/coherency_line_size", size, 0)
@@ -123,5 +125,5 @@ def _cache(source: Source, folder: str, online: CpuSet) -> Cache | None:
 
 def _nodes(source: Source, online: CpuSet) -> tuple[CpuSet, ...]:
     names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
-    nodes = [source.parsed(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
+    nodes = [source.parsed(f"{NODES}/{name}/cpulist", cpus_listed, NONE) & online for name in names]
     return tuple(sorted(filter(None, nodes), key=min)) or (online,)

@@ -73,11 +73,8 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
     newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
     if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
         why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
-        raise LabError(
-            "the clock was set back",
-            why,
-            "set it, or remove that run: the newest one is found by its time",
-        )
+        fix = "set it, or remove that run: the newest one is found by its time"
+        raise LabError("the clock was set back", why, fix)
     return create(paths.runs, machine.digest, about, now)
 
 

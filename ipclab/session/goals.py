@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ipclab.session.state import State
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import CLAIMED, LATER
 
@@ -108,12 +108,8 @@ def next_goals(
     states: Mapping[str, State], pairs: Iterable[OpenPair], seconds: float
 ) -> dict[str, int]:
     """Return how many launches points go on to: the next looks that there are `seconds` for."""
-
-    def rank(pair: OpenPair) -> tuple[bool, bool, bool, bool, bool, float]:
-        return _rank(pair, [states[name] for name in pair.points])
-
     goals = dict[str, int]()
-    for pair in sorted(pairs, key=rank):
+    for pair in sorted(pairs, key=lambda pair: _rank(pair, [states[name] for name in pair.points])):
         cost, wanted = 0.0, dict[str, int]()
         for name, launches in _next_look(pair, [states[name] for name in pair.points]).items():
             state = states[name]

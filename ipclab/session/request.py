@@ -59,11 +59,8 @@ class Request:
         """Raise `UsageError` for an unusable seed or label, or launches asked of all studies."""
         check_label(self.label)
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
-            raise UsageError(
-                f"seed {self.seed} is not possible",
-                "",
-                f"give a whole number from 0 to {LARGEST_SEED}",
-            )
+            fix = f"give a whole number from 0 to {LARGEST_SEED}"
+            raise UsageError(f"seed {self.seed} is not possible", "", fix)
         if self.launches and not self.studies:
             what = f"{self.launches} launches of every study"
             raise UsageError(what, "that takes long for each point", "name a --study")
@@ -138,11 +135,8 @@ class Request:
         """Return `points`; raises `UsageError` where no study that was asked for has any."""
         wanted, asked = self.points(), self.names_asked()
         if not any(points for study, points in wanted if study.name in asked):
-            raise UsageError(
-                "nothing to measure",
-                "no study has points for these levels",
-                "see 'ipclab backends'",
-            )
+            why = "no study has points for these levels"
+            raise UsageError("nothing to measure", why, "see 'ipclab backends'")
         return wanted
 
     def points(self) -> list[tuple[Study, list[Point]]]:

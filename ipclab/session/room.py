@@ -34,13 +34,11 @@ def told_before(request: Request, files: Path) -> str:
             "measures each experiment once, however long that takes, and again until"
             f" {minutes_of(chosen)} have passed"
         )
-    said = [
-        f"Profile {chosen.name} {long}; its files take"
-        f" {need / 1e9:.1f} GB on the disk of {place}, where {free / 1e9:.1f} GB are free,"
-        " and are deleted afterwards.",
-        *([] if need < free else ["What does not fit is left out."]),
-    ]
-    return " ".join(said)
+    lacks = "" if need < free else " What does not fit is left out."
+    return (
+        f"Profile {chosen.name} {long}; its files take {need / 1e9:.1f} GB on the disk of {place},"
+        f" where {free / 1e9:.1f} GB are free, and are deleted afterwards.{lacks}"
+    )
 
 
 def check_shared_memory(largest: int) -> None:
@@ -56,8 +54,5 @@ def check_shared_memory(largest: int) -> None:
     need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"
-        raise LabError(
-            "no room in /dev/shm",
-            why,
-            f"free some, enlarge it ({enlarge}) or give a smaller --size",
-        )
+        fix = f"free some, enlarge it ({enlarge}) or give a smaller --size"
+        raise LabError("no room in /dev/shm", why, fix)

@@ -9,10 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.calibrated.known import count_new_runs
+from ipclab.calibrated import count_new_runs
 from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
-from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance, referees
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.paths import Paths
 from ipclab.session.allowance import Allowance
@@ -24,7 +24,7 @@ from ipclab.session.request import Request
 from ipclab.session.room import check_shared_memory, told_before
 from ipclab.session.rounds import Launched, Rounds
 from ipclab.session.state import PointStates, State, besides_limits
-from ipclab.session.whole import NUMBER, last_session, told_session
+from ipclab.session.whole import NUMBER, last_session
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
@@ -33,6 +33,7 @@ from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.record import Record, check_measured, reopened
+from ipclab.store.referees import keep_referees
 from ipclab.studies.asked import questions_plain, renewed
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
@@ -72,7 +73,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
     check_shared_memory(
         max(study.shared_memory(point) for study, points in wanted for point in points)
     )
-    machine = collect(Source(), root=paths.root)
+    machine = collect(Source(paths=paths))
     run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
     with run.held(), nothing_empty(run):
         run = reopened(run.path)  # another process may have added to it before we held it
@@ -86,10 +87,9 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
         if all(there) and run.finished:
             number += 1
         for session in range(number, max(request.sessions, last_session(run)) + 1):
-            progress.say(
-                f"{', '.join(request.names_asked())} is being prepared{told_session(session)}"
-            )
-            referees.keep_referees(run)
+            which = f" (session {session})" if session > 1 else ""
+            progress.say(f"{', '.join(request.names_asked())} is being prepared{which}")
+            keep_referees(run)
             try:
                 _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
             except KeyboardInterrupt:
@@ -182,10 +182,8 @@ class _Measuring:
             state.precedence = self._study(point).precedence(point)
             state.alone = not in_contest
         chosen = profile(self.request.profile)
-        numbers, heats_made = (
-            count(point_states.order + 1),
-            count(max(point_states.heat, self.first_heat) + 1),
-        )
+        numbers = count(point_states.order + 1)
+        heats_made = count(max(point_states.heat, self.first_heat) + 1)
 
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)

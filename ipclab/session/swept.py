@@ -47,7 +47,7 @@ def sweep(
     progress, paths = Progress(shown=True), checkout()
     with alone(progress.say):
         if not run and seed < 0:
-            machine = collect(Source(), root=paths.root)
+            machine = collect(Source(paths=paths))
             if found := measured_before(paths, request, machine):
                 progress.say(
                     f"measured before, by the same code; delete {found.path} to measure anew"

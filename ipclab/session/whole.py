@@ -12,8 +12,3 @@ MOST = 100  # of one run
 def last_session(run: "RunFolder") -> int:
     """Return the number of the session that is going on, or was the last; 1 where none began."""
     return max((session.get(NUMBER, 1) for session in run.about.get("sessions", ())), default=1)
-
-
-def told_session(session: int) -> str:
-    """Return how a session is told beside what is prepared."""
-    return f" (session {session})" if session > 1 else ""

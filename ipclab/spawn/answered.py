@@ -8,7 +8,6 @@ import secrets
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,17 +27,7 @@ from ipclab.spawn.proof import (
     unlike,
 )
 from ipclab.spawn.seal import Seal
-
-
-class _Meeting(Protocol):
-    """What a proof needs of a worker."""
-
-    prefix: str
-    role: str
-    recording: bool
-
-    def meet(self, **published: Any) -> dict[str, dict[str, Any]]: ...
-
+from ipclab.spawn.worker import Worker
 
 AFTER, BEFORE = 8, 64  # how far from an answer's own number others are looked for, once it is wrong
 
@@ -51,7 +40,7 @@ class Proof(Numbered):
     received is to be exactly of `kind`.
     """
 
-    def __init__(self, worker: _Meeting, size: int, receive: str = "bytes") -> None:
+    def __init__(self, worker: Worker, size: int, receive: str = "bytes") -> None:
         own = {"secret": secrets.token_hex(16)} if worker.role == "server" else {}
         secret = worker.meet(**own)["server"]["secret"]
         super().__init__(f"{worker.prefix} {secret}", size)
@@ -185,7 +174,7 @@ class Proof(Numbered):
             if other != number and answer in self._forms(other, (number, other)):
                 return self.messages.replaced(number, other)
         forms = self._forms(number, (number,))
-        wanted = min(forms, key=lambda form: differing(form, answer))
+        wanted = min(forms, key=lambda form: len(differing(form, answer)))
         return altered(number, wanted, answer)
 
     def _forms(self, number: int, answers: Sequence[int]) -> list[bytes]:

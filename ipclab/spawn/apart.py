@@ -24,11 +24,6 @@ MS_REC, MS_PRIVATE = 0x4000, 0x40000
 OWN_MEMORY = b"mode=0700"
 
 
-def network() -> str:
-    """Return what tells this process's network from others."""
-    return str(Path("/proc/self/ns/net").readlink())
-
-
 def unshare(*namespaces: str) -> None:
     """Leave `namespaces` (of `FLAGS`) for new ones.
 
@@ -73,11 +68,6 @@ def permitted(leave: Callable[[], None]) -> bool:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-
-
-def may_leave_network() -> bool:
-    """Tell whether `leave_network` works here."""
-    return permitted(leave_network)
 
 
 def leave(boundary: str) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NoReturn
@@ -68,20 +69,14 @@ class Launcher:
 
     def _serve(self) -> None:
         self.environment = dict(os.environ)
-        others = start_fork_server(self.ledger, self.session.id, self.preload)
+        start = partial(start_fork_server, self.ledger, self.session.id)
+        others = start(self.preload)
         for preload in self.preloads:
             if not self._is_unused(preload):
-                first = start_fork_server(self.ledger, self.session.id, preload)
-                self.loaded[preload] = (
-                    first,
-                    start_fork_server(self.ledger, self.session.id, preload),
-                )
+                self.loaded[preload] = start(preload), start(preload)
         self.used.clear()
         before = [others, *chain.from_iterable(self.loaded.values())]
-        self.servers = (
-            start_fork_server(self.ledger, self.session.id, self.preload, after=before),
-            others,
-        )
+        self.servers = start(self.preload, after=before), others
         self.served = time.monotonic()
 
     def _is_unused(self, preload: str) -> bool:

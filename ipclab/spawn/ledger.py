@@ -26,6 +26,7 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import owned
+from ipclab.spawn.names import is_own_folder, is_private
 from ipclab.store.files import PART, locked
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -79,7 +80,7 @@ def open_session(ledger: Path) -> Session:
     _locks[name] = lock
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not _is_our_folder(ledger):
+        if not is_own_folder(ledger):
             raise PermissionError(errno.EPERM, "another user owns it, or may write to it")
         flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY
         made = locked(ledger_file(ledger, name), BlockingIOError(), flags)
@@ -167,24 +168,11 @@ def remove_launch(prefix: str, folder: str) -> None:
             _remove(path)
 
 
-def _is_our_folder(path: Path) -> bool:
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and _is_private(found)
-
-
-def _is_private(found: os.stat_result) -> bool:
-    """Tell whether this user owns something that nobody else may write, link or share."""
-    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
-
-
 def close_session(ledger: Path, session: Session) -> list[str]:
     """Remove all that `session` owns, then its ledger file; return what was removed."""
     removed = remove_names(session.id)
     file, folder = ledger_file(ledger, session.id), Path(session.folder)
-    if folder.name == session.id and _is_our_folder(folder):
+    if folder.name == session.id and is_own_folder(folder):
         for listed in sorted(folder.glob(f"*-{owned.FILE}")):
             removed += owned.remove_owned(listed.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
@@ -213,21 +201,20 @@ def close_dead_sessions(ledger: Path) -> list[str]:
     What cannot be read is left alone, and what another user may have written.
     """
     removed: list[str] = []
-    if not _is_our_folder(ledger):
+    if not is_own_folder(ledger):
         return removed
     for file in sorted(ledger.glob("ipclab-*.json")):
         with suppress(OSError):  # not ours to read, or its fork server closed it in the meantime
             about = file.lstat()
-            if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or not _is_private(about):
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or not is_private(about):
                 continue
             session = read_session(file)
             if is_alive(file):
                 continue
             if session is None:
                 # Killed while writing its first line: nothing had been created yet.
-                if (
-                    abs(time.time() - file.stat().st_mtime) > OPENING_SECONDS
-                ):  # a clock may be set back
+                age = abs(time.time() - about.st_mtime)  # a clock may be set back
+                if age > OPENING_SECONDS:
                     file.unlink()
             elif file.stem == session.id:
                 removed += close_session(ledger, session)

@@ -20,12 +20,9 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
 def mpiexec() -> Path | None:
-    """Return the launcher of the pinned package, of conda, or the system's; None without any."""
+    """Return the launcher of the pinned package, or the one on PATH; None without any."""
     here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
-    prefixes = sys.prefix, os.environ.get("CONDA_PREFIX") or sys.prefix
-    folders = [str(here), *(f"{prefix}/bin" for prefix in prefixes)]
-    path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
-    program = shutil.which("mpiexec", path=path)
+    program = shutil.which("mpiexec", path=str(here)) or shutil.which("mpiexec")
     return Path(program) if program else None
 
 

@@ -64,12 +64,13 @@ class World:
         turns = zip_longest(*(node.ranks for node in self.nodes[1:]))
         return [rank for rank in chain.from_iterable(turns) if rank is not None]
 
+    def nodes_of(self, ranks: Iterable[int]) -> list[Node]:
+        """Return the nodes that `ranks` are on."""
+        return [node for node in self.nodes if not {*ranks}.isdisjoint(node.ranks)]
+
     def between(self, ranks: Iterable[int]) -> str:
         """Return the nodes that `ranks` are on, by name or by number; nothing of a single one."""
-        names = []
-        for number, node in enumerate(self.nodes):
-            if not {*ranks}.isdisjoint(node.ranks):
-                names.append(node.name or str(number))
+        names = [node.name or str(self.nodes.index(node)) for node in self.nodes_of(ranks)]
         return f"nodes {', '.join(names)}" if len(names) > 1 else ""
 
 
@@ -101,11 +102,8 @@ def around(named: bool = False) -> Iterator[bool]:
     everyone = MPI.COMM_WORLD
     if everyone.size != size:
         why = f"it says {size} ranks and MPI counts {everyone.size}"
-        raise LabError(
-            "the launcher and MPI do not fit",
-            why,
-            "use the launcher of the environment's MPI: mpiexec",
-        )
+        fix = "use the launcher of the environment's MPI: mpiexec"
+        raise LabError("the launcher and MPI do not fit", why, fix)
     mail = Mail(everyone.Dup())
     leader = _neighbours(everyone).bcast(everyone.rank)
     folder = (
@@ -212,8 +210,5 @@ def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
     for interface in map(IPv4Interface, mine):
         if any(IPv4Interface(other).ip in interface.network for other in theirs):
             return str(interface.ip)
-    raise LabError(
-        "the nodes share no IPv4 network",
-        "zmq-tcp needs an address that the other node reaches",
-        "",
-    )
+    why = "zmq-tcp needs an address that the other node reaches"
+    raise LabError("the nodes share no IPv4 network", why)

@@ -244,28 +244,27 @@ def run_roles(
 
 def main() -> None:
     """Be a rank of the measuring process; arguments: its socket's folder, and what to import."""
-    from ipclab.spawn.apart import network
     from ipclab.spawn.exits import die_with_parent
 
     die_with_parent(os.getppid())
-    folder = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
+    folder, *modules = sys.argv[1:]
     rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
-    stderr = os.open(f"stderr-{rank}", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600, dir_fd=folder)
+    stderr = os.open(f"{folder}/stderr-{rank}", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     os.dup2(stderr, 1)
     os.dup2(stderr, 2)
     sock = socket.socket(socket.AF_UNIX)
-    sock.connect(f"/proc/self/fd/{folder}/socket")  # short, however long the folder's own path is
+    sock.connect(f"{folder}/socket")
     wire = Wire(sock)
     with confessing(wire.send):
         import numpy  # noqa: F401
         from mpi4py import MPI
 
-        for module in sys.argv[2:]:
+        for module in modules:
             importlib.import_module(module)
         gc.disable()
         gc.collect()
         gc.freeze()
-        wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size, "network": network()}))
+        wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size}))
     with suppress(EOFError, OSError):  # the measuring process ends all ranks when one fails
         while True:
             run_roles(MPI.COMM_WORLD, wire.receive(Command), wire.send)

@@ -8,6 +8,7 @@ exclusively; who opens it later follows no link and looks at its owner.
 import errno
 import os
 import secrets
+import stat
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -81,10 +82,22 @@ def make_folder(path: Path) -> None:
     """
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
-    found = path.lstat()
-    if not path.is_dir() or path.is_symlink() or found.st_mode & 0o022:
+    if not is_own_folder(path):
         raise taken(path)
-    check_owner(path, found.st_uid)
+
+
+def is_own_folder(path: Path) -> bool:
+    """Tell whether `path` is a folder, not a link to one, that is this user's alone."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and is_private(found)
+
+
+def is_private(found: os.stat_result) -> bool:
+    """Tell whether this user owns something that nobody else may write, link or share."""
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
 @cache

@@ -62,10 +62,9 @@ class OuterBench:
             part.roles = {
                 rank: replace(role, cpus=frozenset()) for rank, role in part.roles.items()
             }
-            theirs = [node for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks)]
-            part.cpus = sum(len(node.cpus) for node in theirs)
+            part.cpus = sum(len(node.cpus) for node in self.world.nodes_of(ranks))
         if int(point.levels["nodes"]) > 1:
-            others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
+            others = self.world.nodes_of(ranks[1:])
             part.address = reachable(
                 home.addresses, [address for node in others for address in node.addresses]
             )

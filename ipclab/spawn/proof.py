@@ -34,10 +34,6 @@ class PayloadError(LabError):
     """Data were lost, torn, repeated or reordered on the way."""
 
 
-class UnlikeError(PayloadError):
-    """What was handed over is no object of the kind that was asked for: a view, or a promise."""
-
-
 class AwaitedError(PayloadError):
     """What was waited for did not come in time: it is lost, or the machine stood still."""
 
@@ -154,7 +150,7 @@ class Messages:
 def unlike(data: object, kind: type, what: str) -> PayloadError:
     """Return why `data` is not what was asked for: exactly a `kind`, which is there."""
     why = "what is handed over must be there, and the receiver's own unless a view is asked for"
-    return UnlikeError(f"{what} arrived as a {type(data).__name__}, not as {kind.__name__}", why)
+    return PayloadError(f"{what} arrived as a {type(data).__name__}, not as {kind.__name__}", why)
 
 
 def last_word(size: int) -> tuple[Callable[[Data, int], object], int]:
@@ -163,17 +159,16 @@ def last_word(size: int) -> tuple[Callable[[Data, int], object], int]:
     return struct.Struct(f"{width}s").unpack_from, size - width
 
 
-def differing(wanted: Data, data: Data) -> int:
-    """Return how many bytes of `data`, which is as long, are not those `wanted`."""
-    different = np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8)
-    return int(np.count_nonzero(different))
+def differing(wanted: Data, data: Data) -> "np.ndarray[Any, np.dtype[np.intp]]":
+    """Return where `data`, which is as long, has other bytes than those `wanted`."""
+    return np.flatnonzero(np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8))
 
 
 def altered(number: int, wanted: Data, data: Data) -> PayloadError:
     """Return what is wrong with `data`, which arrived as message `number`, as long as `wanted`."""
-    wrong = np.flatnonzero(np.frombuffer(wanted, np.uint8) != np.frombuffer(data, np.uint8))
     if not any(data):
         return arrived(number, "arrived with nothing but zeros")
+    wrong = differing(wanted, data)
     where = wrong[0] if len(wrong) else 0
     why = f"{len(wrong):,} of {len(wanted):,} bytes differ"
     return arrived(number, f"arrived with other bytes at {where}", why)

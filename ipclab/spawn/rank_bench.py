@@ -11,28 +11,22 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from ipclab.errors import LabError
-from ipclab.spawn.apart import network
 from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line, tail
 from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
-from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpi_missing, mpiexec, rank_environment
+from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpiexec, rank_environment
 from ipclab.spawn.mpi_mail import Answer, Command, Done, RankPart
 from ipclab.spawn.names import exclusively, shared
 from ipclab.spawn.started import END_SECONDS, Role
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting
 
-NOT_ALONE = (
-    "Open MPI listens on all addresses of this host while its ranks run: a network of their own is"
-    " refused here"
-)
 SIGNAL_TOLD = re.compile(r"process rank (\d+)\D.*?signal\s+(\d+)", re.DOTALL)
 CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
@@ -43,22 +37,11 @@ class RankBench:
     A context manager that leaves nothing behind.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        count: int,
-        preload: Sequence[str] = (),
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        """Use sets of `count` ranks that import `preload` first.
-
-        `say` is told once what a person should know.
-        """
+    def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
+        """Use sets of `count` ranks that import `preload` first."""
         self.launcher = launcher
         self.count = count
         self.preload = preload
-        self.say = say
-        self.told = False
         self.stack = ExitStack()  # ends the present ranks
         self.wires: dict[int, Wire] = {}
         self.done: set[str] = set()  # the points that they have run
@@ -74,9 +57,6 @@ class RankBench:
         return together_or_alone(self._heat, heat, schedule)
 
     def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
-        most = max(len(contestant.roles) for contestant in heat.values())
-        if most > self.count:
-            raise LabError(f"{most} roles need as many ranks", f"there are {self.count}", "")
         if self.done.intersection(heat) or not self._up():
             self._end(orderly=True)
             self._begin()
@@ -99,20 +79,11 @@ class RankBench:
 
     def _begin(self) -> None:
         """Start ranks; raises `LaunchError` when they do not come up."""
-        path = mpiexec()
         launcher = self.launcher
-        if path is None:
-            raise LaunchError("ranks cannot be started", mpi_missing() or "", "")
         launcher.started += 1
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
-        program = [
-            sys.executable,
-            "-m",
-            "ipclab.spawn.mpi_worker",
-            str(self.folder),
-            *self.preload,
-        ]
+        worker = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *self.preload]
         memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
         env = launcher.changes(rank_environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))
@@ -122,20 +93,10 @@ class RankBench:
                 with exclusively(folder):
                     folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
-            at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            # short, however long the folder's own path is
-            listening.bind(f"/proc/self/fd/{at}/socket")
-            os.close(at)
+            listening.bind(f"{self.folder}/socket")
             listening.listen(self.count)
-            role = Role(
-                "mpiexec",
-                "",
-                {},
-                cpus,
-                command=command(path, self.count, program),
-                env=env,
-                own_network=True,
-            )
+            words = command(mpiexec() or Path("mpiexec"), self.count, worker)
+            role = Role("mpiexec", "", {}, cpus, command=words, env=env, own_network=True)
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
                 self._adopt(listening, time.monotonic() + START_SECONDS)
@@ -164,18 +125,11 @@ class RankBench:
                 said: Meeting | Failed = wire.receive(Meeting | Failed, deadline)
                 if isinstance(said, Failed):
                     raise LaunchError("a rank could not start", said.why)
-                rank = said.published["rank"]
-                ranks = said.published["ranks"]
-                theirs = said.published["network"]
+                rank, ranks = said.published["rank"], said.published["ranks"]
                 if ranks != self.count:
-                    raise LaunchError(
-                        f"rank {rank} could not start",
-                        f"MPI counts {ranks} ranks, not {self.count}",
-                    )
+                    why = f"MPI counts {ranks} ranks, not {self.count}"
+                    raise LaunchError(f"rank {rank} could not start", why)
                 self.wires[rank] = wire
-                if theirs == network() and not self.told:
-                    self.told = True
-                    self.say(NOT_ALONE)
 
     def _launch(self, command: Command) -> HeatOutcomes:
         """Run `command`; return each contestant's outcomes.
@@ -233,9 +187,8 @@ class RankBench:
         self.stack.close()
 
     def _remove(self, prefix: str) -> None:
-        for wire in (
-            self.wires.values()
-        ):  # also of ranks whose fork server was killed, and which die with it
+        # also of ranks whose fork server was killed, and which die with it
+        for wire in self.wires.values():
             wire.await_end(END_SECONDS)
             wire.close()
         self.wires.clear()
@@ -255,7 +208,7 @@ def names_of(command: Command) -> dict[int, str]:
 
 def outcomes_by_name(command: Command, done: Mapping[int, Done]) -> HeatOutcomes:
     """Return the outcomes of each contestant by role, from what its ranks have told."""
-    outcomes: HeatOutcomes = {}
-    for name, part in command.parts.items():
-        outcomes[name] = {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
-    return outcomes
+    return {
+        name: {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
+        for name, part in command.parts.items()
+    }

@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from ipclab.spawn import names
-from ipclab.spawn.apart import leave_network, may_leave_network
+from ipclab.spawn.apart import leave_network, permitted
 from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import close_session, ledger_file, read_session
 from ipclab.spawn.started import END_SECONDS, Start
@@ -68,7 +68,7 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
     """Become the worker that `start` describes, forked or in a fresh interpreter; never returns."""
     code = 1
     try:
-        if start.role.own_network and may_leave_network():
+        if start.role.own_network and permitted(leave_network):
             leave_network()  # before the next line, since it makes the kernel forget whom we die with
         die_with_parent(parent)
         os.dup2(stderr, 1)
@@ -167,9 +167,8 @@ class Zygote:
     def _reap(self, pidfd: int) -> None:
         pid, owner = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
-        while strays := children().difference(
-            pid for pid, _ in self.children.values()
-        ):  # what it has started is ours
+        others = {pid for pid, _ in self.children.values()}
+        while strays := children() - others:  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)

@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 
 from ipclab.stats import judge, paired
 from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import UNKNOWN, Scatter, exp, mean_of, says_nothing
+from ipclab.stats.intervals import UNKNOWN, Scatter, Standard, exp, mean_of, says_nothing
 from ipclab.stats.sessions import several
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
@@ -23,8 +23,6 @@ UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not 
 EQUIVALENCE = 0.05
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
-
-
 Medians = Sequence[float]  # of launches, in ns
 
 
@@ -100,12 +98,7 @@ def compare(
 
 
 def _by_heats(
-    first: Side,
-    second: Side,
-    mechanisms: int,
-    equivalence: float,
-    scatter: Scatter,
-    alpha: float,
+    first: Side, second: Side, mechanisms: int, equivalence: float, scatter: Scatter, alpha: float
 ) -> Comparison:
     """Return what the heats, or sessions, show that both sides took part in."""
     both = paired.in_common(first.heats, second.heats)
@@ -118,24 +111,14 @@ def _by_heats(
     if ratios.min() == ratios.max():
         return known
     if several(both.first):  # no look decides how many sessions there are
-        level = range_level(max(2, mechanisms), alpha)
+        level = range_level(mechanisms, alpha)
     else:
         level = heat_level(mechanisms, len(ratios), equivalence, alpha, scatter.contestants)
-    low, high = paired.interval(ratios, level, scatter)
-    shown = paired.steadied(ratios, scatter)
-    comparison = judge_ratio(float(known.ratio or 0), exp(low), exp(high), equivalence)
-    step = _found(paired.detectable(ratios, level, scatter), equivalence)
-    return replace(
-        comparison,
-        detectable=step,
-        level=level,
-        launches=known.launches,
-        contestants=scatter.contestants,
-        first_ns=known.first_ns,
-        second_ns=known.second_ns,
-        error=shown.error,
-        freedom=shown.freedom,
-    )
+    interval = paired.interval(ratios, level, scatter)
+    found = paired.detectable(ratios, level, scatter)
+    standard = paired.steadied(ratios, scatter)
+    shown = _shown(known, interval, found, standard, level, equivalence)
+    return replace(shown, contestants=scatter.contestants)
 
 
 def _quotient(first: float, second: float, launches: tuple[int, int]) -> Comparison:
@@ -197,24 +180,37 @@ def _by_launches(a: Medians, b: Medians, level: float, equivalence: float) -> Co
     tested, missed = stdtrit(freedom, [1 - level / 2, paired.POWER]) * math.sqrt(squares)
     known = _quotient(mean_of(a), mean_of(b), (len(a), len(b)))
     log_ratio = float(other_logs.mean() - logs.mean())
-    ends = exp(log_ratio - tested), exp(log_ratio + tested)
-    comparison = judge_ratio(float(known.ratio or 0), *ends, equivalence)
+    interval = log_ratio - tested, log_ratio + tested
+    standard = Standard(math.sqrt(squares), freedom)
+    return _shown(known, interval, tested + missed, standard, level, equivalence)
+
+
+def _shown(
+    known: Comparison,
+    interval: tuple[float, float],
+    found: float,
+    standard: Standard,
+    level: float,
+    equivalence: float,
+) -> Comparison:
+    """Return what an `interval` of the log ratio at `level` shows of the quotient `known`.
+
+    `found` is the least log ratio that so many launches find.
+    """
+    low, high = interval
+    said = judge_ratio(float(known.ratio or 0), exp(low), exp(high), equivalence)
+    step = max(equivalence, exp(found) - 1)
     return replace(
-        comparison,
-        detectable=_found(tested + missed, equivalence),
+        known,
+        verdict=said.verdict,
+        reason=said.reason,
+        low=said.low,
+        high=said.high,
+        detectable=step if math.isfinite(step) else None,
         level=level,
-        launches=known.launches,
-        first_ns=known.first_ns,
-        second_ns=known.second_ns,
-        error=math.sqrt(squares),
-        freedom=freedom,
+        error=standard.error,
+        freedom=standard.freedom,
     )
-
-
-def _found(log_step: float, equivalence: float) -> float | None:
-    """Return the slow-down (a share) of a log ratio that is found; None where it has no end."""
-    step = max(equivalence, exp(log_step) - 1)
-    return step if math.isfinite(step) else None
 
 
 def judge_ratio(

@@ -7,7 +7,7 @@ Gabriel, J. Amer. Statist. Assoc. 70, 1975, 574-583). It goes on until a step sh
 each keeps the interval of its step.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Generic, NamedTuple, TypeVar
 
@@ -48,7 +48,7 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
     means = {name: mean_of(side.medians) for name, side in sides.items()}
     alpha = ALPHA * correlation.strictness(sides)
     fastest = min(means, key=means.__getitem__)
-    scatter = common_scatter(sides.values())
+    scatter = common_scatter(sides)
     over = against_fastest(sides, fastest, bound, scatter, alpha)
     quicker = [name for name in over if over[name].verdict == FASTER]
     if quicker:  # by the heats that both share, which need not be all launches of either
@@ -60,23 +60,19 @@ def judged(sides: Mapping[Name, Side], bound: float) -> Contest[Name]:
         return over[name].ratio or means[name] / means[fastest]
 
     ranked = [fastest, *sorted(over, key=times)]
-    known = correlation.waiting(sides, over)
+    known = over if scatter.apart == 1 else correlation.waiting(over)
     return Contest(sides, {name: means[name] for name in ranked}, known, scatter, alpha)
 
 
-def common_scatter(sides: Iterable[Side]) -> Scatter:
+def common_scatter(sides: Mapping[Name, Side]) -> Scatter:
     """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
-    return paired.scatter(
-        paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2)
-    )
+    pairs = combinations(sides.values(), 2)
+    known = paired.scatter(paired.log_ratios(one.heats, other.heats) for one, other in pairs)
+    return known._replace(apart=correlation.apart(sides))
 
 
 def against_fastest(
-    sides: Mapping[Name, Side],
-    fastest: Name,
-    bound: float,
-    scatter: Scatter,
-    alpha: float = ALPHA,
+    sides: Mapping[Name, Side], fastest: Name, bound: float, scatter: Scatter, alpha: float = ALPHA
 ) -> dict[Name, Comparison]:
     """Return what is known of each other one of a contest's `sides` over its `fastest`.
 

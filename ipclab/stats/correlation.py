@@ -1,7 +1,7 @@
 """Whether the heats of a contest are what its judge takes them for: alike, and of one state each.
 
-The judge's interval holds for heats that do not resemble the one before. Where they do, few of them
-say less than as many say that lie apart: the verdict waits for twice the heats.
+The judge's interval holds for heats that do not resemble the one before. Where they do, they say
+as much as fewer that lie apart: intervals are wider, and what they leave open waits for twice the heats.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ipclab.stats.compare import NOT_COMPARABLE, NOT_TESTED, UNDECIDED, Comparison, Side
-from ipclab.stats.looks import MANY
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison, Side
+from ipclab.stats.family import MANY
 from ipclab.stats.paired import FEWEST_HEATS
 from ipclab.stats.sessions import several
 
@@ -23,6 +23,7 @@ CORRELATED = "correlated-heats"  # why a verdict waits
 LEAST_HEATS = 5  # the fewest of which one order is rare
 ORDERS, LEVEL = 999, 0.05  # which are drawn, and the share that may look as correlated by chance
 APART = 1.25  # two modes of launches are so far apart, as a factor
+MOST = 0.9  # the correlation that is reckoned with
 STRICTER = 0.25  # of the level, where few contestants have two modes
 
 
@@ -53,18 +54,26 @@ def lag_one(sides: Mapping[Name, Side]) -> tuple[float, float]:
     return found / total, (1 + as_much) / (1 + ORDERS)
 
 
-def waiting(sides: Mapping[Name, Side], over: Mapping[Name, Comparison]) -> dict[Name, Comparison]:
-    """Return `over`, what is known of a contest's pairs, where the heats let it be said.
+def apart(sides: Mapping[Name, Side]) -> float:
+    """Return the share of a contest's heats that count: 1 where none is shown to be correlated.
 
-    Where these are shown to be correlated nothing is decided.
+    n of lag-1 correlation r say as much as n (1 - r) / (1 + r) that lie apart (Bayley and
+    Hammersley, Suppl. J. R. Stat. Soc. 8, 1946, 184-197), r without the bias of so few (Marriott
+    and Pope, Biometrika 41, 1954, 390-402).
     """
-    if lag_one(sides)[1] > LEVEL:
-        return dict(over)
-    open_already = NOT_COMPARABLE, NOT_TESTED, UNDECIDED
+    found, chance = lag_one(sides)
+    if chance > LEVEL:
+        return 1.0
+    correlation = min(found + (1 + 3 * found) / _shared(sides).shape[1], MOST)
+    return (1 - correlation) / (1 + correlation)
+
+
+def waiting(over: Mapping[Name, Comparison]) -> dict[Name, Comparison]:
+    """Return `over`, the pairs of a contest of correlated heats, saying so of those left open."""
     return {
-        name: known
-        if known.verdict in open_already or not known.paired
-        else replace(known, verdict=UNDECIDED, reason=CORRELATED)
+        name: replace(known, verdict=UNDECIDED, reason=CORRELATED)
+        if known.paired and known.verdict in (UNDECIDED, NOT_TESTED)
+        else known
         for name, known in over.items()
     }
 

@@ -6,8 +6,7 @@ from scipy.special import stdtrit
 
 from ipclab.stats.compare import FASTER, SAME, SLOWER, Comparison
 from ipclab.stats.correlation import CORRELATED
-from ipclab.stats.family import heat_level
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS, heat_level
 from ipclab.stats.paired import FEWEST_HEATS, MOST_FREEDOM, MOST_OF_OTHERS
 
 
@@ -34,8 +33,11 @@ def look_needed(heats: int, times: float, mechanisms: int, contestants: int, bou
     """
 
     def half(count: int) -> float:
+        """Return half the width over the scatter of a heat, if all pairs look alike."""
         level = heat_level(mechanisms, count, bound, contestants=contestants)
-        return relative_half(count, level)
+        own = count - 1
+        freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
+        return float(stdtrit(freedom, 1 - level / 2)) / math.sqrt(count)
 
     for look in HEAT_LOOKS:
         if look > heats and half(look) * times < half(heats):
@@ -70,10 +72,3 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
 def launches_more(comparison: Comparison, bound: float) -> float:
     """Return how many launches more of each side will likely decide a pair."""
     return launches_that_decide(comparison, bound) - min(comparison.launches, default=0)
-
-
-def relative_half(heats: int, level: float) -> float:
-    """Return half the width of an interval over the scatter of a heat, if all pairs look alike."""
-    own = heats - 1
-    freedom = own + min(MOST_FREEDOM, MOST_OF_OTHERS * own)
-    return float(stdtrit(freedom, 1 - level / 2)) / math.sqrt(heats)

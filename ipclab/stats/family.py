@@ -12,9 +12,18 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ipclab.stats.looks import HEAT_LOOKS, LOOKS, SHARES, heat_shares
-
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
+LOOKS = (8, 12, 18, 27, 40, 60, 90)  # launches of a pair at which it is judged
+SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look
+HEAT_LOOKS = (3, 5, 8, 12, 20, 36, 60)  # heats of a pair at which it is judged
+# The scatter of three heats is hardly known: their look shows what is far apart, and no more.
+HEAT_SHARES = (0.03, 0.2, 0.2, 0.2, 0.2, 0.1, 0.07)
+# A run that is content with so wide a bound is a short one: it hardly comes to later looks.
+SHORT_BOUND = 0.10
+SHORT_SHARES = (0.05, 0.5, 0.25, 0.1, 0.06, 0.03, 0.01)
+# So many contestants are hardly all in one state by chance, as a few are in few heats.
+MANY = 10
+MANY_SHARES = (0.25, 0.35, 0.2, 0.1, 0.06, 0.03, 0.01)
 
 
 def pair_level(mechanisms: int, launches: int, alpha: float = ALPHA) -> float:
@@ -24,7 +33,7 @@ def pair_level(mechanisms: int, launches: int, alpha: float = ALPHA) -> float:
     """
     # fewer were never looked at, but taken as they came
     share = _share(launches, LOOKS, SHARES) if launches >= LOOKS[0] else 1.0
-    return range_level(max(2, mechanisms), alpha * share)
+    return range_level(mechanisms, alpha * share)
 
 
 def heat_level(
@@ -36,7 +45,14 @@ def heat_level(
     the `bound` that counts as the same, and on the `contestants` of the whole contest.
     """
     share = _share(heats, HEAT_LOOKS, heat_shares(bound, contestants))
-    return range_level(max(2, mechanisms), alpha * share)
+    return range_level(mechanisms, alpha * share)
+
+
+def heat_shares(bound: float, contestants: int) -> tuple[float, ...]:
+    """Return the share of each look at heats, where `bound` (a share) counts as the same."""
+    if bound < SHORT_BOUND:
+        return HEAT_SHARES
+    return MANY_SHARES if contestants >= MANY else SHORT_SHARES
 
 
 def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
@@ -46,8 +62,11 @@ def _share(count: int, looks: Sequence[int], shares: Sequence[float]) -> float:
 
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
-    """Return a pair's two-sided level at which the range of `count` means errs with `alpha`."""
+    """Return a pair's two-sided level at which the range of `count` means errs with `alpha`.
+
+    Of fewer than two it is that of two.
+    """
     from scipy.stats import studentized_range  # which takes long to load
 
-    width = float(studentized_range.isf(alpha, count, math.inf))
+    width = float(studentized_range.isf(alpha, max(2, count), math.inf))
     return math.erfc(width / 2)

@@ -14,7 +14,7 @@ from math import ceil, hypot, inf, isfinite, log, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
@@ -38,11 +38,15 @@ ENDLESS = 1e9  # degrees of freedom
 
 
 class Scatter(NamedTuple):
-    """The scatter that others show: `variance` (of logs), degrees of `freedom`, of `contestants`."""
+    """The scatter that others show: `variance` (of logs), degrees of `freedom`, of `contestants`.
+
+    `apart` is the share of the heats that count, where each resembles the one before.
+    """
 
     freedom: float = 0.0
     variance: float = 0.0
     contestants: int = 0
+    apart: float = 1.0
 
 
 UNKNOWN = Scatter()
@@ -211,3 +215,13 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
     low = float(ordered[rank(total, q - half)]) if q > half else -inf
     high = float(ordered[rank(total, q + half)]) if q + half < 1 else inf
     return Estimate(value, low, high, len(launches), total)
+
+
+def rate_upper(hits: int, trials: int, level: float = (1 + LEVEL) / 2) -> float:
+    """Return the upper bound of a rate at a one-sided `level`; the end of a 95 % interval.
+
+    Clopper and Pearson, Biometrika 26, 1934, 404-413.
+    """
+    if hits == trials:
+        return 1.0
+    return float(betaincinv(hits + 1, trials - hits, level))

@@ -101,9 +101,14 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def steadied(ratios: Floats, common: Scatter) -> Standard:
-    """Return the standard uncertainty of a pair's mean, with the scatter of its contest."""
+    """Return the standard uncertainty of a pair's mean, with the scatter of its contest.
+
+    Heats that resemble each other count as fewer that do not.
+    """
     most = MOST_OF_OTHERS * (len(ratios) - 1)
-    return uncertainty(ratios, common._replace(freedom=min(common.freedom, most)))
+    known = uncertainty(ratios, common._replace(freedom=min(common.freedom, most)))
+    freedom = max(known.freedom * common.apart, 1.0)
+    return Standard(known.error / math.sqrt(common.apart), freedom)
 
 
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:

@@ -133,13 +133,12 @@ def alone(part: Part) -> Product:
     return Product(1.0, frozenset({(part, 1)}))
 
 
-def sum_of(one: Product, other: Product, sign: int) -> Product:
-    """Return the sum of two measured products, or (`sign` -1) their difference.
+def sum_of(one: Product, other: Product) -> Product:
+    """Return the sum of two measured products.
 
     Its value is that of both values over the launches that they share, and it varies over them as
     both do to first order; of what shares none the intervals combine.
     """
-    other = Product(sign * other.number, other.factors)
     if one.factors == other.factors:
         number = one.number + other.number
         return Product(number, one.factors if number else frozenset())

@@ -151,17 +151,16 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
         return missing(one.unit if one else other.unit)
     if one.unit != other.unit and not (one.unit in PLAIN and other.unit in PLAIN):
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
-    first, second = one.product, other.product
-    if second.factors and not first.factors:
-        first, second = Product(sign * second.number, second.factors), first
-    elif not second.factors:
-        second = Product(sign * second.number)
+    first = one.product
+    second = Product(sign * other.product.number, other.product.factors)
+    if not first.factors:
+        first, second = second, first
     if second.factors:
-        made = sum_of(first, second, sign)
-    elif not first.factors:
-        made = Product(first.number + second.number)
-    else:
+        made = sum_of(first, second)
+    elif first.factors:
         made = shifted(first, second.number) if second.number else first
+    else:
+        made = Product(first.number + second.number)
     return made_of(made, one.unit, one, other)
 
 

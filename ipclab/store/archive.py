@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tarfile import BLOCKSIZE
-from typing import Annotated, Any, NamedTuple, Self
+from typing import IO, Annotated, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -29,6 +29,8 @@ BESIDE = (INDEX, CRATE, CALIBRATION)  # what a bundle holds and the run's own in
 LARGEST_INDEX = 64 << 20
 # samples hardly shrink; a machine's texts shrink some twenty times
 BOMB_RATIO, BOMB_SLACK = 200, 64 << 20
+MAGIC = bytes([0x28, 0xB5, 0x2F, 0xFD])  # with which a zstd frame begins
+REPEATED = 1  # the kind of a block that is one byte, many times
 RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
 
 
@@ -49,17 +51,15 @@ class Member(NamedTuple):
     chunks: Iterator[bytes]
 
 
-class _Plain(tarfile.TarInfo):
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Return what a header says, before anything acts on it.
+def _plain(header: bytes) -> tarfile.TarInfo:
+    """Return what a header says, before anything acts on it.
 
-        Raises `HostileError` when it is no plain file's.
-        """
-        about = super().frombuf(buf, encoding, errors)
-        if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
-            raise HostileError(f"{about.name!r} is no plain file")
-        return about
+    Raises `HostileError` when it is no plain file's.
+    """
+    about = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+    if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
+        raise HostileError(f"{about.name!r} is no plain file")
+    return about
 
 
 def read_members(path: Path) -> Iterator[Member]:
@@ -73,7 +73,7 @@ def read_members(path: Path) -> Iterator[Member]:
         pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream,
     ):
         while (header := _exactly(stream, BLOCKSIZE)) != bytes(BLOCKSIZE):
-            about = _Plain.frombuf(header, "utf-8", "strict")
+            about = _plain(header)
             chunks = _content(stream, about.size)
             yield Member(about.name, about.size, chunks)
             for _ in chunks:  # what nobody took
@@ -106,6 +106,32 @@ def _refusing() -> Iterator[None]:
         raise HostileError(
             f"it is no complete archive ({str(error).partition(chr(10))[0]})"
         ) from error
+
+
+def one_frame(path: Path) -> None:
+    """Raise `HostileError` unless the file is one frame of zstd, which was decoded before.
+
+    A decoder passes over what lies behind it.
+    """
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC or _end(file) != path.stat().st_size:
+            raise HostileError("bytes lie before or behind its archive")
+
+
+def _end(file: IO[bytes]) -> int:
+    """Return where the frame ends whose header comes next (RFC 8878, 3.1.1)."""
+    (about,) = file.read(1)
+    single = about >> 5 & 1  # then no byte tells the window
+    size = (single, 2, 4, 8)[about >> 6]
+    dictionary = (0, 1, 2, 4)[about & 3]
+    file.seek(1 - single + dictionary + size, 1)
+    last = False
+    while not last and (head := file.read(3)):
+        block = int.from_bytes(head, "little")
+        last = bool(block & 1)
+        file.seek(1 if block >> 1 & 3 == REPEATED else block >> 3, 1)
+    checksum = 4 * (about >> 2 & 1)
+    return file.tell() + checksum
 
 
 class Entry(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,17 +10,18 @@ from msgspec import Struct
 from ipclab.errors import LabError
 from ipclab.store.archive import CALIBRATION, CRATE
 from ipclab.store.calibration import known_runs
+from ipclab.store.files import bounded
+from ipclab.store.referees import KEPT, referees_told
 from ipclab.store.run import RunFolder
 
-REFEREES = "raw/referees.json"
-MOST_BYTES = 4 << 20  # of one of them; the raw text of a file of /proc has 64 KiB at most
-# facts of /proc/cpuinfo, by the names that architectures have for them
+MOST_BYTES = 4 << 20  # of a file of the machine; the raw text of one of /proc has 64 KiB at most
+# facts of /proc/cpuinfo, by their names there
 CPUINFO = {
-    "cpu_vendor": ("vendor_id",),
-    "cpu_model": ("model name",),
-    "cpu_family": ("cpu family",),
-    "cpu_model_number": ("model",),
-    "cpu_stepping": ("stepping",),
+    "cpu_vendor": "vendor_id",
+    "cpu_model": "model name",
+    "cpu_family": "cpu family",
+    "cpu_model_number": "model",
+    "cpu_stepping": "stepping",
 }
 # facts that are the text of one file
 FILES = {
@@ -29,25 +29,6 @@ FILES = {
     "maker": "sys-class-dmi-id-sys_vendor",
     "product": "sys-class-dmi-id-product_name",
 }
-
-
-class Referee(Struct, frozen=True):
-    """One comparison: the limit's time over the referee's, and its tolerance, or why skipped."""
-
-    name: str
-    program: str
-    placement: str
-    bound: float
-    ratio: float | None = None
-    skipped: str = ""
-
-
-class RefereesTold(Struct, frozen=True):
-    """All comparisons of one time."""
-
-    made: str
-    found: list[Referee]
-    schema: int
 
 
 class _File(Struct, frozen=True, rename={"id": "@id", "type": "@type"}):
@@ -63,13 +44,11 @@ class _Crate(Struct, frozen=True, rename={"graph": "@graph", "context": "@contex
 def wrong_beside(run: RunFolder) -> Iterator[str]:
     """Yield what cannot be of the files beside the points of `run`."""
     yield from _of_machine(run)
-    if REFEREES in run.about["files"]:
+    if KEPT in run.about["files"]:
         try:
-            told = _text(run.path / REFEREES)
-            if (schema := msgspec.json.decode(told, type=RefereesTold).schema) != 1:
-                yield f"{REFEREES} has schema {schema}"
-        except (OSError, ValueError, RecursionError) as error:
-            yield f"{REFEREES} cannot be read ({error})"
+            referees_told(run.path / KEPT)
+        except LabError as error:
+            yield f"{KEPT} cannot be read ({error.why})"
     try:
         known_runs(run.path / CALIBRATION)
     except LabError as error:
@@ -89,16 +68,17 @@ def crate_wrong(text: bytes, files: set[str]) -> str:
 
 def _of_machine(run: RunFolder) -> Iterator[str]:
     """Yield facts that the files which they were read from do not have."""
-    if text := _raw(run, "proc-cpuinfo"):
-        told = dict(re.findall(r"^([^:\n]+?)\s*:\s*(.*?)\s*$", text, re.MULTILINE)[::-1])
-        for fact, keys in CPUINFO.items():
-            values = [" ".join(told[key].split()) for key in keys if told.get(key)]
-            if values and run.facts.get(fact) is not None and str(run.facts[fact]) not in values:
-                yield f"its {fact} is {run.facts[fact]!r}, and machine/proc-cpuinfo has {values[0]!r}"
+    lines = re.findall(r"^([^:\n]+?)\s*:\s*(.*?)\s*$", _raw(run, "proc-cpuinfo"), re.MULTILINE)
+    cpuinfo = dict(lines[::-1])  # the first of equal names counts
+    told = {}
+    for fact, key in CPUINFO.items():
+        told[fact] = "proc-cpuinfo", " ".join(cpuinfo.get(key, "").split())
     for fact, name in FILES.items():
-        text = _raw(run, name).strip()
-        if text and run.facts.get(fact) is not None and run.facts[fact] != text:
-            yield f"its {fact} is {run.facts[fact]!r}, and machine/{name} has {text[:80]!r}"
+        told[fact] = name, _raw(run, name).strip()
+    for fact, (name, text) in told.items():
+        known = run.facts.get(fact)
+        if text and known is not None and str(known) != text:
+            yield f"its {fact} is {known!r}, and machine/{name} has {text[:80]!r}"
 
 
 def _raw(run: RunFolder, name: str) -> str:
@@ -106,13 +86,4 @@ def _raw(run: RunFolder, name: str) -> str:
     name = f"machine/{name}"
     if name not in run.about["files"]:
         return ""
-    return _text(run.path / name).decode(errors="replace")
-
-
-def _text(path: Path) -> bytes:
-    """Return the content of a file; raises `ValueError` for a large one."""
-    with path.open("rb") as file:
-        text = file.read(MOST_BYTES + 1)
-    if len(text) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
-    return text
+    return bounded(run.path / name, MOST_BYTES).decode(errors="replace")

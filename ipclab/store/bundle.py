@@ -20,7 +20,6 @@ from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, Hos
 from ipclab.store.beside import crate_wrong
 from ipclab.store.files import PART, locked_folder, sha256
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.zstd_frame import one_frame
 
 ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
@@ -45,7 +44,7 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     archive.check_run(contents, index)
     if CRATE in names and (wrong := crate_wrong(read[CRATE], names)):
         raise HostileError(wrong)
-    one_frame(file)
+    archive.one_frame(file)
     return contents, index
 
 

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError, blamed
 from ipclab.store.archive import RUN_NAME
+from ipclab.store.files import bounded
 from ipclab.store.schema import Count, Digest, StudyName
 
 FORMAT = 2  # the first one had medians of a calibration that was no part of a run
@@ -21,7 +22,7 @@ Share = Annotated[str, Meta(pattern=r"\A[0-9]{1,2}\.[0-9]{2}\Z")]
 Shares = Annotated[dict[Share, Count], Meta(max_length=MOST_SHARES)]
 
 
-class TwinCounts(Struct, frozen=True, forbid_unknown_fields=True):
+class Counted(Struct, frozen=True, forbid_unknown_fields=True):
     """What was counted in one placement.
 
     Of `twins` that were compared, `alarms` were called different. By planted share, so many of the
@@ -40,8 +41,22 @@ class TwinCounts(Struct, frozen=True, forbid_unknown_fields=True):
         if self.alarms > self.twins or more:
             raise ValueError("more was found than there was")
 
+    @property
+    def upper(self) -> float:
+        """Return the share of alarms that is not exceeded with 95 % confidence.
 
-Placements = Annotated[dict[StudyName, TwinCounts], Meta(max_length=MOST_PLACEMENTS)]
+        It is exact, since no two pairs share a contestant: 0.05 without alarm among 59 twins.
+        """
+        from ipclab.stats.intervals import LEVEL, rate_upper  # which takes long to load
+
+        return rate_upper(self.alarms, self.twins, LEVEL)
+
+    def often(self, share: str, least: float) -> bool:
+        """Tell whether `least` of the slow-downs of a share that were planted were found."""
+        return self.found.get(share, 0) >= least * self.planted.get(share, 0)
+
+
+Placements = Annotated[dict[StudyName, Counted], Meta(max_length=MOST_PLACEMENTS)]
 
 
 class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,11 +93,9 @@ def known_runs(file: Path) -> Mapping[str, KnownRun]:
     if not file.is_file():
         return {}
     named = f"{file} cannot be read"
-    with blamed(named, FIX), file.open("rb") as opened:
-        text = opened.read(MOST_BYTES + 1)
     try:
-        if len(text) > MOST_BYTES:
-            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        with blamed(named, FIX):
+            text = bounded(file, MOST_BYTES)
         told = msgspec.json.decode(text, type=_Format).format
         if told == 1:
             return {}

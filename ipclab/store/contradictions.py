@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from ipclab.errors import LabError
 from ipclab.store.archive import RUN_NAME
-from ipclab.store.efforts import EFFORTS
 from ipclab.store.identity import amounts_wrong, digest_of, identity_of
 from ipclab.store.launch import samples_of
+from ipclab.store.questions import EFFORTS
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab.store.sequence import Sequence
@@ -30,13 +30,11 @@ VALUES_PER_BYTE, MORE_VALUES = 1 / 8, 1 << 16
 OF_LAUNCH, OF_POINT = 4, 9  # rows that frames have of an op
 
 
-def without_contradiction(
-    run: RunFolder, points: Iterable[Measured], size: int
-) -> Iterator[Measured]:
-    """Give the `points` of `run` on, all of them, which `size` bytes tell.
+def refuse_contradictions(run: RunFolder, points: Iterable[Measured], size: int) -> None:
+    """Raise `LabError` for what contradicts itself in `run` and its `points`, all of them.
 
-    Raises `LabError` for what contradicts itself in them, and for more than so many bytes can hold:
-    it would take memory without bound.
+    Raises it for more than the `size` bytes that tell them can hold, too: it would take memory
+    without bound.
     """
     contradict(run, next(of_index(run), ""))
     sequence = Sequence(run)
@@ -45,7 +43,6 @@ def without_contradiction(
         samples += sum(map(samples_of, point.launches))
         values += _values(point)
         contradict(run, more_than(size, samples, values) or next(sequence.wrong(point), ""))
-        yield point
     contradict(run, next(sequence.wrong_together(), ""))
 
 

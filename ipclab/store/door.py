@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ipclab.errors import LabError
 from ipclab.store.beside import wrong_beside
-from ipclab.store.contradictions import contradict, without_contradiction
+from ipclab.store.contradictions import contradict, refuse_contradictions
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured, decode
 from ipclab.store.vouched import is_vouched, vouch, voucher
@@ -35,10 +35,9 @@ def check(run: RunFolder, size: int = 0) -> None:
     if is_vouched(name):
         return
     run.checked()
-    files = run.point_files()
+    files = [run.path / name for name in sorted(run.points())]
     size = size or sum(file.stat().st_size for file in files)
-    for _ in without_contradiction(run, map(decode, files), size):
-        pass
+    refuse_contradictions(run, map(decode, files), size)
     contradict(run, next(wrong_beside(run), ""))
     vouch(name)
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and their digests."""
+"""Files that appear whole or not at all, their digests, and how they are read."""
 
 import errno
 import fcntl
@@ -16,6 +16,7 @@ from ipclab.errors import LabError, blamed
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
+MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -24,6 +25,31 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def state_of(file: str) -> tuple[int, ...]:
+    """Return what changes when a file is touched; empty where there is none."""
+    with suppress(OSError):
+        status = os.stat(file)  # noqa: PTH116  # a Path takes longer to make than to look up
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return ()
+
+
+def bounded(file: Path, most: int) -> bytes:
+    """Return the content of a file.
+
+    Raises `OSError`, and `ValueError` for one of more than `most` bytes.
+    """
+    with file.open("rb") as opened:
+        content = opened.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return content
+
+
+def file_text(file: Path) -> str:
+    """Return the text of a small file that a person writes; raises as `bounded` for others."""
+    return bounded(file, MOST_TEXT).decode()
 
 
 def part_of(path: Path) -> Path:
@@ -103,7 +129,7 @@ def locked(
 
 
 @contextmanager
-def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterator[int]:
+def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterator[None]:
     """Hold `folder` for this process by a file in it that only this user can open.
 
     The folder itself anybody could hold who can read it. Raises as `locked` does, and `LabError`
@@ -114,8 +140,8 @@ def locked_folder(folder: Path, taken: LabError, patience: float = 0) -> Iterato
         with blamed(f"cannot lock {folder}", "remove it, or choose another IPCLAB_DATA"):
             if lock.is_symlink() or (lock.exists() and lock.stat().st_uid != os.geteuid()):
                 raise PermissionError(f"{lock} is another user's")
-            descriptor = stack.enter_context(locked(lock, taken, os.O_RDWR | os.O_CREAT, patience))
-        yield descriptor
+            stack.enter_context(locked(lock, taken, os.O_RDWR | os.O_CREAT, patience))
+        yield
 
 
 def dump_json(value: Any) -> bytes:

@@ -6,7 +6,6 @@ Their digest names the machine. A fact that could not be read is `None`, which i
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -75,21 +74,24 @@ class Identity(Struct, frozen=True, kw_only=True):
         """
         if self.core_sharing is None:
             return None
-        return frozenset(chain.from_iterable(map(cpus_listed, self.core_sharing)))
+        return frozenset[int]().union(*map(cpus_listed, self.core_sharing))
 
 
 NAMES = Identity.__struct_fields__
 
 
-def cpus_listed(text: str) -> range | set[int]:
-    """Return the CPUs of a kernel list such as `0-3,8`; `ValueError` above `MOST_CPUS`."""
+def cpus_listed(text: str) -> frozenset[int]:
+    """Return the CPUs of a kernel list such as `0-3,8`.
+
+    Raises `ValueError` for anything else, and for one above `MOST_CPUS`.
+    """
     found: set[int] = set()
-    for part in text.split(","):
+    for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
         if max(int(first), int(last or first)) >= MOST_CPUS:
             raise ValueError(f"there is no CPU {last or first}")
         found.update(range(int(first), int(last or first) + 1))
-    return found
+    return frozenset(found)
 
 
 def identity_of(facts: Mapping[str, Any]) -> Identity:

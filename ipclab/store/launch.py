@@ -57,10 +57,7 @@ class Launch:
         """
         if op in self.whole:
             return self.whole[op]["median"]
-        ordered = np.sort(self.times(op))
-        lower = ordered[(len(ordered) - 1) // 2]
-        upper = ordered[len(ordered) // 2]
-        return (float(lower) + float(upper)) / 2
+        return float(np.median(self.times(op)))
 
     def turn_medians(self, op: str) -> list[float]:
         """Return the median of one operation (ns) in each turn of `op`, if it has turns."""

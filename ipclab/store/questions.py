@@ -1,20 +1,32 @@
 """What a run asks: levels, contests, bounds and looks, written into it when it is measured.
 
-Whoever reads a run finds here what its studies and mechanisms said of it, and imports none of them.
+Whoever reads a run finds here what its studies and mechanisms said of it, and imports none of them;
+and what must be known of its profile and of where launches run.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.store.efforts import EFFORTS
+from ipclab.paths import table_beside
 
-PROFILES = tuple(
-    EFFORTS
-)  # the briefest first; `published` runs what the texts ran, and stands for no other
+# One CPU for all, several, or whichever the scheduler takes
+PLACEMENTS = ("same", "cross", "free")
+
+
+class Effort(NamedTuple):
+    """`same` counts as the same (a share); a point has `most_launches` in a session."""
+
+    same: float
+    most_launches: int
+
+
+EFFORTS = {name: Effort(**told) for name, told in table_beside(__file__, "efforts.toml").items()}
+# the briefest first; `published` runs what the texts ran, and stands for no other
+PROFILES = tuple(EFFORTS)
 # A limit's name, in which `{factor}` stands for the level of a factor: nothing else is in braces.
 LimitName = Annotated[str, Meta(pattern=r"\A([A-Za-z0-9+._-]|\{[a-z_]{1,64}\})*\Z", max_length=200)]
 Colour = Annotated[str, Meta(pattern=r"\A(#[0-9A-Fa-f]{3,8}|[a-z]{1,30}|C[0-9])?\Z")]

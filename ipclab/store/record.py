@@ -79,17 +79,13 @@ class Record(RunFolder):
             warn(f"{name} is not what was measured (truncated or altered): it is measured again")
         return intact
 
-    def held(self) -> AbstractContextManager[int]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the run for this process.
 
         Raises `LabError` when another process is measuring into it.
         """
-        return locked_folder(
-            self.path,
-            LabError(
-                f"{self.id} is being measured by another process", "", "wait for it or end it"
-            ),
-        )
+        what = f"{self.id} is being measured by another process"
+        return locked_folder(self.path, LabError(what, "", "wait for it or end it"))
 
     def remove_parts(self) -> None:
         """Place the files of a killed process that `run.json` awaits, and remove the others."""

@@ -47,26 +47,11 @@ def decode(path: Path) -> Measured:
     Raises `LabError` when it is not one, or cannot have been measured as this one.
     """
     named = f"{path.parent.name}/{path.stem}"
-    with _refusing(str(path)), pa.OSFile(str(path)) as file:
-        return measured_of(named, *contents_of(file, named))
-
-
-def contents_of(source: pa.NativeFile, named: str) -> tuple[bytes, list[Part]]:
-    """Return the metadata and the samples of the file of the point `named` (study/point), for
-    `measured_of`; raises as `decode` does.
-    """
-    with _refusing(named):
+    with _refusing(str(path)), pa.OSFile(str(path)) as source:
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
             validity.columns(file)
-            return file.metadata.metadata[METADATA], _parts(file)
-
-
-def measured_of(named: str, metadata: bytes, parts: list[Part]) -> Measured:
-    """Return the point `named` (study/point) that a file with these contents holds; raises as
-    `decode` does.
-    """
-    with _refusing(named):
+            metadata, parts = file.metadata.metadata[METADATA], _parts(file)
         measured = parse(metadata, named, POINT_STEPS, _parsed)
         _fill(measured.launches, parts)
         validity.possible(measured.point, measured.launches, named)

@@ -41,8 +41,6 @@ FileName = Annotated[
 ]
 Time = Annotated[datetime, Meta(tz=True)]
 Conditions = dict[str, Annotated[float, Meta(ge=0)] | None]
-
-
 Kind = TypeVar("Kind")
 
 

@@ -2,20 +2,18 @@
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
 
-from ipclab.store import MOST_LAUNCHES
-from ipclab.store.efforts import EFFORTS, PLACEMENTS
 from ipclab.store.identity import identity_of
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Launch, Samples, Times
 from ipclab.store.overlap import longest, overlap
 from ipclab.store.point import Level, Point
+from ipclab.store.questions import EFFORTS, PLACEMENTS
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
-from ipclab.store.thinned import refuted
 
 SLACK_NS = 60 * 10**9  # by which a clock may be set while a run is measured
 # Launches of a point above twice its most: a heat is made again for all where one of them failed, or
@@ -26,11 +24,12 @@ SPREAD = 4_096  # the least distance (ns) of times whose distances tell one laun
 ALWAYS = {"limits", "calibration"}  # measured beside what is asked for, as often as heats need
 ROUNDING = 1.05  # of a heat's time, which its contestants share to whole ns
 ROUNDED_NS = 1_000_000  # of when a heat begins and of how long it takes, both together
+TOLD_ROUNDING = 1e-5  # of what a thinned launch tells of all its samples, to seven digits
 LOST = 4.0  # of a heat's time, where a contestant that failed has taken its share with it
 
 
 class Sequence:
-    """The launches of `run` so far: points are given one by one, in any order."""
+    """The launches of `run`, whose profile is one, so far: points are given in any order."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
@@ -40,6 +39,7 @@ class Sequence:
         self.sessions = max((session.get("number", 1) for session in sessions), default=1)
         self.clocks = len(sessions)
         self.studies = len(run.about["parameters"]["studies"])
+        self.effort = EFFORTS[run.profile]
         self.span = _span_ns(run)
         self.spent_ns = 0
         self.lost = bool(run.about["failures"])
@@ -56,12 +56,8 @@ class Sequence:
         point = measured.point
         self.lost |= bool(measured.failures)
         yield from self._of_levels(point)
-        most = self.run.about["parameters"].get("launches") or (
-            EFFORTS[self.run.profile].most_launches
-            if self.run.profile in EFFORTS
-            else MOST_LAUNCHES
-        )
-        most = (2 * most + SURPLUS) * self.sessions
+        asked = self.run.about["parameters"].get("launches")
+        most = (2 * (asked or self.effort.most_launches) + SURPLUS) * self.sessions
         if len(measured.launches) > most and point.study not in ALWAYS:
             yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
         for number, launch in enumerate(measured.launches):
@@ -149,7 +145,7 @@ class Sequence:
                 yield f"keeps {len(samples)} samples of {op}, as no run does that is " + (
                     f"thinned to {self.thinned}" if self.thinned else "not thinned"
                 )
-            elif told and (name := refuted(launch.times(op), told)):
+            elif told and (name := _refuted(launch.times(op), told)):
                 yield f"keeps samples of {op} that have another {name}"
             if self._repeated(point.study, op, launch):
                 yield f"has the times of {op} of another launch"
@@ -166,6 +162,29 @@ class Sequence:
         again = key in self.seen
         self.seen.add(key)
         return again
+
+
+def _refuted(kept: Samples | Times, told: Mapping[str, float]) -> str:
+    """Return which of median, mean and sd (ns) that are `told` those `kept` cannot have, or "".
+
+    Those kept of a thinned launch are the middles of equal shares of ranks, in ascending order:
+    what lies in a share lies between the two kept beside it.
+    """
+    low = np.concatenate([[told["min"]], kept[:-1]]).astype(float)
+    high = np.concatenate([kept[1:], [told["max"]]]).astype(float)
+    middle = slice((len(kept) - 1) // 2, len(kept) // 2 + 1)
+    mean = told["mean"]
+    square = told["sd"] ** 2 + mean**2
+    ends = {
+        "median": (told["median"], low[middle].min(), high[middle].max()),
+        "mean": (mean, low.mean(), high.mean()),
+        # with one below the number of samples as divisor, the sd is larger
+        "sd": (square, (low**2).mean(), (high**2).mean() + told["sd"] ** 2 / max(1, len(kept) - 1)),
+    }
+    for name, (value, least, most) in ends.items():
+        if not least * (1 - TOLD_ROUNDING) <= value <= most * (1 + TOLD_ROUNDING):
+            return name
+    return ""
 
 
 def _span_ns(run: RunFolder) -> float:

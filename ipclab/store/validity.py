@@ -30,26 +30,9 @@ ENDS = "min", "p50", "p90", "p99", "p99.9", "max"
 ROUNDING = 1e-6  # of what is kept of all samples
 # Columns of frames, which no factor may be called.
 TAKEN = {
-    "study",
-    "point",
-    "backend",
-    "size_bytes",
-    "placement",
-    "metric",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "launches",
-    "samples",
-    "flags",
-    "launch",
-    "order",
-    "round",
-    "heat",
-    "turns",
-    "relation",
-}
+    "study", "point", "backend", "size_bytes", "placement", "metric", "unit", "value", "low", "high",
+    "launches", "samples", "flags", "launch", "order", "round", "heat", "turns", "relation",
+}  # fmt: skip
 
 
 def footer(file: pa.NativeFile) -> None:

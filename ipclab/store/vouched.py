@@ -13,7 +13,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from ipclab.store.files import dump_json, sha256
+from ipclab.store.files import dump_json, sha256, state_of
 from ipclab.store.run import RunFolder
 
 MOST = 4_096  # runs, of which those go that were asked for longest ago
@@ -22,7 +22,7 @@ _here: set[str] = set()  # by this process
 
 def voucher(run: RunFolder) -> str:
     """Return the name under which `run`, as it lies there now, is vouched for."""
-    states = [_state(f"{run.path}/{name}") for name in sorted(run.about["files"])]
+    states = [state_of(f"{run.path}/{name}") for name in sorted(run.about["files"])]
     told = hashlib.sha256(dump_json(run.about)).hexdigest()
     return hashlib.sha256(f"{checks()} {told} {states}".encode()).hexdigest()
 
@@ -64,10 +64,3 @@ def checks() -> str:
     """Return a digest of the code that checks runs: this package, and nothing else."""
     files = sorted(file for file in Path(__file__).parent.iterdir() if file.is_file())
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
-
-
-def _state(file: str) -> tuple[int, ...]:
-    with suppress(OSError):
-        status = os.stat(file)  # noqa: PTH116  # a Path takes longer to make than to look up
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return ()

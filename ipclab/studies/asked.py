@@ -13,7 +13,7 @@ import msgspec
 from msgspec import json, structs
 
 from ipclab.backends.installed import backends, keeps
-from ipclab.bounds.named import SPINNING
+from ipclab.bounds.floors import SPINNING
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
@@ -86,17 +86,12 @@ def questions_of(profile: Profile) -> Questions:
 
 
 def renewed(before: Questions, profile: Profile) -> Questions:
-    """Return what a continued run asks: as of today, and `before` of what is not here any more."""
+    """Return what a continued run asks: as of today, and `before` of backends that are gone.
+
+    A run of which a study is gone is not continued: its studies are among its parameters.
+    """
     now = questions_of(profile)
-    names = {question.name for question in now.studies}
-    gone = [question for question in before.studies if question.name not in names]
-    return structs.replace(
-        now,
-        least_launches=before.least_launches | now.least_launches,
-        studies=(*now.studies, *gone),
-        mechanisms=before.mechanisms | now.mechanisms,
-        limits=before.limits | now.limits,
-    )
+    return structs.replace(now, mechanisms=before.mechanisms | now.mechanisms)
 
 
 def usual_levels(name: str) -> Mapping[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.plugins import chosen
-from ipclab.store.efforts import EFFORTS, PLACEMENTS
+from ipclab.store.questions import EFFORTS, PLACEMENTS
 from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
@@ -36,8 +36,7 @@ class Profile:
     more_seconds: float = 0.0
     open: float = 1.0  # how much is not too much: a share of all comparisons
     launch_seconds: float = 30.0  # the deadline of one launch
-    short: bool = False  # with fewer levels
-    # without what studies leave out of it for the sake of all else, unless levels are asked for
+    # with fewer levels, and without what studies leave out of it for the sake of all else
     brief: bool = False
     # only what the texts ran, as often as they did: see `Study.of_text`
     as_texts: bool = False
@@ -46,11 +45,6 @@ class Profile:
     def samples(self) -> dict[str, int]:
         """Return the arguments of every worker that takes turns: how much it samples in one."""
         return {"budget_ns": self.turn_ns, "least": self.least_samples, "most": self.most_samples}
-
-    @property
-    def whole(self) -> dict[str, int]:
-        """Return the arguments of a worker that takes no turns: how much it samples in a launch."""
-        return {**self.samples, "budget_ns": self.budget_ns}
 
     @property
     def pinned(self) -> list[str]:

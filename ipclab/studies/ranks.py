@@ -20,7 +20,7 @@ def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Ben
             nodes.append({"ranks": node.ranks, **name, **node.machine})
         site.note("nodes", nodes)
         return nullcontext(OuterBench(site.launcher, here))
-    return RankBench(site.launcher, count, (preload,), site.say)
+    return RankBench(site.launcher, count, (preload,))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ipclab.errors import LabError
 from ipclab.spawn.started import Role, Start, Started, page
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.zygote import Zygote
-from ipclab.store import samples
+from ipclab.store import samples, validity
 from tests.support.commands import environment
 
 SHORT = [
@@ -53,7 +53,7 @@ def test_a_file_is_not_blamed_for_a_limit_of_memory(
         raise pa.ArrowMemoryError("malloc of size 84544 failed")
 
     (tmp_path / "point.parquet").touch()
-    monkeypatch.setattr(samples, "contents_of", short)
+    monkeypatch.setattr(validity, "footer", short)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
     with pytest.raises(LabError) as refused:
         samples.decode(tmp_path / "point.parquet")

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab.calibrated.twins import rate_upper
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import against_fastest
-from ipclab.stats.drift import drift
 from ipclab.stats.enough import look_needed
-from ipclab.stats.family import ALPHA, heat_level, pair_level, range_level
-from ipclab.stats.intervals import UNKNOWN
-from ipclab.stats.looks import (
+from ipclab.stats.family import (
+    ALPHA,
     HEAT_LOOKS,
     HEAT_SHARES,
     LOOKS,
@@ -22,8 +19,12 @@ from ipclab.stats.looks import (
     MANY_SHARES,
     SHARES,
     SHORT_SHARES,
+    heat_level,
+    pair_level,
+    range_level,
 )
-from ipclab.stats.modes import modes
+from ipclab.stats.intervals import UNKNOWN, rate_upper
+from ipclab.stats.shape import drift, modes
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 LAST = 40

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.calibrated.twins import EXCHANGES, Counted, counted
+from ipclab.calibrated import EXCHANGES, counted
 from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix.calibration import calibration_table
 from ipclab.session.heats import heats
 from ipclab.session.request import Request
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
+from ipclab.store.calibration import Counted
 from ipclab.store.point import Point
 from ipclab.studies.asked import question
 from ipclab.studies.calibration import OP, CalibrationStudy

@@ -8,7 +8,6 @@ import pytest
 
 from ipclab.bounds import states
 from ipclab.paths import checkout
-from ipclab.stats.compare import FASTER, SLOWER, UNDECIDED
 from ipclab.stats.sessions import HEATS
 from ipclab.store.bundle import opened
 from ipclab.studies.asked import questions
@@ -113,44 +112,3 @@ def test_a_run_says_what_it_measured_again() -> None:
         repeated = asked.of("round_trip").again
         assert ({"arm": "main"}, {"arm": "boundary", "boundary": "none"}) in repeated
         assert asked.of("payload").again == ()
-
-
-def test_a_pair_keeps_its_order_only_if_the_faster_one_does_in_its_slower_state() -> None:
-    points = {"a": (28, 49, "arms"), "b": (34, 34, ""), "c": (60, 60, ""), "d": (5, 10, "limit")}
-    medians = pd.DataFrame(
-        {"backend": name, "placement": "cross", "value": value, "slow": slow, "why": why}
-        for name, (value, slow, why) in points.items()
-    )
-    pairs = [("a", "b", SLOWER), ("b", "a", FASTER), ("a", "c", SLOWER), ("b", "c", UNDECIDED)]
-    pairs += [("d", "c", SLOWER)]  # what beats its limit heads nothing
-    orders = pd.DataFrame(pairs, columns=["first", "other", "verdict"]).assign(placement="cross")
-    held = states.held(orders, medians, "placement")
-    unsteady = states.UNSTEADY
-    assert list(held.verdict) == [unsteady, unsteady, SLOWER, UNDECIDED, unsteady]
-
-
-@pytest.mark.parametrize(("why", "tcp"), [("arms", SLOWER), ("arms limit", states.UNSTEADY)])
-def test_a_contest_heeds_the_states_of_its_fastest_and_what_beats_its_limit_heads_none(
-    why: str, tcp: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = pd.DataFrame(
-        {
-            "point": name,
-            "op": "round-trip",
-            "backend": name,
-            "placement": "same",
-            "low": slow,
-            "high": slow,
-            "fast": slow,
-            "slow": slow,
-            "why": why,
-        }
-        for name, slow in (("unix", 49.0), ("posix-shm", 35.0), ("tcp", 50.0))
-    )
-    monkeypatch.setattr(states, "of_study", lambda *_: known)
-    rows = pd.DataFrame({"other": ["posix-shm", "tcp", ""], "value": [34.0, 50.0, float("nan")]})
-    rows = rows.assign(other_point=rows.other, point="unix", op="round-trip", verdict=SLOWER)
-    heeded = states.heeded(opened(checkout(), checkout().reference), "round_trip", rows)
-    assert list(heeded.verdict) == [states.UNSTEADY, tcp]
-    assert list(heeded.slow) == [49.0, 49.0]
-    assert (list(heeded.busy), list(heeded.other_busy)) == ([False, False], [True, False])

@@ -19,7 +19,6 @@ import pytest
 from nbformat import v4
 
 from ipclab import __version__
-from ipclab.calibrated.twins import Counted
 from ipclab.claims.audit import with_own
 from ipclab.claims.required import requirements
 from ipclab.lab.lab import Lab
@@ -44,6 +43,7 @@ from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
 from ipclab.stats.intervals import uncertainty as uncertainty_of
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.stats.sessions import HEATS
+from ipclab.store.calibration import Counted
 from ipclab.studies.payload import AS_V09
 from tests.support.commands import ROOT
 from tests.support.rendered import typeset

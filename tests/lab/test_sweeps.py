@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.bounds.named import bound_of, limit_named
+from ipclab.bounds.floors import bound_of, limit_named
 from ipclab.frames import derived
 from ipclab.store.run import RunFolder
 from ipclab.studies.limits import TABLE

@@ -7,12 +7,21 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.lab.lab import Lab
-from ipclab.machine.referees import FILE, KEPT, Found, Referees, file, keep_referees, referees_kept
 from ipclab.paths import Paths
 from ipclab.report.appendix import trust
 from ipclab.report.appendix.trust import HIGH, LOW, MEDIUM, RULES, trust_judged
 from ipclab.store.files import dump_json
 from ipclab.store.record import Record
+from ipclab.store.referees import (
+    FILE,
+    KEPT,
+    SCHEMA,
+    Found,
+    Referees,
+    file,
+    keep_referees,
+    referees_kept,
+)
 from tests.support.bundled import make_run
 
 GOOD: dict[str, float | None] = dict.fromkeys((rule.fact for rule in RULES), 0.0)
@@ -27,7 +36,7 @@ def run(tmp_path: Path) -> Record:
 
 def ask(run: Record, *found: Found) -> None:
     """Write what referees found beside the run, and have the run keep it."""
-    said = Referees("2026-11-21T20:00:00+00:00", list(found))
+    said = Referees("2026-11-21T20:00:00+00:00", list(found), SCHEMA)
     file(run.path.parent.parent, run.path.parent.name).write_bytes(
         dump_json(msgspec.to_builtins(said))
     )
@@ -59,7 +68,7 @@ def test_one_that_was_skipped_is_no_pass() -> None:
         ((AGREES, ABSENT), (0, 1)),
         ((AGREES, DIFFERS), (1, 0)),
     ):
-        said = Referees("now", list(found))
+        said = Referees("now", list(found), SCHEMA)
         assert (said.differ, said.skipped) == told
     assert not ABSENT.agrees
 

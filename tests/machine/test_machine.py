@@ -12,7 +12,7 @@ import pytest
 from ipclab.machine.answers import memory_sold
 from ipclab.machine.conditions import conditions, disturbance
 from ipclab.machine.facts import KINDS, Machine, collect, take_fact
-from ipclab.machine.parse import cpu_list, cpu_set, size
+from ipclab.machine.parse import cpu_list, size
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import Source
@@ -20,6 +20,7 @@ from ipclab.machine.table import FACTS, Fact
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
 from ipclab.report.facts import TOPICS, affects, shown_facts
+from ipclab.store.identity import cpus_listed
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 
@@ -393,11 +394,8 @@ def test_disk_is_found_through_layers(tmp_path: Path) -> None:
 
 
 def test_parsers() -> None:
-    assert (
-        cpu_set("0-2,5\n") == {0, 1, 2, 5}
-        and cpu_list({5, 1, 0, 2}) == "0-2,5"
-        and cpu_list(()) == ""
-    )
+    assert cpus_listed("0-2,5\n") == {0, 1, 2, 5}
+    assert (cpu_list({5, 1, 0, 2}), cpu_list(())) == ("0-2,5", "")
     assert [size(text) for text in ("32K", "8M", "64", "2 kB")] == [32768, 8388608, 64, 2048]
     with pytest.raises(ValueError, match="lots"):
         size("lots")

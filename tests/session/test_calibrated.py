@@ -9,16 +9,14 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
-from msgspec.structs import astuple
 
-from ipclab.calibrated import known
-from ipclab.calibrated.twins import Counted
+from ipclab import calibrated
 from ipclab.commands.bundles import pack, unpack
 from ipclab.commands.calibrate import asked_of
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.store.archive import HostileError
-from ipclab.store.calibration import MOST_BYTES, known_runs
+from ipclab.store.calibration import MOST_BYTES, Counted, known_runs
 from ipclab.store.files import LOCK
 from ipclab.store.launch import Launch
 from ipclab.store.record import Record, create, encode
@@ -60,7 +58,7 @@ def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Reco
 
 def gathered(run: RunFolder) -> Path:
     said: list[str] = []
-    known.count_new_runs(run, said.append)
+    calibrated.count_new_runs(run, said.append)
     assert not said
     return run.path.parent / "calibration.json"
 
@@ -72,11 +70,11 @@ def test_runs_of_a_machine_are_counted_together_also_when_they_are_gone(paths: P
     assert file.stat().st_mode & 0o777 == 0o600
     assert known_runs(file).keys() == {one.id, other.id, quick.id}
     # judged with another bound, it says nothing of these
-    assert known.judged_alike(one) == {one.id: FOUND, other.id: FOUND}
+    assert calibrated.judged_alike(one) == {one.id: FOUND, other.id: FOUND}
     shutil.rmtree(other.path)
     before = file.read_bytes()
     assert gathered(one).read_bytes() == before
-    assert known.judged_alike(one).keys() == {one.id, other.id}
+    assert calibrated.judged_alike(one).keys() == {one.id, other.id}
     assert sorted(path.name for path in file.parent.iterdir()) == sorted(
         [one.id, quick.id, "calibration.json", LOCK]
     )
@@ -89,13 +87,12 @@ def test_what_follows_from_other_samples_is_counted_again(paths: Paths) -> None:
     told["runs"][run.id] |= {"stamp": STAMP, "placements": {}}
     file.write_text(json.dumps(told))
     gathered(run)
-    found = known_runs(file)[run.id].placements
-    assert {name: Counted(*astuple(part)) for name, part in found.items()} == FOUND
+    assert known_runs(file)[run.id].placements == FOUND
 
 
 def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = sorted(calibrated_run(paths.runs, seed).path for seed in (1, 2))
-    monkeypatch.setattr(known, "MOST_RUNS", 1)
+    monkeypatch.setattr(calibrated, "MOST_RUNS", 1)
     assert known_runs(gathered(read_run(first))).keys() == {last.name}
 
 
@@ -124,7 +121,7 @@ def test_a_file_that_nobody_wrote_is_refused_and_left_alone(
     with pytest.raises(LabError, match="cannot be read"):
         known_runs(file)
     said: list[str] = []
-    known.count_new_runs(run, said.append)
+    calibrated.count_new_runs(run, said.append)
     assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == told
     bundle = paths.data / "a.ipclab"
     with pytest.raises(LabError, match="cannot be read"):
@@ -153,7 +150,7 @@ def test_a_bundle_carries_what_its_machine_showed_and_changes_nothing_here(paths
     own = (here[0].path.parent / "calibration.json").read_bytes()
     shutil.rmtree(here[0].path)
     placed = unpack(paths, bundle)
-    assert known.judged_alike(placed) == {run.id: FOUND for run in here}
+    assert calibrated.judged_alike(placed) == {run.id: FOUND for run in here}
     assert (here[1].path.parent / "calibration.json").read_bytes() == own
     again = paths.data / "b.ipclab"
     pack(placed, again)

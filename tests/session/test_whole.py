@@ -14,7 +14,7 @@ from ipclab.session.rounds import Rounds
 from ipclab.session.session import measure_run
 from ipclab.spawn.failures import SessionError
 from ipclab.stats.sessions import HEATS
-from ipclab.store.contradictions import without_contradiction
+from ipclab.store.contradictions import refuse_contradictions
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
@@ -37,7 +37,8 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
     def number(launch: Launch, name: str) -> int:
         return int(str(launch.facts[name])) // HEATS
 
-    points = without_contradiction(run, map(decode, run.point_files()), 1 << 20)
+    points = [*map(decode, run.point_files())]
+    refuse_contradictions(run, points, 1 << 20)
     return [
         [(number(launch, "heat"), number(launch, "round")) for launch in each.launches]
         for each in points

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from ipclab.spawn.answered import Proof
-from ipclab.spawn.proof import BUFFERS, MARK, Messages, Numbered, PayloadError, UnlikeError
+from ipclab.spawn.proof import BUFFERS, MARK, Messages, Numbered, PayloadError
 from ipclab.spawn.worker import Worker
 
 SIZES = (1, 7, 8, 9, 15, 16, 100, 256, 257, 10_000, 100_000)
@@ -94,9 +94,9 @@ def test_what_is_no_bytes_is_refused_at_both_ends() -> None:
     server.plan(9), client.plan(9)
     asked = bytes(client.next())
     for kind in (Late, bytearray, memoryview):
-        with pytest.raises(UnlikeError, match=f"arrived as a {kind.__name__}, not as bytes"):
+        with pytest.raises(PayloadError, match=f"arrived as a {kind.__name__}, not as bytes"):
             server.answer(kind(asked), look=False)
-        with pytest.raises(UnlikeError, match=f"message 0 arrived as a {kind.__name__}"):
+        with pytest.raises(PayloadError, match=f"message 0 arrived as a {kind.__name__}"):
             client.arrive(kind(asked))
     assert ends(100, "view")[1].arrive(memoryview(asked)) == asked
 

@@ -18,13 +18,13 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi, rank_bench
-from ipclab.spawn.apart import leave_network, may_leave_network
+from ipclab.spawn.apart import leave_network, permitted
 from ipclab.spawn.failures import LaunchError, WrongDataError
 from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY, close_dead_sessions
 from ipclab.spawn.mpi_outer import reachable
-from ipclab.spawn.rank_bench import NOT_ALONE, RankBench
+from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.started import Role
 from ipclab.spawn.wire import hear
 from ipclab.store.point import Point
@@ -92,7 +92,7 @@ def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
 @needs_mpi
 def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBench) -> None:
     outcomes = launch_alone(bench, another(2), roles("tell", values=[]), 30)
-    expected = ["lo"] if may_leave_network() else [name for _, name in socket.if_nameindex()]
+    expected = ["lo"] if permitted(leave_network) else [name for _, name in socket.if_nameindex()]
     assert [outcome.facts["network"] for outcome in outcomes.values()] == [expected] * 3
 
 
@@ -114,23 +114,6 @@ def test_without_privileges_a_user_namespace_gives_a_network_of_its_own() -> Non
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-@pytest.mark.slow
-@needs_mpi
-def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = list[str]()
-
-    def shared_network(*given: Any, own_network: bool, **more: Any) -> Role:
-        return Role(*given, **more)
-
-    monkeypatch.setattr(rank_bench, "Role", shared_network)
-    with RankBench(launcher, 2, say=said.append) as bench:
-        for _ in range(2):  # two sets of ranks
-            launch_alone(bench, another(3), roles("tell", count=2, values=[]), 30)
-    assert said == [NOT_ALONE]
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def side(slower: float, seed: int) -> Side:
 def test_who_is_left_in_question_is_judged_among_those_left() -> None:
     sides = {"a": side(0, 1), "b": side(0.01, 2)}
     sides |= {f"far {number}": side(1 + number / 10, 3 + number) for number in range(6)}
-    scatter = common_scatter(sides.values())
+    scatter = common_scatter(sides)
     comparisons = against_fastest(sides, "a", BOUND, scatter)
     assert comparisons["b"].mechanisms == 2
     assert comparisons["b"].level == pytest.approx(heat_level(2, HEATS, BOUND))
@@ -32,13 +32,13 @@ def test_who_is_left_in_question_is_judged_among_those_left() -> None:
 
 def test_where_nothing_differs_all_are_judged_among_all() -> None:
     sides = {seed: side(0, seed) for seed in range(6)}
-    comparisons = against_fastest(sides, 0, BOUND, common_scatter(sides.values()))
+    comparisons = against_fastest(sides, 0, BOUND, common_scatter(sides))
     assert {comparison.mechanisms for comparison in comparisons.values()} == {6}
 
 
 def test_one_that_is_alone_has_no_rival() -> None:
     alone = {"a": side(0, 1)}
-    assert against_fastest(alone, "a", BOUND, common_scatter(alone.values())) == {}
+    assert against_fastest(alone, "a", BOUND, common_scatter(alone)) == {}
 
 
 def test_who_is_shown_to_be_faster_than_the_least_mean_is_the_fastest() -> None:

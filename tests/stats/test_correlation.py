@@ -1,5 +1,5 @@
-"""A verdict waits where the heats of a contest resemble the one before, and few of two modes are
-judged more strictly.
+"""Heats that resemble the one before count as fewer, and few contestants of two modes are judged
+more strictly.
 """
 
 from math import exp
@@ -11,7 +11,7 @@ from ipclab.stats.compare import SLOWER, UNDECIDED, Side
 from ipclab.stats.contest import judged
 from ipclab.stats.correlation import CORRELATED, LEVEL, STRICTER, lag_one, strictness
 from ipclab.stats.enough import launches_that_decide
-from ipclab.stats.looks import MANY
+from ipclab.stats.family import MANY
 
 HEATS, BOUND = 12, 0.05
 
@@ -41,6 +41,26 @@ def test_a_verdict_waits_for_twice_the_heats_where_these_resemble_the_one_before
     assert judged(drifting(shuffled), BOUND).over_fastest[2].verdict == SLOWER
 
 
+def keeping(left: float, seed: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """Return four contestants in twenty heats, of which each keeps `left` of the one before."""
+    logs = np.random.default_rng(seed).normal(0, 0.05, (4, 20))
+    for heat in range(1, 20):
+        logs[:, heat] = left * logs[:, heat - 1] + (1 - left**2) ** 0.5 * logs[:, heat]
+    return logs
+
+
+def test_a_large_difference_is_told_by_a_wider_interval() -> None:
+    logs = keeping(0.7, 0)
+    logs[3] += 2
+    told = judged(sides(logs), BOUND).over_fastest[3]
+    shuffled = logs[:, np.random.default_rng(1).permutation(20)]
+    assert lag_one(sides(logs))[1] <= LEVEL < lag_one(sides(shuffled))[1]
+    apart = judged(sides(shuffled), BOUND).over_fastest[3]
+    assert told.verdict == apart.verdict == SLOWER
+    assert told.ratio == pytest.approx(apart.ratio)
+    assert told.high / told.low > apart.high / apart.low
+
+
 def test_few_heats_and_equal_ones_show_nothing() -> None:
     assert lag_one(sides(np.arange(12.0).reshape(3, 4))) == (0.0, 1.0)
     assert lag_one(sides(np.ones((3, HEATS)))) == (0.0, 1.0)
@@ -52,10 +72,7 @@ def test_what_is_shown_of_two_hundred_contests(left: float, least: int, most: in
     """`left` is what each heat has of the one before, in each of four contestants."""
     shown = 0
     for seed in range(200):
-        steps = np.random.default_rng(seed).normal(0, 0.05, (4, 20))
-        for heat in range(1, 20):
-            steps[:, heat] = left * steps[:, heat - 1] + (1 - left**2) ** 0.5 * steps[:, heat]
-        shown += lag_one(sides(steps))[1] <= LEVEL
+        shown += lag_one(sides(keeping(left, seed)))[1] <= LEVEL
     assert least <= shown <= most
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import bound_of
 from ipclab.errors import LabError
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json
@@ -117,14 +117,11 @@ def test_questions_of_another_kind_are_refused(wrong: dict[str, object], tmp_pat
         folder.read_run(run.path)
 
 
-def test_a_continued_run_asks_as_of_today_and_keeps_what_is_not_here_any_more() -> None:
-    own = Questions(
-        0.2, {"theirs": 7}, (Question("theirs"),), {"their-pipe": Mechanism("pipe")}, {}
-    )
+def test_a_continued_run_asks_as_of_today_and_keeps_backends_that_are_gone() -> None:
+    own = Questions(0.2, mechanisms={"their-pipe": Mechanism("pipe")})
     found = renewed(own, PROFILES["standard"])
     today = questions_of(PROFILES["standard"])
-    assert (found.same, found.least_launches["theirs"]) == (0.05, 7)
-    assert [each.name for each in found.studies] == [*(q.name for q in today.studies), "theirs"]
+    assert (found.same, found.studies) == (0.05, today.studies)
     assert found.mechanisms == {**today.mechanisms, "their-pipe": Mechanism("pipe")}
     assert renewed(found, PROFILES["standard"]) == found
 

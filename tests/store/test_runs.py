@@ -16,7 +16,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab.hints import runs_called
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose
-from ipclab.machine import here
+from ipclab.machine import origin
 from ipclab.machine.facts import collect
 from ipclab.paths import Paths
 from ipclab.report import origins
@@ -387,7 +387,7 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     mine, other = holding(paths, 0, "quick", 1), holding(paths, 1, "full", 9, "b")
     other.about["machine"]["facts"] = {"cpu_model": "Another"}
     other.save()
-    monkeypatch.setattr(here, "_facts", lambda: {"cpu_model": "Mine"})
+    monkeypatch.setattr(origin, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
     (line,) = origins.origin_lines([mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"

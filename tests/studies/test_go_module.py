@@ -14,15 +14,14 @@ import pytest
 
 from ipclab.spawn.launcher import Launcher
 from ipclab.studies.multiplexer.toolchain import (
+    MODULE,
     Toolchain,
     build,
-    go_commands,
     go_environment,
     go_toolchain,
-    module,
 )
 
-GO = go_toolchain(module(), go_commands())
+GO = go_toolchain()
 DEADLINE = 240.0
 CELL = "arm=main/node=adaptive/op=end-to-end/medium={}/size=65536/streams=1/threshold=8192/pool=own/chunk=0/sinks=3"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(isinstance(GO, str), reason=str(GO))]
@@ -32,7 +31,7 @@ Go = Callable[..., str]
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the module, so that nothing that go writes lands among the sources."""
-    return Path(shutil.copytree(module(), tmp_path_factory.mktemp("go") / "multiplexer"))
+    return Path(shutil.copytree(MODULE, tmp_path_factory.mktemp("go") / "multiplexer"))
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Finding Go and compiling with it: nothing is left behind."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,30 +17,9 @@ def command(folder: Path, name: str, script: str) -> Path:
     return path
 
 
-def module(folder: Path) -> Path:
-    (folder / "go.mod").write_text("module x\n\ngo 1.24\n")
-    return folder
-
-
-def test_the_first_go_that_is_new_enough_is_taken(tmp_path: Path) -> None:
-    older, broken = (
-        command(tmp_path, "a", "echo go1.23.9"),
-        command(tmp_path, "b", "echo no such thing >&2; exit 2"),
-    )
-    newer, newest = command(tmp_path, "c", "echo go1.24.1"), command(tmp_path, "d", "echo go2.0")
-    source = module(tmp_path)
-    assert toolchain.go_toolchain(source, (older, broken, newer, newest)) == toolchain.Toolchain(
-        newer, "go1.24.1"
-    )
-    why = toolchain.go_toolchain(source, (older, broken, tmp_path / "gone"))
-    assert why == (
-        "no Go toolchain: go1.23.9 is older; b: no such thing; gone: not there; "
-        "run make setup, or install Go 1.24 or newer"
-    )
-    assert "go.mod is absent" in str(toolchain.go_toolchain(tmp_path / "nothing", (newer,)))
-
-
-def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
+def test_a_persons_go_settings_do_not_reach_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = {
         "PATH": "/bin",
         "GOFLAGS": "-race",
@@ -47,7 +27,8 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
         "GOCACHE": "/c",
         "HOME": str(tmp_path),
     }
-    made = toolchain.go_environment(tmp_path, given)
+    monkeypatch.setattr(os, "environ", given)
+    made = toolchain.go_environment(tmp_path)
     assert (made["GOFLAGS"], made["GOCACHE"], made["GOTOOLCHAIN"], "GOROOT" in made) == (
         "-mod=mod",
         "/c",
@@ -55,7 +36,8 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
         False,
     )
     for homeless in ({"HOME": str(tmp_path / "nothing")}, {"HOME": ""}, {}):
-        assert toolchain.go_environment(tmp_path, homeless)["GOCACHE"] == str(tmp_path / "go-cache")
+        monkeypatch.setattr(os, "environ", homeless)
+        assert toolchain.go_environment(tmp_path)["GOCACHE"] == str(tmp_path / "go-cache")
 
 
 COMPILING = """

@@ -17,6 +17,7 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, digest
 from ipclab.spawn.worker import Turns, zeros
+from ipclab.studies.joining import joined_ends
 from ipclab.studies.shared_dict import ends, loops
 from tests.support.commands import kernel_objects, left_of
 from tests.support.payloads import payload
@@ -72,7 +73,10 @@ def _open(worker: RankWorker, backend: str) -> Store:
         "writemap",
         comm=worker.comm,
     )
-    return ends.joined_store(worker, kind, place)
+    (store,), _ = joined_ends(worker, kind, [place], worker.roles[0], worker.roles[1:])
+    worker.meet()
+    made: Store = store
+    return made
 
 
 def _modes(worker: RankWorker) -> list[str]:

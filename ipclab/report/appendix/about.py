@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ipclab.frames import derived
+from ipclab.frames.derived import stamps
 from ipclab.frames.remembered import remembered
-from ipclab.frames.run_stamps import stamps
 from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
@@ -78,7 +78,7 @@ def about_run(lab: Data) -> pd.DataFrame:
     return pd.DataFrame({"item": names, "value": list(items.values())}, index=list(items))
 
 
-@remembered(2)
+@remembered
 def _counts(folder: Path, _stamps: str) -> Counts:
     """Return what is counted of a run, once for readers of all languages."""
     run = read_run(folder)
@@ -196,7 +196,7 @@ class _Launches(msgspec.Struct):
 
 
 # Frames have what a launch, or session, has in the middle; so the launches are asked.
-@remembered()
+@remembered
 def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
     launches = list[_Facts]()
     for file in read_run(folder).point_files(study):

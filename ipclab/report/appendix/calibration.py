@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.calibrated.known import counted_in_run
-from ipclab.calibrated.twins import STUDY, Counted, total_counted
+from ipclab.calibrated import STUDY, counted_in_run, total_counted
 from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.calibration import Counted
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words.catalogue import N_

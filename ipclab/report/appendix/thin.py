@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ipclab.calibrated.known import calibration_file
+from ipclab.calibrated import calibration_file
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.record import Record, encode

@@ -7,16 +7,15 @@ import pandas as pd
 
 from ipclab.bounds import limits as frame_limits
 from ipclab.bounds.floors import WIDE
-from ipclab.calibrated import twins
-from ipclab.calibrated.known import calibration_file, counted_in_run
+from ipclab.calibrated import STUDY, calibration_file, counted_in_run, total_counted
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
 from ipclab.lab.runs import full
-from ipclab.machine import referees
 from ipclab.paths import typed
 from ipclab.report.appendix import limits
 from ipclab.stats.quantity import Quantity
+from ipclab.store.referees import referees_kept
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
@@ -62,8 +61,8 @@ def rule_facts(
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
     medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    calibrated = twins.total_counted(counted_in_run(lab.run).values())
-    asked = referees.referees_kept(lab.run)
+    calibrated = total_counted(counted_in_run(lab.run).values())
+    asked = referees_kept(lab.run)
     answered = differ = 0
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
@@ -147,7 +146,7 @@ def unfit(lab: Data) -> list[str]:
     if disturbed > DISTURBED_MOST:
         most = f"at most {DISTURBED_MOST:.0%} may be"
         reasons.append(f"disturbed: {disturbed:.0%} of {len(flags)} launches, {most}")
-    if twins.STUDY not in studies and not calibration_file(lab.run).is_file():
+    if STUDY not in studies and not calibration_file(lab.run).is_file():
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ipclab.calibrated.twins import EXCHANGES, STUDY
+from ipclab.calibrated import EXCHANGES, STUDY
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.data import Data
 from ipclab.report.appendix.about import spent

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.bounds import cpu_pairs
 from ipclab.bounds.limits import with_limits
-from ipclab.calibrated.twins import STUDY
+from ipclab.calibrated import STUDY
 from ipclab.errors import UsageError
 from ipclab.frames import derived, tails
 from ipclab.frames.run_table import medians_table, told_of_run

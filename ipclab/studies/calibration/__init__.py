@@ -15,7 +15,7 @@ import numpy as np
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.worker import Turns, Worker, zeros
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.interface import FIRST, Placement, Profile, Role, Study, Sweep
 from ipclab.studies.joining import WAIT_NS
@@ -61,32 +61,23 @@ class CalibrationStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""
-        return roles(int(point.levels["exchanges"]), profile, placement)
+        asking = {"exchanges": point.levels["exchanges"], **profile.samples}
+        serving = Role("server", f"{HERE}:answer_exchanges", {}, placement.role(0))
+        return [serving, Role("client", f"{HERE}:time_exchanges", asking, placement.role(1))]
 
 
-def roles(
-    exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL
-) -> list[Role]:
-    """Return the echoing and the asking process, which exchange through `backend`."""
-    asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
-    serving = Role("server", f"{HERE}:answer_exchanges", {"backend": backend}, placement.role(0))
-    return [serving, Role("client", f"{HERE}:time_exchanges", asking, placement.role(1))]
-
-
-def answer_exchanges(worker: Worker, backend: str) -> Turns:
+def answer_exchanges(worker: Worker) -> Turns:
     """Be the echoing end."""
-    with channel_end(worker, backend, SIZE, WAIT) as channel:
+    with channel_end(worker, USUAL, SIZE, WAIT) as channel:
         proof = Proof(worker, SIZE)
         while roles := (yield {}):
             echo(channel, channel.recv, proof, roles["client"]["exchanges"])
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def time_exchanges(
-    worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
-) -> Turns:
+def time_exchanges(worker: Worker, exchanges: int, budget_ns: int, least: int, most: int) -> Turns:
     """Be the asking end: time, in each turn, as many operations of `exchanges` each as fit."""
-    with channel_end(worker, backend, SIZE, WAIT) as channel:
+    with channel_end(worker, USUAL, SIZE, WAIT) as channel:
         proof, count = Proof(worker, SIZE), DISCARDED + least
         while (yield {"exchanges": count * exchanges}):
             plan = proof.plan(count * exchanges)

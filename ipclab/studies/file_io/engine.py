@@ -104,12 +104,9 @@ def check_reads(result: Mapping[str, Any], file_set: FileSet) -> None:
     """Raise `LabError` for unreadable files, `PayloadError` unless each was read once and whole."""
     if result["errors"]:
         index, number, phase = result["errors"][0]
+        what = f"{len(result['errors'])} of {file_set.count} files could not be read"
         why = f"{os.strerror(number)} during {phase} of file {index}"
-        raise LabError(
-            f"{len(result['errors'])} of {file_set.count} files could not be read",
-            why,
-            "measure it again",
-        )
+        raise LabError(what, why, "measure it again")
     if (result["files"], result["bytes"]) != (file_set.count, file_set.bytes):
         got = f"{result['files']} files and {result['bytes']} bytes were read"
         raise PayloadError(got, f"there are {file_set.count} files of {file_set.bytes} bytes")

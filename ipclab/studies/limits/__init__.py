@@ -26,6 +26,7 @@ from ipclab.studies.payload import SIZES as PAYLOADS
 
 MESSAGES = (100, 10_000, 65_536, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 65_536, 1_048_576)
+HERE = "ipclab.studies.limits"
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
 # By the end of a limit's name: the backend whose messages are as bounded
@@ -94,7 +95,7 @@ class LimitsStudy(Study):
             pinned=profile.pinned,
             cross=[name for name in profile.pinned if name == "cross"],
         )
-        pairs_too = every and not profile.short and self.backends()
+        pairs_too = every and not profile.brief and self.backends()
         if pairs_too or cpu_pairs.NAME in asked:
             points += pairs.relation_points(Topology.read(Source()))
         return points
@@ -110,14 +111,7 @@ class LimitsStudy(Study):
         if point.backend == cpu_pairs.NAME:
             timed = [cpu_pairs.cpu_pair_of(op) for op in point.primary]
             cpus = frozenset(cpu for pair in timed for cpu in pair)
-            return [
-                Role(
-                    "native",
-                    "ipclab.studies.limits.pairs:time_pairs",
-                    {"pairs": timed},
-                    cpus,
-                )
-            ]
+            return [Role("native", f"{HERE}.pairs:time_pairs", {"pairs": timed}, cpus)]
         near, far = placement.role(0), placement.role(1)
         arguments = {
             "limit": point.backend,
@@ -125,7 +119,7 @@ class LimitsStudy(Study):
             "cpus": [min(near), min(far)],
             "budget_ns": profile.turn_ns,
         }
-        return [Role("native", "ipclab.studies.limits:time_limit", arguments, near | far)]
+        return [Role("native", f"{HERE}:time_limit", arguments, near | far)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; one of messages that flow stands for as many as the worker says."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from ipclab.bounds.floors import COPYING, native
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import COPYING, bound_of, native
 from ipclab.store.point import Point
 from ipclab.studies.asked import question, questions
 from ipclab.studies.interface import Study

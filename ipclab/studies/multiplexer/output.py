@@ -1,4 +1,4 @@
-"""The lines of `go test -bench`, read exactly; whatever is not one of them is an error."""
+"""The result of `go test -bench`, read exactly; whatever else is said is an error."""
 
 import re
 from array import array
@@ -7,15 +7,15 @@ from decimal import Decimal
 from ipclab.spawn.failures import LaunchError
 from ipclab.spawn.worker import Outcome
 
-PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
 # what failed says something else
 FRAME = "goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status", "{"
-TIME = "ns/op"
-COUNTED = {"allocations": "allocs/op", "bytes_allocated": "B/op"}  # counter -> its unit
-UNITS = (TIME, "MB/s", *COUNTED.values())
-METRIC = rf"([0-9.]+(?:e[+-]?\d+)?) ({'|'.join(UNITS)})"
-LINE = re.compile(rf"(\S+?)(?:-\d+)?\s+(\d+)((?:\s+{METRIC})+)\s*")
+NUMBER = r"[0-9.]+(?:e[+-]?\d+)?"
+LINE = re.compile(
+    r"BenchmarkCell/(?P<cell>\S+?)(?:-\d+)?\s+(?P<operations>[1-9]\d*)"
+    rf"\s+(?P<ns>{NUMBER}) ns/op(?:\s+{NUMBER} MB/s)?"
+    rf"\s+(?P<bytes>{NUMBER}) B/op\s+(?P<allocations>{NUMBER}) allocs/op\s*"
+)
 LENGTH = 200
 PER = 1000  # operations that one sample stands for
 
@@ -23,31 +23,22 @@ PER = 1000  # operations that one sample stands for
 def cell_outcome(said: str, cell: str, op: str) -> Outcome:
     """Return samples and counters of `cell` in what the binary `said`.
 
-    Raises `LaunchError` for all but its one line.
+    Raises `LaunchError` for all but its one line, and that it passed.
     """
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(HEADER)]
-    results = [line for line in lines if line.startswith(PREFIX)]
-    if unknown := [line for line in lines if line not in ("PASS", *results)]:
-        raise wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
-    if "PASS" not in lines:
-        raise wrong("it did not pass")
-    if len(results) != 1:
-        raise wrong(f"{len(results)} results of {cell} where one was asked for")
-    match = LINE.fullmatch(results[0])
-    if match is None:
-        raise wrong(f"a line that is no result {results[0][:LENGTH]!r}")
-    if match[1] != PREFIX + cell:
-        raise wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
-    pairs = re.findall(METRIC, match[3])
-    operations = int(match[2])
-    metrics = {unit: Decimal(value) for value, unit in pairs}
-    if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, *COUNTED.values()}:
-        raise wrong(f"metrics that are missing or there twice in {results[0][:LENGTH]!r}")
-    if operations <= 0 or metrics[TIME] <= 0:
-        raise wrong(f"nothing was timed in {results[0][:LENGTH]!r}")
-    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items()}
-    nanoseconds = round(metrics[TIME] * PER)
-    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
+    result = LINE.fullmatch(lines[0]) if lines[1:] == ["PASS"] else None
+    if result is None or result["cell"] != cell:
+        raise wrong(f"{' '.join(lines)[-LENGTH:]!r} where a result of {cell!r} was asked for")
+    nanoseconds = Decimal(result["ns"])
+    if nanoseconds <= 0:
+        raise wrong(f"nothing was timed in {lines[0][:LENGTH]!r}")
+    counted = {
+        "allocations": float(result["allocations"]),
+        "bytes_allocated": float(result["bytes"]),
+    }
+    samples = array("q", [round(nanoseconds * PER)])
+    facts = {"operations": int(result["operations"])}
+    return Outcome({op: samples}, {op: counted}, facts=facts)
 
 
 def wrong(what: str) -> LaunchError:

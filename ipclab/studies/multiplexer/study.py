@@ -106,7 +106,7 @@ class MultiplexerStudy(Study):
         return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        go = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
+        go = toolchain.go_toolchain()
         return go if isinstance(go, str) else _no_memory(point)
 
     @contextmanager
@@ -114,10 +114,10 @@ class MultiplexerStudy(Study):
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
         """Compile the program into the session's folder; give what runs its heats."""
-        go = toolchain.go_toolchain(toolchain.module(), toolchain.go_commands())
+        go = toolchain.go_toolchain()
         if isinstance(go, str):
             raise NotTestableError(go)
-        binary = toolchain.build(go, toolchain.module(), site.launcher)
+        binary = toolchain.build(go, toolchain.MODULE, site.launcher)
         site.note("multiplexer", {"go": go.version})
         program = Program(site.launcher, binary)
         try:

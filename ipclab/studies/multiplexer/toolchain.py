@@ -1,13 +1,10 @@
-"""Finding a Go toolchain that is new enough, and compiling the benchmarks with it."""
+"""The Go toolchain that came as a package, and compiling the benchmarks with it."""
 
 import os
-import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL
 
@@ -18,7 +15,6 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.interface import NotTestableError
 
-ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 REASON_LENGTH = 300
 # The toolchain and the sources that are there, and no network.
@@ -44,77 +40,36 @@ class Toolchain:
     version: str
 
 
-def module() -> Path:
-    """Return the folder of the Go module."""
-    return MODULE
-
-
-def go_commands() -> tuple[Path, ...]:
-    """Return where a Go command may be: beside this interpreter (pinned), then on PATH."""
-    pinned = Path(sys.executable).with_name("go")
-    return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
-
-
-@lru_cache(maxsize=8)
-def go_toolchain(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
-    """Return the first of `commands` new enough for the module in `folder`, or why none is."""
-    asked = folder / "go.mod"
-    least = _number(asked.read_text()) if asked.is_file() else None
-    if least is None:
-        return (
-            f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the"
-            " repository"
-        )
-    seen = []
-    for command in commands:
-        said = _version(command)
-        number = _number(said)
-        if number and number >= least:
-            return Toolchain(command, said)
-        seen.append(f"{said} is older" if number else f"{command.name}: {said or 'no answer'}")
-    why = "; ".join(dict.fromkeys(seen)) or "none is installed"
-    return (
-        f"no Go toolchain: {why}; run {typed('setup')}, or install Go {least[0]}.{least[1]} or"
-        " newer"
-    )
-
-
-def _number(text: str) -> tuple[int, int] | None:
-    """Return Go's version in the first line of `text` that has one: `go1.24.2`, `go 1.24`."""
-    match = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def _version(command: Path) -> str:
-    """Return what `go version` says, such as `go1.24.2`, or why it says nothing."""
-    if not command.exists():
-        return "not there"
-    try:
+@cache
+def go_toolchain() -> Toolchain | str:
+    """Return the Go that came as a package, beside this interpreter, or why there is none."""
+    command = Path(sys.executable).with_name("go")
+    why = "none is installed"
+    if command.exists():
         asked = [str(command), "env", "GOVERSION"]
         env = go_environment(Path("/"))
-        done = subprocess.run(
-            asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return _line(str(error))
-    return _line((done.stderr if done.returncode else done.stdout).decode(errors="replace"))
+        done = subprocess.run(asked, env=env, stdin=DEVNULL, capture_output=True, check=False)
+        if not done.returncode:
+            return Toolchain(command, done.stdout.decode().strip())
+        why = _line(done.stderr.decode(errors="replace"))
+    return f"no Go toolchain: {why}; run {typed('setup')}"
 
 
 def _line(said: str) -> str:
     return " ".join(said.split())[:REASON_LENGTH]
 
 
-def go_environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+def go_environment(folder: Path) -> dict[str, str]:
     """Return a Go command's environment: the person's with our settings; caches if no home."""
     # The cache is the person's; anything else of theirs would make the build, or what is measured,
     # another one.
     kept = {
         name: value
-        for name, value in given.items()
+        for name, value in os.environ.items()
         if not name.startswith("GO") or name == "GOCACHE"
     }
     made = kept | SETTINGS
-    if not os.access(given.get("HOME", ""), os.W_OK):
+    if not os.access(kept.get("HOME", ""), os.W_OK):
         made |= {"GOPATH": str(folder / "go-path"), "HOME": str(folder)}
         made.setdefault("GOCACHE", str(folder / "go-cache"))
     return made
@@ -154,12 +109,12 @@ def build(
 
 def warm() -> str | None:
     """Compile once, so that the standard library is compiled before measuring; return why not."""
-    found = go_toolchain(module(), go_commands())
+    found = go_toolchain()
     if isinstance(found, str):
         return found
     try:
         with Launcher(checkout().ledger, "gc:collect") as launcher:
-            build(found, module(), launcher)
+            build(found, MODULE, launcher)
     except LabError as error:
         return str(error)
     return None

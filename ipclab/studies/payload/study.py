@@ -7,8 +7,8 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.sockets import no_loopback
 from ipclab.errors import UsageError
-from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import UNRECORDED
+from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.interface import (
     Bound,
     Launch,

@@ -1,7 +1,7 @@
 """The round-trip study: what asking and answering costs, by mechanism (methods: text 003)."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -9,8 +9,8 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.spawn import apart
-from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
+from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.arms import Levels
 from ipclab.studies.interface import (
     Bench,
@@ -65,7 +65,7 @@ class RoundTripStudy(Study):
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned, short = profile.pinned, profile.short
+        pinned, short = profile.pinned, profile.brief
         small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
         brief = [name for name in mechanisms if name in small]
 
@@ -105,7 +105,7 @@ class RoundTripStudy(Study):
         arguments = point_arguments(point, seed) | point.levels | profile.samples
         if point.levels["arm"] in PROGRAMS:
             serve, ask = "published:serve_as_published", "published:ask_as_published"
-            arguments |= profile.whole  # a published program takes no turns
+            # a published program takes no turns
             arguments["budget_ns"] = self.own(profile).get("trips_ns", profile.budget_ns)
             arguments["most"] = published.ROUND_TRIPS
             if point.levels["arm"] == WHOLE or profile.as_texts:
@@ -124,12 +124,10 @@ class RoundTripStudy(Study):
         launches = own["whole"] if point.size_bytes <= own["long"] else 1
         return replace(usual.exactly(launches), launch_seconds=WHOLE_SECONDS)
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
-        with on_ranks_or_workers(site, points, f"{HERE}.ends") as bench:
-            yield bench
+    ) -> AbstractContextManager[Bench]:
+        return on_ranks_or_workers(site, points, f"{HERE}.ends")
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the mechanism, the published program or a boundary is not here; else None."""

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import entry_points
 from time import monotonic_ns as clock
 from typing import Any
 
@@ -14,12 +13,13 @@ import numpy as np
 
 from ipclab.backends.codecs import encoded_bytes, published_dictionary
 from ipclab.backends.installed import GROUP
-from ipclab.backends.interface import Place, Store
+from ipclab.backends.interface import Backend, Place, Store
+from ipclab.installed import one
 from ipclab.spawn.loops import keep, keep_parted
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, looks
 from ipclab.spawn.worker import Turns, zeros
-from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.joining import WAIT_NS, joined_ends
 from ipclab.studies.shared_dict.loops import READY_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.versions import FIRST_BITS
@@ -189,25 +189,10 @@ SCENARIOS: dict[str, tuple[Scenario, Scenario]] = {
 
 def store_of(backend: str) -> type[Store]:
     """Return the store of `backend`, importing no other; raises `TypeError` when it has none."""
-    (entry,) = entry_points(group=GROUP, name=backend)
-    kind: type[Store] | None = entry.load().store
+    kind = one(GROUP, "backend", backend, Backend).store
     if kind is None:
         raise TypeError(f"{backend} has no store")
     return kind
-
-
-def joined_store(worker: RankWorker, kind: type[Store], place: Place) -> Store:
-    """Return this rank's end of a store of `kind`, once all others have theirs."""
-    if worker.index == 0:
-        store = kind(place, True)
-        worker.meet(address=store.address)
-    else:
-        address = worker.meet()[worker.roles[0]]["address"]
-        store = kind(place, False)
-        store.address = address
-    store.accept(WAIT_NS)
-    worker.meet()
-    return store
 
 
 def use_dictionary(worker: RankWorker, **levels: Any) -> Turns:
@@ -231,9 +216,9 @@ def use_dictionary(worker: RankWorker, **levels: Any) -> Turns:
     own = {} if reads else {"first": secrets.randbits(FIRST_BITS)}
     first = int(worker.meet(**own)[worker.roles[0]]["first"])
     published = task.arm == "published"
-    store = joined_store(
-        worker, STORES[task.backend] if published else store_of(task.backend), place
-    )
+    kind = STORES[task.backend] if published else store_of(task.backend)
+    (store,), _ = joined_ends(worker, kind, [place], worker.roles[0], worker.roles[1:])
+    worker.meet()  # all others have theirs
     gc.collect()
     (gc.enable if published else gc.disable)()  # in the timed loops only where it was as published
     try:

@@ -79,5 +79,5 @@ def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
     away = here.away() if here else []
     for count, number in product(entries, readers):
         if here and number <= len(away):
-            nodes = 1 + sum(not set(away[:number]).isdisjoint(node.ranks) for node in here.nodes)
+            nodes = 1 + len(here.nodes_of(away[:number]))
             yield {"entries": count, "readers": number, "nodes": nodes}

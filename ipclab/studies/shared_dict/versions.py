@@ -8,9 +8,8 @@ The texts of the last one and of another, which the secret chooses, are random i
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
 from ipclab.backends.codecs import CODECS, Dictionary, published_dictionary
+from ipclab.spawn.proof import differing
 from ipclab.spawn.stamps import STAMP, Stamps
 
 FIRST_BITS = 47  # of the number of version 0; the shortest text has room for 48
@@ -98,8 +97,7 @@ class Versions:
             return f"version {version} had {len(data):,} of {len(wanted):,} bytes"
         if not any(data):
             return f"version {version} had nothing but zeros"
-        differ = np.frombuffer(data, np.uint8) != np.frombuffer(wanted, np.uint8)
-        return f"version {version} had other bytes at {np.flatnonzero(differ)[0]}"
+        return f"version {version} had other bytes at {differing(wanted, data)[0]}"
 
     def _text(self, version: int, length: int) -> str:
         return f"{(self.first or 0) + version:0{length}x}"

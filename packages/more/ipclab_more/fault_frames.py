@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.calibrated.twins import rate_upper
+from ipclab.stats.intervals import rate_upper
 
 KEYS = ["backend", "fault", "metric"]
 GONE = ["end", "half", "error"]  # ends in which a mechanism itself says that a peer is gone

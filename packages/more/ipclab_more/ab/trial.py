@@ -18,7 +18,7 @@ import numpy as np
 from ipclab.errors import LabError
 from ipclab.session.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED, Comparison, Side, compare
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"

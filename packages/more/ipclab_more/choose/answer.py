@@ -213,7 +213,7 @@ def _changes(
     excluded = {other.backend: other for other in candidates if other.why and other.side}
     rivals = [first, *excluded.values()]
     sides = {rival.backend: rival.side for rival in rivals if rival.side}
-    over_first = against_fastest(sides, first.backend, bound, common_scatter(sides.values()))
+    over_first = against_fastest(sides, first.backend, bound, common_scatter(sides))
     for name, other in excluded.items():
         known = over_first[name]
         if known.verdict == FASTER:

@@ -12,8 +12,8 @@ from typing import Any
 from ipclab.console import bytes_of, nanoseconds_of
 from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
-from ipclab.store.efforts import PLACEMENTS
-from ipclab.store.textfile import file_text
+from ipclab.store.files import file_text
+from ipclab.store.questions import PLACEMENTS
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}

@@ -11,7 +11,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.session.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab_more.ab.trial import (
     AGAIN,
     EXIT,

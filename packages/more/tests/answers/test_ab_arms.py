@@ -23,7 +23,7 @@ from ipclab.spawn.failures import LostError, SessionError
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
-from ipclab.stats.looks import HEAT_LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab_more.ab.arms import ARM, Arm, CommandArm, uninterrupted
 from ipclab_more.ab.asked import Asked
 from ipclab_more.ab.command import FORMATS

@@ -38,19 +38,28 @@ def lab() -> Lab:
 
 
 @cache
-def heeded(study: str) -> pd.DataFrame:
-    return states.heeded(lab().run, study, lab().contests(study))
+def compared(study: str) -> pd.DataFrame:
+    """Return the contest rows of `study` that compare two.
+
+    What is slower than the fastest in its faster state alone is `UNSTEADY`.
+    """
+    rivals = lab().contests(study)
+    rivals = rivals[rivals.other != ""]
+    points = lab().points(study, metric="p50").set_index(["point", "op"])
+    slow = points.slow.reindex([*zip(rivals.point, rivals.op, strict=True)]).to_numpy()
+    shaken = (rivals.verdict == SLOWER) & (rivals.value < slow)
+    return rivals.assign(verdict=rivals.verdict.mask(shaken, states.UNSTEADY))
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
     bound = lab().run.questions.same
     medians = derived.read_frame(lab().run, study, "launches")
-    compared = contests(question(study), medians[medians.metric == "p50"], bound)
+    judged = contests(question(study), medians[medians.metric == "p50"], bound)
     pairs: dict[tuple[str, str], set[float]] = {}  # a pair may stand in several contests
-    for pair in open_pairs(compared, bound):
+    for pair in open_pairs(judged, bound):
         pairs.setdefault(pair.points, set()).add(pair.need - pair.launches)
-    every = heeded(study)
+    every = compared(study)
     undecided = every[every.verdict.isin(OPEN)]
     assert len(every)
     for row in undecided.to_dict("records"):
@@ -60,7 +69,7 @@ def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
 
 def contest_of(need: Any) -> pd.DataFrame:
     """Return the rows of the contest of the reference run that a need is about."""
-    every = heeded(need.study)
+    every = compared(need.study)
     (size,) = need.size
     question, of_size = "", every.size_bytes == size
     if need.way == "state":

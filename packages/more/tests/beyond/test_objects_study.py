@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ipclab.bounds.named import bound_of
+from ipclab.bounds.floors import bound_of
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
 from ipclab.session.heats import heats

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.store.efforts import PLACEMENTS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
     Bench,
@@ -66,8 +66,8 @@ class StreamStudy(Study):
         return replace(profile, least_samples=max(LEAST, profile.least_samples), most_samples=MOST)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        usual = LEVELS | (TABLE["brief_levels"] if profile.short else {})
-        usual_sizes = (STREAMED[0], STREAMED[-1]) if profile.short else STREAMED
+        usual = LEVELS | (TABLE["brief_levels"] if profile.brief else {})
+        usual_sizes = (STREAMED[0], STREAMED[-1]) if profile.brief else STREAMED
         sizes = sorted(set(sweep.sizes or usual_sizes))
         if sizes[0] < NUMBER.size:
             few = f"a stream of {sizes[0]} bytes"
@@ -85,7 +85,7 @@ class StreamStudy(Study):
             cross=pinned[-1:],
             near=pinned[:-1],
             paced=sweep.sizes or PACED,
-            around=pinned[-1:] if profile.short else pinned,
+            around=pinned[-1:] if profile.brief else pinned,
             **levels,
         )
 

@@ -1,11 +1,14 @@
-"""The modes of a distribution: the samples around each of its peaks."""
+"""What a median does not show: a drift over the launches, and modes of the samples."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ipclab.stats.intervals import Floats, Samples
 
+LEAST_LAUNCHES = 4  # with fewer no order is unlikely
 LEAST_SAMPLES = 50
 LEAST_SHARE = 0.02
 NARROWEST = 0.02  # bins below 2 % would show the steps of the clock
@@ -13,6 +16,32 @@ MOST_BINS = 1_000
 # Two peaks are two modes when the count between them falls below half of the lower one
 VALLEY = 0.5
 KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
+
+
+class Drift(NamedTuple):
+    """`change` from first to last launch as a share of the median, and the `p` of no drift."""
+
+    change: float
+    p: float
+
+
+def drift(medians: Sequence[float]) -> Drift:
+    """Return the drift of launch medians in order; no change and p 1 with fewer than four.
+
+    p is that of Kendall's test against time (Mann, Econometrica 13, 1945, 245-259), the slope that
+    of Sen (J. Am. Statist. Assoc. 63, 1968, 1379-1389).
+    """
+    values = np.asarray(medians, dtype=np.float64)
+    usable = (
+        len(values) >= LEAST_LAUNCHES and bool(np.isfinite(values).all()) and np.median(values) != 0
+    )
+    if not usable or values.min() == values.max():
+        return Drift(0.0, 1.0)
+    from scipy.stats import kendalltau, theilslopes  # which take long to load
+
+    order = np.arange(len(values))
+    change = theilslopes(values, order).slope * (len(values) - 1) / np.median(values)
+    return Drift(float(change), float(kendalltau(order, values).pvalue))
 
 
 def modes(samples: Samples) -> list[Samples]:

@@ -5,20 +5,19 @@ was when measured.
 """
 
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from ipclab.errors import LabError
+from ipclab.store.files import bounded
 from ipclab.store.record import Record
 from ipclab.store.run import RunFolder
-
-Versioned = TypeVar("Versioned", bound="_Versioned")
 
 FILE = "referees.json"
 KEPT = f"raw/{FILE}"
 SCHEMA = 1
+MOST_BYTES = 4 << 20
 FIX = "ask again: python benchmarks/referees.py"
 
 
@@ -43,7 +42,7 @@ class Referees(Struct, frozen=True):
 
     made: str
     found: list[Found]
-    schema: int = SCHEMA
+    schema: int
 
     @property
     def differ(self) -> int:
@@ -65,7 +64,7 @@ def keep_referees(run: Record) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE
     if beside.is_file():
-        read_versioned(beside, Referees, SCHEMA, FIX)
+        referees_told(beside)
         run.keep(FILE, beside.read_bytes())
 
 
@@ -75,23 +74,15 @@ def referees_kept(run: RunFolder) -> Referees | None:
     Raises `LabError` for a file that was altered or that is none.
     """
     files = run.checked(KEPT)
-    return read_versioned(files[KEPT], Referees, SCHEMA, FIX) if KEPT in files else None
+    return referees_told(files[KEPT]) if KEPT in files else None
 
 
-class _Versioned(Protocol):
-    @property
-    def schema(self) -> int: ...
-
-
-def read_versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
-    """Return the JSON file `path` of a `kind` with a `schema` of its own.
-
-    Raises `LabError` when it is not one.
-    """
+def referees_told(path: Path) -> Referees:
+    """Return what the file `path` says that referees found; raises `LabError` when it is none."""
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=kind)
-        if content.schema != schema:
-            raise ValueError(f"its schema is {content.schema}, this ipclab knows {schema}")
+        content = msgspec.json.decode(bounded(path, MOST_BYTES), type=Referees)
+        if content.schema != SCHEMA:
+            raise ValueError(f"its schema is {content.schema}, this ipclab knows {SCHEMA}")
     except (OSError, ValueError, RecursionError) as error:
-        raise LabError(f"{path} cannot be read", str(error), fix) from error
+        raise LabError(f"{path} cannot be read", str(error), FIX) from error
     return content
