@@ -1,4 +1,4 @@
-"""`ipclab conform` of backends in Python: ours conform, each broken one is told by its fault."""
+"""`ipclab conform` of backends in Python: ours conforms, each broken one is told by its fault."""
 
 from collections.abc import Callable
 from subprocess import CompletedProcess
@@ -16,26 +16,24 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", ["unix", "shm-futex", "zmq-ipc"])
-def test_ours_conform(ipclab: Run, name: str) -> None:
-    done = ipclab("conform", name)
-    assert (done.returncode, done.stdout) == (0, f"{name} conforms\n"), done.stdout + done.stderr
+def test_ours_conforms(ipclab: Run) -> None:
+    done = ipclab("conform", "unix")
+    assert (done.returncode, done.stdout) == (0, "unix conforms\n"), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_a_backend_does_wrong_is_told(name: str) -> None:
-    said = [*channel_faults(f"tests.support.broken_backends:{name}")]
-    assert said and any(BROKEN[name] in line for line in said)
+    assert any(
+        BROKEN[name] in line for line in channel_faults(f"tests.support.broken_backends:{name}")
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
         ("mpi-p2p", "has no channel between two processes"),
-        ("lmdb", "has no channel between two processes"),
         ("tests.support.broken_backends:Cut", "is no Backend; see docs/backends.md"),
         ("no.such:thing", "cannot be loaded"),
-        ("unix:", "cannot be loaded"),
     ],
 )
 def test_what_is_no_channel_is_refused_in_a_line(ipclab: Run, name: str, says: str) -> None:

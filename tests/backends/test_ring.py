@@ -4,7 +4,8 @@ import mmap
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from threading import Thread
 from typing import Any
 
@@ -17,13 +18,22 @@ native = pytest.importorskip("ipclab_native", reason=native_missing() or "")
 CAPACITY, AT_ONCE = 1000, 1_000_000
 MINUTE = 60 * 10**9  # for what comes at once, on a busy host too
 Ends = tuple[Any, Any]
+Segment = tuple[int, int]
 
 
 @pytest.fixture
-def ends() -> Iterator[Ends]:
+def segment() -> Iterator[Segment]:
+    """A descriptor of memory for a ring each way, and its bytes."""
+    size = native.RingChannel.segment_size(CAPACITY)
     with tempfile.TemporaryFile(dir="/dev/shm") as file:
-        os.ftruncate(file.fileno(), native.RingChannel.segment_size(CAPACITY))
-        yield tuple(native.RingChannel(file.fileno(), CAPACITY, side, "block") for side in (0, 1))
+        os.ftruncate(file.fileno(), size)
+        yield file.fileno(), size
+
+
+@pytest.fixture
+def ends(segment: Segment) -> Ends:
+    one, other = (native.RingChannel(segment[0], CAPACITY, side, "block") for side in (0, 1))
+    return one, other
 
 
 def test_batches_arrive_whole_and_in_order_over_many_rounds_of_the_ring(ends: Ends) -> None:
@@ -43,40 +53,47 @@ def test_batches_arrive_whole_and_in_order_over_many_rounds_of_the_ring(ends: En
 
 def test_a_full_ring_makes_its_sender_wait_and_loses_nothing(ends: Ends) -> None:
     sender, receiver = ends
-    sent = 0
-    with pytest.raises(TimeoutError):
-        while True:
-            sender.send(sent.to_bytes(8, "little"), AT_ONCE)
-            sent += 1
-    assert [int.from_bytes(receiver.recv(MINUTE), "little") for _ in range(sent)] == list(
-        range(sent)
-    )
+    sent = filled(sender, lambda number: number.to_bytes(8, "little"))
+    received = [int.from_bytes(receiver.recv(MINUTE), "little") for _ in range(sent)]
+    assert received == list(range(sent))
     with pytest.raises(TimeoutError):
         receiver.recv(AT_ONCE)
 
 
-def test_a_peer_that_frees_a_little_at_a_time_does_not_put_the_deadline_off() -> None:
-    size = native.RingChannel.segment_size(CAPACITY)
-    # what the peer says that it took, in its own half
-    taken = slice(size // 2 + 128, size // 2 + 136)
-    with tempfile.TemporaryFile(dir="/dev/shm") as file:
-        os.ftruncate(file.fileno(), size)
-        sender = native.RingChannel(file.fileno(), CAPACITY, 0, "block")
-        with mmap.mmap(file.fileno(), size) as map:
+def filled(sender: Any, message: Callable[[int], bytes]) -> int:
+    """Send until there is no room; return how many messages there are."""
+    for sent in count():
+        try:
+            sender.send(message(sent), AT_ONCE)
+        except TimeoutError:
+            return sent
+    raise AssertionError
 
-            def trickle() -> None:
-                for step in range(1, 200):
-                    map[taken] = (8 * step).to_bytes(8, "little")
-                    time.sleep(0.005)
 
-            with pytest.raises(TimeoutError):
-                while True:
-                    sender.send(bytes(CAPACITY), AT_ONCE)
-            peer = Thread(target=trickle)
-            peer.start()
-            with pytest.raises(TimeoutError):
-                sender.send(bytes(CAPACITY), 100_000_000)
-            peer.join()
+def test_a_peer_that_frees_a_little_at_a_time_does_not_put_the_deadline_off(
+    segment: Segment,
+) -> None:
+    file, size = segment
+    taken = slice(size // 2 + 128, size // 2 + 136)  # what the peer says that it took, in its half
+    sender = native.RingChannel(file, CAPACITY, 0, "block")
+    with mmap.mmap(file, size) as map:
+
+        def trickle() -> None:
+            for step in range(1, 50):
+                map[taken] = (8 * step).to_bytes(8, "little")
+                time.sleep(0.005)
+
+        filled(sender, lambda number: bytes(CAPACITY))
+        peer = Thread(target=trickle)
+        peer.start()
+        with pytest.raises(TimeoutError):
+            sender.send(bytes(CAPACITY), 50_000_000)
+        peer.join()
+
+
+def test_a_ring_does_not_spin(segment: Segment) -> None:
+    with pytest.raises(ValueError, match="a ring does not spin: use spin-then-block or block"):
+        native.RingChannel(segment[0], CAPACITY, 0, "spin")
 
 
 def test_what_it_refuses_is_said_and_lost_by_nobody(ends: Ends) -> None:
@@ -96,10 +113,3 @@ def test_what_it_refuses_is_said_and_lost_by_nobody(ends: Ends) -> None:
         receiver.recv(MINUTE)
     with pytest.raises(ValueError, match="the channel is closed"):
         sender.send(b"", MINUTE)
-
-
-def test_a_ring_does_not_spin() -> None:
-    with tempfile.TemporaryFile(dir="/dev/shm") as file:
-        os.ftruncate(file.fileno(), native.RingChannel.segment_size(CAPACITY))
-        with pytest.raises(ValueError, match="a ring does not spin: use spin-then-block or block"):
-            native.RingChannel(file.fileno(), CAPACITY, 0, "spin")

@@ -30,7 +30,7 @@ def name() -> Iterator[str]:
     assert names_of(chosen) == []
 
 
-@pytest.mark.parametrize("size", [1, 84, PAGE, PAGE + 1])
+@pytest.mark.parametrize("size", [1, PAGE + 1])
 def test_a_segment_is_private_shared_and_gone(kind: type[Segment], name: str, size: int) -> None:
     made = kind(name, size, True)
     try:

@@ -61,17 +61,6 @@ def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
     assert set(writer["modes"]) <= {"0o0"}
 
 
-def test_stores_say_what_they_are() -> None:
-    kinds = {
-        backend.name: (backend.store.keeps, backend.store.fans_out)
-        for backend in STORES
-        if backend.store
-    }
-    shared = dict.fromkeys(("lmdb", "mpi-window", "posix-shm", "shared-memory"), (True, True))
-    messages = dict.fromkeys(("mpi-bcast", "zmq-pub", "zmq-tcp"), (False, True))
-    assert kinds.items() >= {**shared, **messages, "zmq-push": (False, False)}.items()
-
-
 def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) -> None:
     kind = backends()["zmq-push"].store
     assert kind
@@ -106,6 +95,23 @@ def test_nothing_half_written_is_read() -> None:
         writer.write(bytes(65))
 
 
+def test_what_is_replaced_while_it_is_read_is_read_again() -> None:
+    memory = memoryview(bytearray(START + 64))
+    writer, reader = behind(memory), behind(memory)
+    later = iter([b"second"])
+
+    class Meanwhile:
+        def __getitem__(self, place: slice) -> bytes:
+            data = bytes(memory[place])
+            for content in later:
+                writer.write(content)
+            return data
+
+    writer.write(b"first")
+    reader.buffer = Meanwhile()  # type: ignore[assignment]
+    assert reader.read(0, 10**9) == (2, b"second")
+
+
 def test_where_the_processor_reorders_a_checksum_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     memory = memoryview(bytearray(START + 64))
@@ -122,7 +128,7 @@ def test_where_the_processor_reorders_a_checksum_decides(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("entries", [1, 10, 1000, 2000])
+@pytest.mark.parametrize("entries", [1, 10, 2000])
 def test_codecs_give_the_dictionary_back_and_its_size_is_known(codec: str, entries: int) -> None:
     chosen, seen = CODECS[codec], set()
     for rotation in range(rotations(entries)):
@@ -131,7 +137,7 @@ def test_codecs_give_the_dictionary_back_and_its_size_is_known(codec: str, entri
         assert len(data) == encoded_bytes(codec, entries)
         assert chosen.restore(chosen.decode(data)) == content
         seen.add(data)
-    assert len(seen) == rotations(entries) == {1: 1, 10: 10, 1000: 16, 2000: 4}[entries]
+    assert len(seen) == rotations(entries) == {1: 1, 10: 10, 2000: 4}[entries]
 
 
 def test_the_dictionary_is_the_published_one() -> None:

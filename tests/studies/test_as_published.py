@@ -1,22 +1,16 @@
 """Profile `published` holds what the texts ran, no more and no less, as often as they did."""
 
-import socket
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
 from ipclab.session.request import Request
 from ipclab.session.room import told_before
-from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.studies.installed import ALWAYS, study
 from ipclab.studies.interface import CLAIMED
-from ipclab.studies.payload import original
 from ipclab.studies.profile import PROFILES
 
 TEXTS = {"payload", "shared_dict", "multiplexer", "round_trip", "file_io"}
@@ -55,11 +49,8 @@ def test_standard_holds_them_whole_beside_an_arm_that_makes_fewer() -> None:
     effort = trips.effort(PROFILES["standard"])
     (points,) = [own for one, own in Request(("round_trip",), "standard").points() if one is trips]
     whole = [point for point in points if point.levels["arm"] == "whole"]
-    launches = {
-        point.size_bytes: trips.of_point(point, effort, in_contest=False).most_launches
-        for point in whole
-    }
-    assert launches == {100: 3, 10_000: 3, 500_000: 1, 2_000_000: 1}
+    most = max(trips.of_point(each, effort, in_contest=False).most_launches for each in whole)
+    assert most == 3
     fewer = {
         (point.backend, point.size_bytes)
         for point in points
@@ -105,80 +96,3 @@ def test_what_a_text_ran_comes_before_what_only_findings_rest_on() -> None:
         points = one.points(PROFILES["standard"], Request().sweep)
         assert {one.precedence(point) for point in one.of_text(points)} == {CLAIMED}
         assert max(map(one.precedence, points)) > CLAIMED
-
-
-def test_payload_in_quick_is_as_deep_as_in_standard() -> None:
-    payload = study("payload")
-    quick, standard = (payload.effort(PROFILES[name]) for name in ("quick", "standard"))
-    for field in (
-        "least_launches",
-        "most_launches",
-        "turns",
-        "turn_ns",
-        "budget_ns",
-        "most_samples",
-    ):
-        assert getattr(quick, field) == getattr(standard, field)
-    points = {
-        name: {point.id for one, own in Request(("payload",), name).points() if one is payload
-               for point in own}
-        for name in ("quick", "standard")
-    }  # fmt: skip
-    assert len(points["quick"]) > 0.9 * len(points["standard"])
-
-
-@pytest.fixture
-def launcher(tmp_path: Path) -> Iterator[Launcher]:
-    with Launcher(tmp_path / "ledger") as made:
-        yield made
-
-
-@pytest.mark.parametrize("receive", original.MOST)
-def test_the_receiver_of_v09_takes_whole_transfers(launcher: Launcher, receive: str) -> None:
-    payload, smoke = study("payload"), PROFILES["smoke"]
-    placed = placements(Topology.read(Source()))["same"]
-    (point,) = [
-        point
-        for point in payload.points(smoke, Request().sweep)
-        if point.levels["arm"] == "v0.9" and point.levels["receive"] == receive
-        if point.size_bytes == 84 and point.placement == "same"
-    ]
-    outcomes = launcher.launch(payload.roles(point, smoke, placed, 1), 30)
-    launch = payload.collect(point, outcomes, 1)
-    assert len(launch.samples["handover"]) >= smoke.least_samples
-    assert int(str(launch.facts["compared"])) > 0
-
-
-def test_a_transfer_of_somebody_else_is_told_by_its_port() -> None:
-    ours, theirs = socket.socketpair()
-    array = b"\x00\x00\x80\x3f" * 3
-
-    def stranger() -> None:
-        port = original.PORT.unpack(theirs.recv(2))[0]
-        with socket.create_connection(("127.0.0.1", port)) as link:
-            link.sendall(original.SHAPE.pack(1, 1, 3) + array)
-            theirs.send(original.PORT.pack(link.getsockname()[1]))
-
-    with ours, theirs:
-        thread = threading.Thread(target=stranger)
-        thread.start()
-        got, _, peer = original._transfer(ours, 4096)
-        thread.join()
-        assert got.tobytes() == array and got.shape == (1, 1, 3)
-        assert ours.recv(2) == original.PORT.pack(peer)
-
-
-def test_a_header_that_is_cut_ends_the_transfer() -> None:
-    ours, theirs = socket.socketpair()
-
-    def cut() -> None:
-        port = original.PORT.unpack(theirs.recv(2))[0]
-        with socket.create_connection(("127.0.0.1", port)) as link:
-            link.sendall(b"1234")
-
-    with ours, theirs:
-        thread = threading.Thread(target=cut)
-        thread.start()
-        with pytest.raises(LabError, match="4 bytes arrived"):
-            original._transfer(ours, 4096)
-        thread.join()

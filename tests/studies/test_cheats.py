@@ -13,36 +13,40 @@ from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.shared_dict import ends
-from tests.support.catalogue import TOLD, refused, said
+from tests.support.catalogue import GENUINE, mistold, refused, said
 from tests.support.few import some
 from tests.support.store_cheats import CHEATS, ran
 
 TRIPS, DICTIONARY, PAYLOAD = said("round trips"), said("dictionary"), said("payload")
 
 
-@pytest.mark.parametrize("cheat", TRIPS)
-def test_a_cheat_in_round_trips_is_refused_as_what_it_is(launcher: Launcher, cheat: str) -> None:
-    told = refused(launcher, "round_trip", 10_000, cheat)
-    assert re.search(TRIPS[cheat], told), told
+@pytest.mark.slow
+def test_a_cheat_in_round_trips_is_refused_as_what_it_is(launcher: Launcher) -> None:
+    assert mistold(TRIPS, launcher, "round_trip", 10_000) == {}
 
 
-def test_who_answers_itself_is_no_time_out_where_messages_are_long(launcher: Launcher) -> None:
-    told = refused(launcher, "round_trip", 1_000_000, "Local")
-    assert "message 0 was not answered by the server" in told, told
+def test_what_is_wrong_with_few_of_long_messages_is_found(launcher: Launcher) -> None:
+    # the server gives up where the other end takes long to say what is wrong
+    of_few = "message \\d+ (arrived at the server with other bytes|of a turn did not come)"
+    told = {cheat: f"{TRIPS[cheat]}|{of_few}" for cheat in ("RotSome", "RotLast", "Past")}
+    # who answers itself is no time-out where messages are long
+    told["Local"] = "message 0 was not answered by the server"
+    assert mistold(told, launcher, "round_trip", 1_000_000) == {}
 
 
-@pytest.mark.parametrize("cheat", ["RotSome", "RotLast", "Past"])
-def test_what_is_wrong_with_few_of_long_messages_is_found(launcher: Launcher, cheat: str) -> None:
-    told = refused(launcher, "round_trip", 1_000_000, cheat)
-    assert re.search(f"{TRIPS[cheat]}|message \\d+ arrived at the server with other bytes", told), (
-        told
-    )
+@pytest.mark.slow
+def test_a_cheat_in_shared_memory_is_refused_as_what_it_is(launcher: Launcher) -> None:
+    assert mistold(PAYLOAD, launcher, "payload", 10_000, "shm-mmap", "handover") == {}
 
 
-@pytest.mark.parametrize("cheat", PAYLOAD)
-def test_a_cheat_in_shared_memory_is_refused_as_what_it_is(launcher: Launcher, cheat: str) -> None:
-    told = refused(launcher, "payload", 10_000, cheat, "shm-mmap", "handover")
-    assert re.search(PAYLOAD[cheat], told), told
+@pytest.mark.parametrize(
+    ("study", "backend", "arm"),
+    [("round_trip", "unix", "main"), ("payload", "shm-mmap", "handover")],
+)
+def test_a_genuine_mechanism_is_never_accused(
+    launcher: Launcher, study: str, backend: str, arm: str
+) -> None:
+    assert refused(launcher, study, 10_000, GENUINE, backend, arm) == [""] * len(GENUINE)
 
 
 def dictionary(cheat: str, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -77,24 +81,4 @@ def test_a_cheat_in_the_dictionary_is_refused_as_what_it_is(
 
 
 def test_a_genuine_store_is_never_accused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [dictionary("Base", monkeypatch) for _ in range(5)] == [""] * 5
-
-
-def test_every_word_of_the_table_is_used() -> None:
-    used = "|".join([*TRIPS.values(), *DICTIONARY.values(), *PAYLOAD.values()])
-    only_streams = {"count"}
-    for word in TOLD.keys() - only_streams:
-        assert re.escape(TOLD[word][0]).replace("N", r"-?[\d,]+") in used, word
-    assert min(map(len, (TRIPS, DICTIONARY, PAYLOAD))) >= 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("study", "backend", "arm"),
-    [("round_trip", "unix", "main"), ("payload", "shm-mmap", "handover")],
-)
-def test_a_genuine_mechanism_is_never_accused(
-    launcher: Launcher, study: str, backend: str, arm: str
-) -> None:
-    told = [refused(launcher, study, 10_000, "Base", backend, arm) for _ in range(5)]
-    assert told == [""] * 5
+    assert [dictionary(each, monkeypatch) for each in GENUINE] == [""] * len(GENUINE)

@@ -13,13 +13,14 @@ from ipclab.bounds import cpu_pairs
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement
 from ipclab.paths import Paths
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.validity import possible
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy, pairs
 from ipclab.studies.profile import PROFILES
 from tests.support.made_up import Fake, cpu_files, write
+from tests.support.measured import measured
 
 
 @dataclass(frozen=True)
@@ -64,42 +65,34 @@ class Made:
         return Topology.read(Source(root, Fake(set(range(self.cpus))), Paths(root / "checkout")))
 
 
-SMALL, DESK = Made(1, 2, 1, 2), Made(1, 4, 2, 4)
-SERVER, LARGE = Made(2, 16, 2, 8), Made(2, 64, 2, 8)
-EVERY = [
-    (SMALL, 2, {"l3": 1}),
-    (DESK, 8, {"smt": 4, "l3": 24}),
-    (SERVER, 64, {"smt": 32, "l3": 448, "numa": 512, "remote": 1024}),
-    pytest.param(
-        LARGE, 256, {"smt": 32, "l3": 32, "numa": 32, "remote": 32}, marks=pytest.mark.slow
-    ),
-]
+ONE, DESK, SERVER, LARGE = Made(1, 1, 1, 1), Made(1, 4, 2, 4), Made(2, 16, 2, 8), Made(2, 64, 2, 8)
 
 
-@pytest.mark.parametrize(("made", "cpus", "counts"), EVERY)
+@pytest.mark.parametrize(
+    ("made", "counts"),
+    [
+        (ONE, {}),
+        (DESK, {"smt": 4, "l3": 24}),
+        (SERVER, {"smt": 32, "l3": 448, "numa": 512, "remote": 1024}),
+        pytest.param(
+            LARGE, {"smt": 32, "l3": 32, "numa": 32, "remote": 32}, marks=pytest.mark.slow
+        ),
+    ],
+)
 def test_each_pair_is_measured_once_and_of_many_cpus_a_sample_of_each_kind(
-    made: Made, cpus: int, counts: dict[str, int], tmp_path: Path
+    made: Made, counts: dict[str, int], tmp_path: Path
 ) -> None:
     topology = made.topology(tmp_path)
     found = pairs.pairs_to_time(topology)
-    assert len(topology.allowed) == cpus
     assert {relation: len(part) for relation, part in found.items()} == counts
     together = [pair for part in found.values() for pair in part]
     assert len(set(together)) == len(together)
-    if cpus <= pairs.MOST_CPUS:
-        assert set(together) == set(combinations(range(cpus), 2))
+    if made.cpus <= pairs.MOST_CPUS:
+        assert set(together) == set(combinations(range(made.cpus), 2))
+    else:  # from the first CPUs to the last
+        assert (found["smt"][0], found["smt"][-1]) == ((0, 128), (127, 255))
     for relation, part in found.items():
         assert {topology.relation(*pair) for pair in part} == {relation}
-
-
-@pytest.mark.slow
-def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_time(
-    tmp_path: Path,
-) -> None:
-    topology = LARGE.topology(tmp_path)
-    smt = pairs.pairs_to_time(topology)["smt"]
-    assert (smt[0], smt[-1]) == ((0, 128), (127, 255))
-    assert pairs.pairs_to_time(topology) == pairs.pairs_to_time(topology)
 
 
 def test_the_points_are_one_for_each_kind_and_their_ops_are_the_pairs(tmp_path: Path) -> None:
@@ -110,10 +103,6 @@ def test_the_points_are_one_for_each_kind_and_their_ops_are_the_pairs(tmp_path: 
     assert all(cpu_pairs.op(cpu_pairs.cpu_pair_of(name)) == name for name in far.primary)
 
 
-def test_one_cpu_has_no_pair(tmp_path: Path) -> None:
-    assert pairs.relation_points(Made(1, 1, 1, 1).topology(tmp_path)) == []
-
-
 def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
     study = LimitsStudy()
     if not study.backends() or len(os.sched_getaffinity(0)) == 1:
@@ -121,16 +110,11 @@ def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
     named = Sweep(backends=(cpu_pairs.NAME,))
     asked = {name: study.points(profile, Sweep()) for name, profile in PROFILES.items()}
     have = {
-        name: any(point.backend == cpu_pairs.NAME for point in points)
+        name
         for name, points in asked.items()
+        if any(point.backend == cpu_pairs.NAME for point in points)
     }
-    assert have == {
-        "smoke": False,
-        "quick": False,
-        "standard": True,
-        "full": True,
-        "published": True,
-    }
+    assert have == {"standard", "full", "published"}
     assert {point.backend for point in study.points(PROFILES["quick"], named)} == {cpu_pairs.NAME}
     assert cpu_pairs.NAME not in {
         point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))
@@ -144,9 +128,7 @@ def test_a_pair_of_cpus_is_timed(launcher: Launcher) -> None:
     point = pairs.relation_points(Topology.read(Source()))[0]
     anywhere = Placement("cross", tuple(frozenset({cpu}) for cpu in cpus), "l3")
     roles = study.roles(point, PROFILES["smoke"], anywhere, 1)
-    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
-    assert isinstance(ended, dict)
-    made = study.collect(point, ended, 1)
+    (made,) = measured(launcher, study, [(point, roles)], Schedule(turns=2))
     possible(point, [made], f"{point.study}/{point.id}")  # it can be stored
     assert set(made.samples) == set(point.primary)
     assert made.facts["relation"] == point.levels["shares"]

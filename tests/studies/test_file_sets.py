@@ -29,9 +29,6 @@ def test_a_set_follows_from_its_seed_alone() -> None:
     other = replace(first, seed=8)
     assert other.sizes.tolist() != first.sizes.tolist()
     assert other.content_seed != first.content_seed
-    renamed = FileSet("other", 100, SMALL, None, 7)
-    assert renamed.sizes.tolist() != first.sizes.tolist()
-    assert renamed.content_seed != first.content_seed
 
 
 def test_compute_times_change_without_the_files() -> None:

@@ -5,10 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from ipclab.spawn.launcher import Launcher
-from ipclab.studies.interface import NotTestableError
 from ipclab.studies.multiplexer import toolchain
 from tests.spawn.test_workers import gone
 from tests.support.commands import environment, eventually
@@ -42,22 +38,6 @@ def test_a_persons_go_settings_do_not_reach_the_build(
     for homeless in ({"HOME": str(tmp_path / "nothing")}, {"HOME": ""}, {}):
         monkeypatch.setattr(os, "environ", homeless)
         assert toolchain.go_environment(tmp_path)["GOCACHE"] == str(tmp_path / "go-cache")
-
-
-@pytest.mark.slow
-def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, launcher: Launcher) -> None:
-    bad = toolchain.Toolchain(
-        command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24"
-    )
-    with pytest.raises(
-        NotTestableError,
-        match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y",
-    ):
-        toolchain.build(bad, tmp_path, launcher)
-    lasting = command(tmp_path, "hang", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
-    with pytest.raises(NotTestableError, match=r"'compiler' did not finish within 2 s"):
-        toolchain.build(toolchain.Toolchain(lasting, "go1.24"), tmp_path, launcher, 2)
-    assert eventually(lambda: gone(tmp_path / "pid"))
 
 
 COMPILING = """

@@ -1,7 +1,6 @@
 """The native package with real processes: samples, the channel, and what a peer can do to it."""
 
 import mmap
-import multiprocessing
 import os
 import signal
 import struct
@@ -17,11 +16,19 @@ native = pytest.importorskip("ipclab_native", reason="the native package is not 
 
 BUDGET, MOST, DEADLINE = 500_000, 30, 60_000_000_000
 CAPACITY = 100_000
-WAITS = ("spin", "spin-then-block", "block")
-KINDS = ("shm-spin", "shm-futex", "pipe", "unix", "packet", "tcp", "mq")
-FLOWS = ("ring", "pipe", "unix", "packet", "tcp", "mq")
-TRANSFERS = ("shm", "tcp-new", "tcp-kept")
-PAYLOAD = 512  # offset of the payload in a side's region (native/src/slot.rs)
+MAPPINGS = ("truncated", "reopened", "kept", "file")
+ALONE = [
+    "clock",
+    "syscall",
+    "memcpy",
+    *(f"{op}-{way}" for way in MAPPINGS for op in ("write", "read")),
+]
+TOGETHER = [
+    "futex-wake",
+    *(f"echo-{kind}" for kind in ("shm-spin", "shm-futex", "pipe", "unix", "packet", "tcp", "mq")),
+    *(f"transfer-{kind}" for kind in ("shm", "tcp-new", "tcp-kept")),
+    *(f"flow-{kind}" for kind in ("ring", "pipe", "unix", "packet", "tcp", "mq")),
+]
 
 
 def cpus():
@@ -38,42 +45,6 @@ def segment():
     os.close(fd)
 
 
-def serve(fd, wait, action):
-    """Be the other side: echo until the peer goes, or wait for what never comes."""
-    channel = native.Channel(fd, CAPACITY, 1, wait)
-    if action == "die":
-        channel.send(b"last words", DEADLINE)
-        os.kill(os.getpid(), signal.SIGKILL)
-    try:
-        while True:
-            message = channel.recv(DEADLINE)
-            if action == "close" and message == b"close":
-                channel.close()
-                return
-            channel.send(message, DEADLINE)
-    except BrokenPipeError:
-        pass
-
-
-@pytest.fixture
-def peer(segment):
-    """Start the other side in a process that inherits the segment."""
-    processes = []
-
-    def start(wait, action="echo"):
-        process = multiprocessing.get_context("fork").Process(
-            target=serve, args=(segment, wait, action)
-        )
-        process.start()
-        processes.append(process)
-        return process
-
-    yield start
-    for process in processes:
-        process.join(60)
-        assert not process.is_alive()
-
-
 def turns(kind, size=1, pair=(-1, -1), path="", number=3):
     """Return the samples of some turns of a limit, which is closed then."""
     limit = native.Limit(kind, size, pair, str(path))
@@ -85,18 +56,18 @@ def turns(kind, size=1, pair=(-1, -1), path="", number=3):
     return found
 
 
-@pytest.mark.parametrize("kind", ["clock", "syscall", "memcpy"])
-def test_limits_of_one_process_take_turns(kind):
-    turns(kind, 1_000)
+@pytest.mark.parametrize("kind", ALONE + TOGETHER)
+def test_every_limit_takes_turns(kind, tmp_path):
+    for size in (1, 8_000 if kind.endswith("-mq") else 300_001):
+        for pair in cpus() if kind in TOGETHER else [(-1, -1)]:
+            found = turns(kind, size, pair, tmp_path / "payload")
+            if kind.startswith("flow-"):
+                assert [len(samples) for samples in found] == [1] * 3
+            assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("way", ["truncated", "reopened", "kept", "file"])
-def test_a_file_is_written_and_read_by_each_way_to_its_mapping(tmp_path, way):
-    path = tmp_path / "payload"
-    for size in (1, 4096, 300_001):
-        for op in ("write", "read"):
-            turns(f"{op}-{way}", size, path=path)
-            assert not path.exists()
+def test_a_sample_of_a_ring_stands_for_many_messages():
+    assert native.Limit("flow-ring", 64, (-1, -1)).batch == 1000
 
 
 def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
@@ -107,54 +78,28 @@ def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
         limit.turn(BUDGET, MOST, DEADLINE)
 
 
-@pytest.mark.parametrize("op", ["write", "read"])
-@pytest.mark.parametrize("way", ["truncated", "reopened", "kept", "file"])
-def test_what_is_there_already_is_not_written_to(tmp_path, op, way):
+@pytest.mark.parametrize("way", MAPPINGS)
+def test_what_is_there_already_is_not_written_to(tmp_path, way):
     precious, path = tmp_path / "precious", tmp_path / "payload"
     for target in (precious, tmp_path / "nowhere"):
         precious.write_bytes(b"precious")
         path.symlink_to(target)
         with pytest.raises(FileExistsError, match=r"is there already: .*; remove it"):
-            native.Limit(f"{op}-{way}", 84, (-1, -1), str(path))
+            native.Limit(f"write-{way}", 84, (-1, -1), str(path))
         assert precious.read_bytes() == b"precious"
         assert path.is_symlink() and not (tmp_path / "nowhere").exists()
         path.unlink()
 
 
-@pytest.mark.parametrize("pair", cpus())
-def test_strangers_on_loopback_are_let_go_unheard(pair):
+def test_strangers_on_loopback_are_let_go_unheard():
     """As other programs of a busy machine: their bytes were taken for a payload, their silence for
     a sender that hangs.
     """
     with busy() as knocked:
-        limit = native.Limit("transfer-tcp-new", 84, pair)
+        limit = native.Limit("transfer-tcp-new", 84, cpus()[-1])
         while len(knocked) < 100:
             assert limit.turn(BUDGET, MOST, DEADLINE)
         limit.close()
-
-
-@pytest.mark.parametrize("pair", cpus())
-@pytest.mark.parametrize(
-    "kind", [f"echo-{kind}" for kind in KINDS] + [f"transfer-{kind}" for kind in TRANSFERS]
-)
-def test_two_processes_take_turns(kind, pair):
-    for size in (1, 84, 8_000, 300_001):
-        if size <= 8_192 or not kind.endswith("-mq"):
-            turns(kind, size, pair)
-
-
-@pytest.mark.parametrize("pair", cpus())
-@pytest.mark.parametrize("kind", FLOWS)
-def test_messages_flow_one_way_and_give_one_sample_a_turn(kind, pair):
-    for size in (1, 64, 8_000, 1_048_576):
-        if size <= 8_192 or kind != "mq":
-            assert [len(samples) for samples in turns(f"flow-{kind}", size, pair)] == [1] * 3
-    assert native.Limit("flow-ring", 64, pair).batch == 1000
-
-
-@pytest.mark.parametrize("pair", cpus())
-def test_futex_wakes_a_proven_sleeper(pair):
-    turns("futex-wake", pair=pair)
 
 
 def test_cache_lines_travel_between_cpus_only():
@@ -229,84 +174,37 @@ def children() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("kind", "size", "pair"),
     [
-        lambda: native.Limit("echo-smoke", 1, (-1, -1)),
-        lambda: native.Limit("flow-smoke", 1, (-1, -1)),
-        lambda: native.Limit("transfer-smoke", 1, (-1, -1)),
-        lambda: native.Limit("write-smoke", 1, (-1, -1), f"/dev/shm/ipclab-test-{os.getpid()}"),
-        lambda: native.Limit("smoke", 1, (-1, -1)),
-        lambda: native.Limit("echo-pipe", 0, (-1, -1)),
-        lambda: native.Limit("echo-pipe", 1, (-2, 0)),
-        lambda: native.Limit("echo-pipe", 1, (1000, 0)).turn(BUDGET, MOST, DEADLINE),
-        lambda: native.Limit("memcpy", 0, (-1, -1)),
-        lambda: native.Channel.segment_size(0),
+        ("echo-smoke", 1, (-1, -1)),
+        ("flow-smoke", 1, (-1, -1)),
+        ("transfer-smoke", 1, (-1, -1)),
+        ("smoke", 1, (-1, -1)),
+        ("echo-pipe", 0, (-1, -1)),
+        ("echo-pipe", 1, (-2, 0)),
+        ("echo-pipe", 1, (1000, 0)),
     ],
 )
-def test_bad_arguments_are_value_errors(call):
+def test_bad_arguments_are_value_errors(kind, size, pair):
     with pytest.raises(ValueError):
-        call()
+        native.Limit(kind, size, pair).turn(BUDGET, MOST, DEADLINE)
 
 
-@pytest.mark.parametrize("theirs", WAITS)
-@pytest.mark.parametrize("ours", WAITS)
-def test_messages_of_every_length_come_back_in_order(segment, peer, ours, theirs):
-    peer(theirs)
-    channel = native.Channel(segment, CAPACITY, 0, ours)
-    target = bytearray(CAPACITY)
-    for size in (0, 1, 3, 100, 4097, CAPACITY, 0, 7):
-        message = os.urandom(size)
-        channel.send(memoryview(message), DEADLINE)
-        assert channel.recv(DEADLINE) == message
-        channel.send(bytearray(message), DEADLINE)
-        assert channel.recv_into(target, DEADLINE) == size
-        assert target[:size] == message
-    for number in range(500):
-        channel.send(number.to_bytes(8), DEADLINE)
-        assert channel.recv(DEADLINE) == number.to_bytes(8)
-    channel.close()
-    channel.close()
-    with pytest.raises(ValueError, match="closed"):
-        channel.send(b"", DEADLINE)
-
-
-@pytest.mark.parametrize("wait", WAITS)
-def test_a_sender_ahead_waits_for_room_and_loses_nothing(segment, wait):
-    one, other = (native.Channel(segment, CAPACITY, side, wait) for side in (0, 1))
+def test_a_sender_ahead_waits_for_room_and_its_last_message_is_not_lost(segment):
+    one, other = (native.Channel(segment, CAPACITY, side, "block") for side in (0, 1))
     one.send(b"first", DEADLINE)
     with pytest.raises(TimeoutError):
         one.send(b"second", 20_000_000)
     assert other.recv(DEADLINE) == b"first"
     one.send(b"second", DEADLINE)
+    one.close()
+    one.close()
+    with pytest.raises(ValueError, match="closed"):
+        one.send(b"", DEADLINE)
     assert other.recv(DEADLINE) == b"second"
-    with pytest.raises(TimeoutError):
-        other.recv(20_000_000)
-
-
-@pytest.mark.parametrize("wait", WAITS)
-def test_a_killed_peer_is_noticed_after_its_last_message(segment, peer, wait):
-    peer(wait, "die")
-    channel = native.Channel(segment, CAPACITY, 0, wait)
-    assert channel.recv(DEADLINE) == b"last words"
-    with pytest.raises(BrokenPipeError, match="died"):
-        channel.recv(DEADLINE)
-    channel.send(b"to nobody", DEADLINE)
-    with pytest.raises(BrokenPipeError, match="died"):
-        channel.send(b"no room", DEADLINE)
-
-
-@pytest.mark.parametrize("wait", WAITS)
-def test_a_peer_killed_or_closing_meanwhile_ends_the_wait(segment, peer, wait):
-    process = peer(wait, "close")
-    channel = native.Channel(segment, CAPACITY, 0, wait)
-    channel.send(b"ready", DEADLINE)
-    assert channel.recv(DEADLINE) == b"ready"
-    channel.send(b"close", DEADLINE)
-    with pytest.raises(BrokenPipeError, match="closed"):
-        channel.recv(DEADLINE)
-    with pytest.raises(BrokenPipeError, match="closed"):
-        channel.send(b"", DEADLINE)
-    process.join(60)
+    for over in (lambda: other.recv(DEADLINE), lambda: other.send(b"", DEADLINE)):
+        with pytest.raises(BrokenPipeError, match="closed"):
+            over()
 
 
 def test_a_message_too_long_for_slot_or_buffer_is_refused(segment):

@@ -9,33 +9,32 @@ from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from types import SimpleNamespace
-from typing import ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from ipclab.backends.interface import Channel
 from ipclab.backends.waiting import Peer, wait
-from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
-from ipclab.session.request import Request
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import DISCARDED
-from ipclab.spawn.worker import Outcome, Worker
+from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
-from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
 from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
 from tests.spawn.test_workers import CPUS
+from tests.support.measured import SEED, measured
 
 STUDY = RoundTripStudy()
 QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
 FREE = Placement("free", (CPUS,), "free")
+SECOND = 10**9
 LEVELS = {"wait": "block", "receive": "bytes", "gap_ns": 0, "touch": "full"}
 
 
@@ -65,16 +64,10 @@ def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
         differ = {name for name, level in LEVELS.items() if point.levels[name] != level}
         assert differ <= changed.get(str(point.levels["arm"]), set()), point.id
     assert {point.levels["gap_ns"] for point in found} == {0, *GAPS_NS}
-
-
-def test_whoever_is_named_is_measured_after_gaps_that_are_named() -> None:
-    def gapped(levels: dict[str, tuple[int, ...]]) -> set[object]:
-        sweep = Sweep(backends=("pipe",), levels=levels)
-        found = STUDY.points(PROFILES["quick"], sweep)
-        return {point.levels["gap_ns"] for point in found if point.levels["arm"] == "gap"}
-
-    assert gapped({"gap_ns": (5_000,)}) == {5_000}
-    assert gapped({}) == set()
+    # whoever is named is measured after gaps that are named
+    named = STUDY.points(QUICK, Sweep(backends=("pipe",), levels={"gap_ns": (5_000,)}))
+    assert {p.levels["gap_ns"] for p in named if p.levels["arm"] == "gap"} == {5_000}
+    assert "gap" not in arms(points("pipe"))
 
 
 def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
@@ -92,42 +85,38 @@ def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     )
 
 
+def end(role: str) -> Any:
+    """Return what a proof asks of the worker with a role."""
+    told = {"server": {"secret": "00"}}
+    return SimpleNamespace(
+        recording=True, outcome=Outcome(), prefix="p", role=role, meet=lambda **own: told
+    )
+
+
 def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_lasts_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Echo:
-        sent: ClassVar[list[bytes]] = []
-
-        def send(self, data: memoryview, timeout_ns: int) -> None:
-            self.sent.append(bytes(data))
-
-        def recv(self, timeout_ns: int) -> bytes:
-            return self.sent[-1]
-
+    sent: list[bytes] = []
+    echo: Any = SimpleNamespace(
+        send=lambda data, timeout_ns: sent.append(bytes(data)), recv=lambda timeout_ns: sent[-1]
+    )
     # A trip of 5 ms each, but one from 15 to 35 ms.
     ends = [5, 10, 15, 35, *range(40, 400, 5)]
     clocks = iter([0, *chain.from_iterable(pairwise([0, *ends]))])
     monkeypatch.setattr(start, "clock", lambda: next(clocks) * 1_000_000)
-    outcome = Outcome()
-    worker = SimpleNamespace(
-        recording=True,
-        outcome=outcome,
-        prefix="p",
-        role="server",
-        meet=lambda **own: {"server": own},
-    )
-    proof = Proof(cast("Worker", worker), 100)
+    client = end("client")
+    proof = Proof(client, 100)
     monkeypatch.setattr(proof, "plan", lambda count: [False] * count)
     monkeypatch.setattr(proof, "check", lambda *_: None)  # this echo has no secret
-    start.ask_from_start(cast("Worker", worker), cast("Channel", Echo()), proof)
+    start.ask_from_start(client, echo, proof)
     millions = {
         op: [value // 1_000_000 for value in values]
-        for op, values in worker.outcome.samples.items()
+        for op, values in client.outcome.samples.items()
     }
     assert [*millions] == [f"since-start.{begin}" for begin in start.BEGINS_MS]
     assert [*millions.values()][:5] == [[5, 5], [5, 20], [20], [20, 5], [5] * 4]
-    assert Echo.sent[-1] == Echo.sent[-2]  # which is the end
-    assert len(set(Echo.sent)) == len(Echo.sent) - 1
+    assert sent[-1] == sent[-2]  # which is the end
+    assert len(set(sent)) == len(sent) - 1
 
 
 class Queued:
@@ -151,21 +140,12 @@ def test_first_moments_go_on_when_the_numbers_of_short_messages_come_again(
 ) -> None:
     ticks = iter(range(0, 10**12, 100_000))  # ns: a trip has two, a thousand trips fill the time
     monkeypatch.setattr(start, "clock", lambda: next(ticks))
-    ends = [
-        SimpleNamespace(
-            recording=True,
-            outcome=Outcome(),
-            prefix="p",
-            role=role,
-            meet=lambda **own: {"server": {"secret": "00"}},
-        )
-        for role in ("server", "client")
-    ]
     there, back = Queue[bytes](), Queue[bytes]()
-    server, client = (Proof(cast("Worker", worker), 1) for worker in ends)
+    asking = end("client")
+    server, client = Proof(end("server"), 1), Proof(asking, 1)
     echo = Thread(target=start.echo_from_start, args=(Queued(there, back), server), daemon=True)
     echo.start()
-    start.ask_from_start(cast("Worker", ends[1]), cast("Channel", Queued(back, there)), client)
+    start.ask_from_start(asking, cast("Channel", Queued(back, there)), client)
     echo.join(10)
     assert not echo.is_alive()
     assert client.made > 2 * 256
@@ -174,15 +154,8 @@ def test_first_moments_go_on_when_the_numbers_of_short_messages_come_again(
 
 
 def test_a_look_at_a_long_message_takes_no_new_memory() -> None:
-    ends = [
-        SimpleNamespace(
-            prefix="p", role=role, recording=True, meet=lambda **own: {"server": {"secret": "00"}}
-        )
-        for role in ("server", "client")
-    ]
-    server, client = (Proof(cast("Worker", end), 1_000_000, "view") for end in ends)
-    for end in (server, client):
-        end.plan(3)
+    server, client = (Proof(end(role), 1_000_000, "view") for role in ("server", "client"))
+    server.plan(3), client.plan(3)
     tracemalloc.start()
     try:
         for _ in range(3):
@@ -221,64 +194,44 @@ def test_points_of_one_size_are_measured_interleaved() -> None:
     assert blocks == sorted(blocks, key=lambda block: int(block.rpartition("-")[2]))
 
 
-def test_only_channels_can_be_asked_for() -> None:
-    assert study("round_trip").name == "round_trip"
-    for name, told in (
-        ("shm-mmap", "'shm-mmap'; did you mean"),
-        ("zmq-ipcc", "'zmq-ipcc'; did you mean 'zmq-ipc'"),
-    ):
-        with pytest.raises(UsageError, match=f"study round_trip has no backend {told}"):
-            Request(("round_trip",), "smoke", sweep=Sweep(None, (name,))).points()
-
-
-def test_the_published_number_is_timed_in_full() -> None:
-    arguments = {
-        profile.name: STUDY.roles(points(PACKAGE, profile)[0], profile, FREE, 1)[1].arguments
-        for profile in (QUICK, FULL)
-    }
-    assert (arguments["full"]["most"], arguments["full"]["budget_ns"]) == (50_000, 30 * 10**9)
-    assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (50_000, 10**8)
-
-
-def launched(
-    launcher: Launcher, arm: str, backend: str = "posix-shm", **levels: str | int
-) -> Launch:
+def point_of(arm: str, backend: str = "posix-shm", **levels: str | int) -> Point:
     wanted = {"arm": arm, **levels}.items()
-    point = next(
-        point for point in points(backend, SMOKE, (64, 100)) if wanted <= point.levels.items()
-    )
-    outcomes = launcher.launch(STUDY.roles(point, SMOKE, FREE, 9), 60)
-    launch = STUDY.collect(point, outcomes, 9)
-    ends = [outcome.counters[OP] for outcome in outcomes.values()]
-    assert launch.counters == {OP: {name: ends[0][name] + ends[1][name] for name in ends[0]}}
-    return launch
+    found = points(backend, SMOKE, (64, 100))
+    return next(point for point in found if wanted <= point.levels.items())
 
 
-@pytest.mark.parametrize(
-    ("arm", "levels"),
-    [
-        ("main", {}),
-        ("wait", {"wait": "spin"}),
-        ("touch", {"touch": "untouched"}),
-        ("touch", {"receive": "into"}),
-    ],
-)
-def test_closed_loop_arms_keep_every_round_trip(
-    launcher: Launcher, arm: str, levels: dict[str, str]
+def launches(launcher: Launcher, *chosen: Point) -> list[Launch]:
+    entered = [(point, STUDY.roles(point, SMOKE, FREE, SEED)) for point in chosen]
+    return measured(launcher, STUDY, entered)
+
+
+def test_collect_counts_both_ends() -> None:
+    counters = {OP: {"cpu_ns": 10.0}}
+    ends = {"server": Outcome({}, counters), "client": Outcome({OP: array("q", [5, 7])}, counters)}
+    launch = STUDY.collect(points("unix")[0], ends, 3)
+    assert launch.samples[OP].tolist() == [5, 7]
+    assert launch.counters == {OP: {"cpu_ns": 20.0}}
+
+
+def test_every_arm_keeps_every_round_trip_and_a_paced_one_those_since_it_was_due(
+    launcher: Launcher,
 ) -> None:
-    launch = launched(launcher, arm, **levels)
-    assert launch.op_names() == [OP]
-    assert len(launch.samples[UNRECORDED + OP]) >= 10 + DISCARDED
-    assert SMOKE.least_samples <= len(launch.samples[OP]) <= SMOKE.most_samples
-    assert launch.samples[OP].min() > 0
-
-
-def test_paced_round_trips_are_kept_from_start_and_from_due_time(launcher: Launcher) -> None:
-    launch = launched(launcher, "gap", gap_ns=1_000_000)
-    closed, intended = launch.samples[OP], launch.samples[INTENDED]
-    assert len(closed) == len(intended) >= SMOKE.least_samples
-    assert np.all(intended >= closed)  # nothing starts before it is due
-    assert launch.facts["period_ns"] > 1_000_000  # type: ignore[operator]
+    arms = [
+        point_of("main"),
+        point_of("wait", wait="spin"),
+        point_of("touch", touch="untouched"),
+        point_of("touch", receive="into"),
+    ]
+    *closed, paced = launches(launcher, *arms, point_of("gap", gap_ns=1_000_000))
+    for launch in closed:
+        assert launch.op_names() == [OP]
+        assert len(launch.samples[UNRECORDED + OP]) >= 10 + DISCARDED
+        assert SMOKE.least_samples <= len(launch.samples[OP]) <= SMOKE.most_samples
+        assert 0 < launch.samples[OP].min() <= launch.samples[OP].max() < SECOND
+    started, intended = paced.samples[OP], paced.samples[INTENDED]
+    assert len(started) == len(intended) >= SMOKE.least_samples
+    assert np.all(intended >= started)  # nothing starts before it is due
+    assert int(str(paced.facts["period_ns"])) > 1_000_000
 
 
 @pytest.mark.parametrize("backend", published.PROGRAMS)
@@ -287,7 +240,7 @@ def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(
 ) -> None:
     if why := published.program_missing(backend):
         pytest.skip(why)
-    launch = launched(launcher, "published", backend)
+    (launch,) = launches(launcher, point_of("published", backend))
     count, total = (int(str(launch.facts[name])) for name in ("iterations", "total_ns"))
     assert launch.samples[OP].tolist() == [round(total / count)]
     assert launch.facts["round_trips_per_second"] == count / (total / 1e9)
@@ -323,14 +276,6 @@ def test_without_the_package_or_with_another_version_its_arm_is_not_testable(
             == "the package shm-rpc-bridge 0.2.4 is not installed; make setup"
         )
         assert STUDY.missing(echo, Path()) is None
-
-
-def test_collect_counts_both_ends() -> None:
-    counters = {OP: {"cpu_ns": 10.0}}
-    ends = {"server": Outcome({}, counters), "client": Outcome({OP: array("q", [5, 7])}, counters)}
-    launch = STUDY.collect(points("unix")[0], ends, 3)
-    assert launch.samples[OP].tolist() == [5, 7]
-    assert launch.counters == {OP: {"cpu_ns": 20.0}}
 
 
 def test_a_wait_asks_once_more_when_the_peer_has_ended() -> None:

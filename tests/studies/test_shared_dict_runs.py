@@ -2,7 +2,6 @@
 /dev/shm.
 """
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,31 +85,23 @@ def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("ipclab")]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif(
     bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}"
 )
-def test_a_full_dev_shm_is_said_and_nothing_is_left(tmp_path: Path) -> None:
-    need = (
-        max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm"))
-        + SHARED_MEMORY_SLACK
+def test_what_is_said_to_be_needed_of_dev_shm_is_enough(tmp_path: Path) -> None:
+    need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm"))
+    size = str(need + SHARED_MEMORY_SLACK + (1 << 16))
+    done = subprocess.run(
+        namespace(SMALL_SHM, size, *command("posix-shm")),
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
     )
-    for size, code in (("1m", 1), (str(need + (1 << 16)), 0)):
-        started = namespace(SMALL_SHM, size, *command("posix-shm"))
-        done = subprocess.run(
-            started,
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        assert done.stdout.splitlines()[-1] == "left: "
-        if code:
-            assert re.search(
-                r"no room in /dev/shm: 1,04\d,\d{3} bytes are free and [\d,]+ are needed",
-                done.stderr,
-            )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "left: "
     assert list((tmp_path / "tmp").iterdir()) == []
     finished(tmp_path)

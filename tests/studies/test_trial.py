@@ -20,25 +20,17 @@ def refuse(*_: object, **__: object) -> int:
     raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
 
-def test_a_message_comes_through_each_kind_and_nothing_is_left(tmp_path: Path) -> None:
-    kinds = ["unix", "lmdb", "shm-mmap"]  # a channel, a store, a segment
-    assert dict(refusals(tmp_path, kinds)) == dict.fromkeys(kinds)
-    assert list(tmp_path.iterdir()) == [] and names_of(f"ipclab-{os.getpid()}-") == []
-
-
 @pytest.mark.slow
-def test_ranks_are_tried_by_ranks(tmp_path: Path) -> None:
-    names = ["mpi-p2p", "mpi-bcast", "mpi-window"]
-    expected = {name: backend(name).missing() for name in names}
-    assert dict(refusals(tmp_path, names)) == expected
-
-
-def test_a_mechanism_that_hands_nothing_over_says_why(
+def test_a_message_comes_through_each_kind_or_it_is_told_why_not_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "_target", lambda _: "share")  # of what has no memory to share
-    ((name, why),) = refusals(tmp_path, ["pipe"])
-    assert name == "pipe" and why and "pipe hands nothing over" in why
+    target = trial._target  # of what has no memory to share: `share`
+    monkeypatch.setattr(trial, "_target", lambda of: "share" if of.name == "pipe" else target(of))
+    kinds = ["unix", "lmdb", "shm-mmap", "mpi-bcast"]  # a channel, a store, a segment, ranks
+    told = dict(refusals(tmp_path, [*kinds, "pipe"]))
+    assert "pipe hands nothing over" in str(told.pop("pipe"))
+    assert told == {name: backend(name).missing() for name in kinds}
+    assert list(tmp_path.iterdir()) == [] and names_of(f"ipclab-{os.getpid()}-") == []
 
 
 def test_a_refused_call_costs_the_mechanism_that_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:

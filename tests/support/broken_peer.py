@@ -27,25 +27,19 @@ stdout.write(b"ready %d\n" % {"large": 1 << 30, "digits": 10**39, "short": 99}.g
 stdout.flush()
 held: list[bytes] = []
 small = came = 0
-seen = {"last": b"", "kept": b""}
+seen = {"last": b""}
 LATE, SOME = 120, 20
 
 
 def lied(data: bytes) -> bytes:
     """Return what is told of a received message, by the fault."""
     before, seen["last"] = seen["last"], data
-    if came <= 41:
-        seen["kept"] = data
     hit = came % SOME == 0 and len(data) >= 8
     wrong = {
-        "rot": hit and data[:-1] + bytes([data[-1] ^ 1]),
-        "rot-long": len(data) > 10_000 and data[:-1] + bytes([data[-1] ^ 1]),
         "rot-late": came > LATE and bytes([data[0] ^ 1]) + data[1:],
-        "again": len(data) >= 8 and seen["kept"],
         "stale": hit and len(before) >= 8 and before,
         "zeros": hit and bytes(len(data)),
         "cut": data[:2048],
-        "padded": hit and data[: len(data) // 2].ljust(len(data), b"\0"),
     }.get(fault)
     return wrong or data
 
@@ -69,9 +63,7 @@ while line := stdin.readline():
             continue
         data = stdin.read(int(number))
         small += len(data) == SMALL
-        if fault == "length" and len(data) == ODD:
-            give(data[:-1])
-        elif fault == "drop" and small == 3 and len(data) == SMALL:
+        if fault == "drop" and small == 3 and len(data) == SMALL:
             pass
         elif fault == "reorder" and small == 3 and len(data) == SMALL:
             held.append(data)

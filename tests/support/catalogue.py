@@ -1,17 +1,18 @@
 """The table of docs/cheats.md: which cheats there are in a study, and how each must be told."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
 from ipclab.studies.installed import study
-from ipclab.studies.interface import Sweep
+from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.profile import PROFILES
 from tests.spawn.test_workers import CPUS
 from tests.support.commands import ROOT
@@ -19,6 +20,7 @@ from tests.support.commands import ROOT
 # A cheat in each 20th message is missed where none of those is looked at: there are too many for that.
 SMOKE = replace(PROFILES["smoke"], turn_ns=10_000_000, least_samples=400, most_samples=400)
 FREE = Placement("free", (CPUS,), "free")
+GENUINE = ["Base"] * 5
 NUMBER = r"-?[\d,]+"
 
 
@@ -48,28 +50,42 @@ def said(study: str) -> dict[str, str]:
         if messages:
             several = (re.escape(said).replace("N", NUMBER) for said in messages)
             patterns[row["cheat"].strip("`")] = "|".join(several)
+    assert len(patterns) >= 20, "the table has another form"
     return patterns
 
 
 def refused(
-    launcher: Launcher, name: str, size: int, cheat: str, backend: str = "unix", arm: str = "main"
-) -> str:
-    """Return why a launch of the study `name` over `cheat` is refused; nothing where it is not."""
+    launcher: Launcher,
+    name: str,
+    size: int,
+    cheats: Iterable[str],
+    backend: str = "unix",
+    arm: str = "main",
+) -> list[str]:
+    """Return for each of `cheats`, which take turns in a heat of the study `name`, why it is
+    refused; nothing where it is not.
+    """
     asked = study(name)
     effort = asked.effort(SMOKE)
     points = asked.points(effort, Sweep((size,), (backend,)))
     point = next(point for point in points if point.levels["arm"] == arm)
-    lying: list[Any] = [
-        replace(
-            role,
-            target="tests.support.cheats:run",
-            arguments={**role.arguments, "target": role.target, "cheat": cheat},
-        )
-        for role in asked.roles(point, effort, FREE, 9)
-    ]
-    ended = Heat(launcher, Schedule(turns=3, warm_turns=1, seconds=30)).run(
-        {"cheat": Contestant(point, lying)}
-    )["cheat"]
+    roles = asked.roles(point, effort, FREE, 9)
+    heat = {}
+    for number, cheat in enumerate(cheats):
+        lying = [
+            replace(
+                role,
+                target="tests.support.cheats:run",
+                arguments={**role.arguments, "target": role.target, "cheat": cheat},
+            )
+            for role in roles
+        ]
+        heat[str(number)] = Contestant(point, lying)
+    ended = Heat(launcher, Schedule(turns=3, warm_turns=1, seconds=30)).run(heat)
+    return [_refusal(asked, point, ended[number]) for number in heat]
+
+
+def _refusal(asked: Study, point: Point, ended: dict[str, Outcome] | LabError) -> str:
     if isinstance(ended, LabError):
         return str(ended)
     try:
@@ -77,3 +93,20 @@ def refused(
     except PayloadError as error:
         return str(error)
     return ""
+
+
+def mistold(
+    cheats: Mapping[str, str],
+    launcher: Launcher,
+    name: str,
+    size: int,
+    backend: str = "unix",
+    arm: str = "main",
+) -> dict[str, str]:
+    """Return what is said of those of `cheats` of which it is not what their pattern says."""
+    told = refused(launcher, name, size, cheats, backend, arm)
+    return {
+        cheat: why
+        for cheat, why in zip(cheats, told, strict=True)
+        if not re.search(cheats[cheat], why)
+    }

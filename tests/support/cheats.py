@@ -2,7 +2,7 @@
 
 import importlib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ipclab.backends.interface import Backend, Data, Place, variant
@@ -17,210 +17,115 @@ from ipclab_more.studies.stream import ends as streams
 
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
 EVERY, LATE, LONG, SHORT = 20, 25, 400, 8
+Lie = Callable[["Heard"], Any]
 
 
-class Lie:
-    """What arrives is what `lie` makes of it; `received` is how many came to the end so far."""
+class Heard:
+    """What came to one end so far: the last message, those before it, and how many they were."""
 
-    received = 0
-    makes = False  # whether it is the end that made what the ends share
+    def __init__(self, makes: bool) -> None:
+        self.makes = makes  # whether it is the end that made what the ends share
+        self.received = 0
+        self.data = self.kept = b""
+        self.messages = deque[bytes](maxlen=17)
 
-    def lie(self, data: bytes) -> bytes:
-        raise NotImplementedError
-
-    def told(self, data: bytes) -> bytes:
-        """Return what is told of `data`; what ends a stream is shorter than a number, and true."""
-        self.received += 1
-        return self.lie(data) if len(data) > SHORT else data
-
-
-class Rot(Lie):
-    """One bit turns, at `where` of the message's length, where `hits` says so."""
-
-    where: ClassVar[float] = 0.0
-
-    def lie(self, data: bytes) -> bytes:
-        wrong = bytearray(data)
-        if self.hits(data):
-            wrong[min(len(data) - 1, int(len(data) * self.where))] ^= 1
-        return bytes(wrong)
-
-    def hits(self, data: bytes) -> bool:
-        return True
-
-
-class RotLast(Rot):
-    where = 1.0
-
-
-class RotMiddle(Rot):
-    where = 0.5
-
-
-class RotSome(RotLast):
-    def hits(self, data: bytes) -> bool:
+    @property
+    def some(self) -> bool:
+        """Tell whether the last message is one of the few that a cheat alters."""
         return self.received % EVERY == 0
 
-
-class RotLate(RotMiddle):
-    def hits(self, data: bytes) -> bool:
-        return self.received > LATE
-
-
-class RotLong(RotMiddle):
-    def hits(self, data: bytes) -> bool:
-        return len(data) > LONG
-
-
-class Cut(Lie):
-    def lie(self, data: bytes) -> bytes:
-        return data[: len(data) // 2]
-
-
-class Longer(Lie):
-    def lie(self, data: bytes) -> bytes:
-        return data + b"\0"
-
-
-class Padded(Lie):
-    """The second half is nothing but padding."""
-
-    def lie(self, data: bytes) -> bytes:
-        return data[: len(data) // 2].ljust(len(data), b"\0")
-
-
-class Zeros(Lie):
-    def lie(self, data: bytes) -> bytes:
-        return bytes(len(data))
-
-
-class Past(Lie):
-    """In place of some messages an older one comes, `back` before."""
-
-    back = 1
-
-    def lie(self, data: bytes) -> bytes:
-        self.old = [*getattr(self, "old", []), data][-1 - self.back :]
-        return self.old[0] if self.received % EVERY == 0 else data
-
-
-class OtherTurn(Past):
-    """It is as many messages older as there are different buffers, or contents."""
-
-    back = 16
-
-
-class OtherRound(Past):
-    back = 10
-
-
-class Repeated(Lie):
-    """From one message on it is that message, at the asking or the receiving end."""
-
-    def lie(self, data: bytes) -> bytes:
+    def told(self, data: bytes, lie: Lie) -> Any:
+        """Return what is told of `data`; what ends a stream is shorter than a number, and true."""
+        self.received += 1
+        if len(data) <= SHORT:
+            return data
+        self.data = data
+        self.messages.append(data)
         if self.received <= LATE or self.makes:
             self.kept = data
-        return self.kept
+        return lie(self)
+
+    def past(self, back: int) -> bytes:
+        """Return the message of `back` before, or the first of those that are kept."""
+        return self.messages[max(0, len(self.messages) - 1 - back)]
+
+    def mixed(self, *moved: tuple[float, float]) -> bytes:
+        """Return the message of 16 before, but with the bytes that were `moved`, from and to."""
+        before = self.past(16)
+        mixed = bytearray(before if len(before) == len(self.data) else self.data)
+        for begin, end in moved:
+            mixed[int(begin) : int(end)] = self.data[int(begin) : int(end)]
+        return bytes(mixed)
+
+
+def turned(data: bytes, where: float) -> bytes:
+    """Return `data` with one bit turned, at `where` of its length."""
+    wrong = bytearray(data)
+    wrong[min(len(data) - 1, int(len(data) * where))] ^= 1
+    return bytes(wrong)
 
 
 class LateBytes(bytes):
     """What says that it is there, and would be fetched when somebody asks how long it is."""
 
 
-class Lazy(Lie):
-    """A kind of bytes is handed over at once, which can fetch what it holds later."""
-
-    def lie(self, data: bytes) -> bytes:
-        return LateBytes(data)
-
-
-class Viewed(Lie):
-    """A view of the mechanism's own buffer is handed over where an object of its own is asked for."""
-
-    def lie(self, data: bytes) -> Any:
-        return memoryview(data)
-
-
-class Owned(Lie):
-    """The mechanism's own buffer is handed over, which it can write into later."""
-
-    def lie(self, data: bytes) -> Any:
-        return bytearray(data)
-
-
-class Sixteen(Lie):
-    """Only the first 2 KiB and the last 64 bytes are moved; the rest is what lay there 16 before.
-
-    Of a short message, a quarter at each end.
+def sixteen(heard: Heard) -> bytes:
+    """Return the first 2 KiB and the last 64 bytes, of a short message a quarter at each end, with
+    what lay between them 16 before.
     """
-
-    def lie(self, data: bytes) -> bytes:
-        self.old: deque[bytes] = getattr(self, "old", deque[bytes](maxlen=17))
-        self.old.append(data)
-        before = self.old[0] if len(self.old[0]) == len(data) else data
-        return self.moved(data, before)
-
-    def moved(self, data: bytes, before: bytes) -> bytes:
-        begin, end = min(2048, len(data) // 4), len(data) - min(64, len(data) // 4)
-        return data[:begin] + before[begin:end] + data[end:]
+    size = len(heard.data)
+    return heard.mixed((0, min(2048, size // 4)), (size - min(64, size // 4), size))
 
 
-class Middle(Sixteen):
-    """A sixteenth in the middle is not moved."""
-
-    def moved(self, data: bytes, before: bytes) -> bytes:
-        begin, end = len(data) * 15 // 32, len(data) * 17 // 32
-        return data[:begin] + before[begin:end] + data[end:]
+def alternate(heard: Heard) -> bytes:
+    size = len(heard.data)
+    return heard.mixed(*((at, at + 512) for at in range(0, size, 1024)))
 
 
-class Tail(Sixteen):
-    """The last 64 bytes are not moved."""
-
-    def moved(self, data: bytes, before: bytes) -> bytes:
-        return data[:-64] + before[-64:]
+def middle(heard: Heard) -> bytes:
+    size = len(heard.data)
+    return heard.mixed((0, size * 15 // 32), (size * 17 // 32, size))
 
 
-class Alternate(Sixteen):
-    """Every second half kilobyte is not moved."""
-
-    def moved(self, data: bytes, before: bytes) -> bytes:
-        each = range(0, len(data), 512)
-        parts = [(before if at & 512 else data)[at : at + 512] for at in each]
-        return b"".join(parts)
-
-
-class LastTurn(Sixteen):
-    """What comes after the first 60 messages is moved as `Sixteen` does."""
-
-    def moved(self, data: bytes, before: bytes) -> bytes:
-        return super().moved(data, before) if self.received > 2 * LATE + 10 else data
-
-
-class Shorter(Lie):
-    """Some messages lack their last byte."""
-
-    def lie(self, data: bytes) -> bytes:
-        return data[:-1] if self.received % EVERY == 0 else data
-
-
-LIES: Sequence[type[Lie]] = (
-    Rot, RotLast, RotMiddle, RotSome, RotLate, RotLong, Cut, Longer, Padded, Zeros, Past, OtherTurn,
-    OtherRound, Repeated, Lazy, Viewed, Owned, Sixteen, Middle, Tail, Alternate, LastTurn, Shorter,
-)  # fmt: skip
+# What docs/cheats.md says of each.
+LIES: Mapping[str, Lie] = {
+    "Rot": lambda heard: turned(heard.data, 0),
+    "RotMiddle": lambda heard: turned(heard.data, 0.5),
+    "RotLast": lambda heard: turned(heard.data, 1),
+    "RotSome": lambda heard: turned(heard.data, 1) if heard.some else heard.data,
+    "RotLate": lambda heard: turned(heard.data, 0.5) if heard.received > LATE else heard.data,
+    "RotLong": lambda heard: turned(heard.data, 0.5) if len(heard.data) > LONG else heard.data,
+    "Cut": lambda heard: heard.data[: len(heard.data) // 2],
+    "Longer": lambda heard: heard.data + b"\0",
+    "Shorter": lambda heard: heard.data[:-1] if heard.some else heard.data,
+    "Padded": lambda heard: heard.data[: len(heard.data) // 2].ljust(len(heard.data), b"\0"),
+    "Zeros": lambda heard: bytes(len(heard.data)),
+    "Past": lambda heard: heard.past(1) if heard.some else heard.data,
+    "OtherRound": lambda heard: heard.past(10) if heard.some else heard.data,
+    "OtherTurn": lambda heard: heard.past(16) if heard.some else heard.data,
+    "Repeated": lambda heard: heard.kept,
+    "Lazy": lambda heard: LateBytes(heard.data),
+    "Viewed": lambda heard: memoryview(heard.data),
+    "Owned": lambda heard: bytearray(heard.data),
+    "Sixteen": sixteen,
+    "LastTurn": lambda heard: sixteen(heard) if heard.received > 2 * LATE + 10 else heard.data,
+    "Middle": middle,
+    "Tail": lambda heard: heard.mixed((0, len(heard.data) - 64)),
+    "Alternate": alternate,
+}
 
 
 class Lying(Base):
-    """A channel at which everything that is received is told by `liar`."""
+    """A channel at which everything that is received is told by a lie."""
 
-    liar: ClassVar[type[Lie]]
+    cheat: ClassVar[str]  # of `LIES`
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.lies = self.liar()
-        self.lies.makes = create
+        self.heard = Heard(create)
 
     def recv(self, timeout_ns: int) -> Any:
-        return self.lies.told(bytes(super().recv(timeout_ns)))
+        return self.heard.told(bytes(super().recv(timeout_ns)), LIES[self.cheat])
 
 
 class Twice(Base):
@@ -429,28 +334,14 @@ class Behind(Base):
         super().send(before if self.create else data, timeout_ns)
 
 
+KINDS: Sequence[type[Base]] = (
+    Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Reused, Early, EchoFlag, Ahead,
+    Foretold, Behind,
+)  # fmt: skip
 CHEATS: Mapping[str, type[Base]] = (
     {"Base": Base}
-    | {
-        kind.__name__: kind
-        for kind in (
-            Twice,
-            Swapped,
-            Lost,
-            Skip,
-            Local,
-            OneProcess,
-            Half,
-            Equal,
-            Reused,
-            Early,
-            EchoFlag,
-            Ahead,
-            Foretold,
-            Behind,
-        )
-    }
-    | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}
+    | {kind.__name__: kind for kind in KINDS}
+    | {name: variant(Lying, cheat=name) for name in LIES}
 )
 
 
@@ -478,14 +369,14 @@ class View:
 
 
 class LyingView(View):
-    liar: ClassVar[type[Lie]]
+    cheat: ClassVar[str]  # of `LIES`
 
     def __init__(self, memory: memoryview) -> None:
         super().__init__(memory)
-        self.lies = self.liar()
+        self.heard = Heard(makes=False)
 
-    def get(self, data: bytes) -> bytes:
-        return self.lies.told(data)
+    def get(self, data: bytes) -> Any:
+        return self.heard.told(data, LIES[self.cheat])
 
 
 class LostView(View):
@@ -556,7 +447,7 @@ class EarlyView(View):
 VIEWS: dict[str, type[View]] = {
     "Lost": LostView, "Swapped": SwappedView, "Local": LocalView, "OneProcess": PrivateView,
     "Half": HalfView, "Equal": EqualView, "Early": EarlyView, "Base": View,
-} | {lie.__name__: variant(LyingView, liar=lie) for lie in LIES}  # fmt: skip
+} | {name: variant(LyingView, cheat=name) for name in LIES}  # fmt: skip
 
 
 class Lied(MmapSegment):

@@ -9,11 +9,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-from ipclab.backends import seqlock
-from ipclab.backends.interface import Data, Place, Store
-from ipclab.backends.lmdb_store import LmdbStore
+from ipclab.backends.interface import Place, Store
 from ipclab.errors import LabError
 from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
@@ -116,37 +113,6 @@ def conform(worker: RankWorker, backend: str, late: bool) -> None:
     store.close()
     worker.meet()
     worker.outcome.facts["left"] = left_of(worker.prefix, worker.folder, before)
-
-
-class Unlocked(seqlock.SeqlockStore):
-    """The published layout: length and version, no lock; a reader takes what is there."""
-
-    def write(self, data: Data, timeout_ns: int = 0) -> None:
-        half = len(data) // 2
-        self.words[seqlock.LENGTH] = len(data)
-        self.words[seqlock.SEQUENCE] += 2
-        self.buffer[seqlock.START : seqlock.START + half] = data[:half]
-        os.sched_yield()
-        self.buffer[seqlock.START + half : seqlock.START + len(data)] = data[half:]
-
-    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        data = bytes(self.buffer[seqlock.START : seqlock.START + self.words[seqlock.LENGTH]])
-        return self.words[seqlock.SEQUENCE] >> 1, data
-
-
-def unlocked(worker: RankWorker, **levels: Any) -> Turns:
-    """Be an end of the study whose shared memory has no lock."""
-    with mock.patch.multiple(seqlock.SeqlockStore, write=Unlocked.write, read=Unlocked.read):
-        yield from ends.use_dictionary(worker, **levels)
-
-
-def small_map(worker: RankWorker, **levels: Any) -> Turns:
-    """Be an end of the study whose LMDB map is too small for the dictionary."""
-    before, LmdbStore.map_bytes = LmdbStore.map_bytes, 1 << 16
-    try:
-        yield from ends.use_dictionary(worker, **levels)
-    finally:
-        LmdbStore.map_bytes = before
 
 
 def killed(worker: RankWorker, victim: int, **levels: Any) -> Turns:

@@ -8,7 +8,7 @@ from ipclab.backends.interface import Data, Place, variant
 from ipclab.backends.seqlock import START, SeqlockStore
 from ipclab.spawn.worker import Outcome, Roles, Worker
 from ipclab.studies.shared_dict import ends
-from tests.support.cheats import EVERY, LATE, LIES, Lie
+from tests.support.cheats import EVERY, LATE, LIES, Heard
 
 
 class Base(SeqlockStore):
@@ -30,17 +30,17 @@ class Base(SeqlockStore):
 
 
 class Lying(Base):
-    """A store of which everything that is read is told by `liar`."""
+    """A store of which everything that is read is told by a lie."""
 
-    liar: ClassVar[type[Lie]]
+    cheat: ClassVar[str]  # of `LIES`
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.lies = self.liar()
+        self.heard = Heard(makes=False)
 
-    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+    def read(self, after: int, timeout_ns: int) -> tuple[int, Any]:
         version, data = super().read(after, timeout_ns)
-        return version, self.lies.told(data)
+        return version, self.heard.told(data, LIES[self.cheat])
 
 
 class Equal(Base):
@@ -138,7 +138,7 @@ class Early(Base):
 CHEATS: Mapping[str, type[Base]] = {
     kind.__name__: kind
     for kind in (Base, Twice, Swapped, Lost, Skip, Local, OneProcess, Half, Equal, Early)
-} | {lie.__name__: variant(Lying, liar=lie) for lie in LIES}
+} | {name: variant(Lying, cheat=name) for name in LIES}
 
 
 class Meetings:

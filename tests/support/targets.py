@@ -10,12 +10,12 @@ import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn.proof import Numbered
 from ipclab.spawn.worker import Turns, Worker, zeros
-from ipclab.studies.payload import handover, tcp
+from ipclab.studies.payload import tcp
 
 LONG = 600.0
 FAULTY = 4  # the number of a message that arrives wrong
@@ -108,44 +108,24 @@ def litter_and_hang(worker: Worker) -> None:
     time.sleep(LONG)
 
 
-class Lying(Numbered):
-    """The numbered messages, but with what is `planted` at one of them, or at two that change places."""
-
-    planted: ClassVar[str]
-
-    def next(self) -> memoryview:
-        true, number = bytes(super().next()), self.made - 1
-        if number not in (FAULTY, FAULTY + (self.planted == "swapped")):
-            return memoryview(true)
-        before = bytes(self.messages.at(number - 1))
-        half = self.size // 2
-        wrong = bytes([true[half] ^ 1])  # of random bytes one in 256 would be right by chance
-        lies = {
-            "stale": bytes(self.messages.at(number - 2)),
-            "duplicate": before,
-            "swapped": bytes(self.messages.at(2 * FAULTY + 1 - number)),
-            "torn": true[:half] + wrong + before[half + 1 :],
-            "short": true[:-4],
-        }
-        self.messages.at(number)
-        return memoryview(lies.get(self.planted, true))
-
-
-def planted(worker: Worker, module: Any, target: str, fault: str, **arguments: Any) -> Turns:
-    """Be `target` of `module`, but commit `fault`; nobody else is in this process."""
-    vars(module)["Numbered"] = type("Faulty", (Lying,), {"planted": fault})
-    turns: Turns = vars(module)[target](worker, **arguments)
-    return turns
-
-
-def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
-    """Be the handover's writer, but commit `fault`."""
-    return planted(worker, handover, "write_payloads", fault, **arguments)
-
-
 def send_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
-    """Be the TCP arm's sender, but commit `fault`."""
-    return planted(worker, tcp, "send", fault, **arguments)
+    """Be the TCP arm's sender, whose fourth message is the one of two before, or half the last one;
+    nobody else is in this process.
+    """
+
+    class Lying(Numbered):
+        def next(self) -> memoryview:
+            true, number, half = bytes(super().next()), self.made - 1, self.size // 2
+            if number != FAULTY:
+                return memoryview(true)
+            before, last = (bytes(self.messages.at(number - back)) for back in (2, 1))
+            self.messages.at(number)
+            wrong = bytes([true[half] ^ 1])  # of random bytes one in 256 would be right by chance
+            lies = {"stale": before, "torn": true[:half] + wrong + last[half + 1 :]}
+            return memoryview(lies[fault])
+
+    vars(tcp)["Numbered"] = Lying
+    return tcp.send(worker, **arguments)
 
 
 class Evil:

@@ -14,9 +14,7 @@ from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.parameters import read_notebook
-from ipclab.paths import Paths, checkout
-from ipclab.report.notebooks.execute import Kernel, execute
+from ipclab.paths import Paths
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run
@@ -25,7 +23,6 @@ from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
-from ipclab.words import output
 from ipclab_more.fault_frames import most, seen, telling
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
 from ipclab_more.studies.faults.plan import FIRST, LOSSES, NOTICED, WATCHED, FaultPlan
@@ -44,7 +41,6 @@ from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside
 from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
 from tests.support.commands import ROOT, kernel_objects
 
-NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"
 SIZE = 64
 CONTENT = Content("test", SIZE)
 KILLED = 1_000
@@ -284,32 +280,3 @@ def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> 
         == values("posix-shm", LOCKED, "recovered", "yes")
         == 1
     )
-
-
-@pytest.mark.matrix
-@pytest.mark.slow
-def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
-    run: RunFolder, tmp_path: Path
-) -> None:
-    def outputs(of: str, kernel: Kernel) -> list[dict[str, Any]]:
-        file = tmp_path / "out.ipynb"
-        about = {"run": of, "lang": "en"}
-        execute(NOTEBOOK, about, file, timeout_s=200, metadata={"lang": "en"}, kernel=kernel)
-        return [
-            each["data"]
-            for cell in read_notebook(file)["cells"]
-            for each in cell.get("outputs", [])
-        ]
-
-    with Kernel() as kernel:
-        with_faults = outputs(str(run.path), kernel)
-        without = outputs(str(checkout().root / "data/compared.ipclab"), kernel)
-    ours = [data[output.MIME] for data in with_faults if output.MIME in data]
-    said = [output.said(each, "en") for each in ours if each["kind"] == output.TABLE]
-    tables = {each["name"]: each for each in said}
-    told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
-    assert (told["unix"], told["posix-mq"]) == ("end", "silence")
-    assert {"faults-advice", "faults-killed", "faults-left"} <= tables.keys()
-    shown = [data[output.MIME] for data in without if output.MIME in data]
-    left = [output.said(each, "en") for each in shown if each["kind"] == output.TABLE]
-    assert not [each for each in left if each["name"] == "faults-seen" and not each.get("absent")]

@@ -119,15 +119,14 @@ def test_a_killed_maker_leaves_its_name_alone_and_no_reader_finds_its_memory(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_handover_tells_how_much_was_huge(name: str, tmp_path: Path) -> None:
+def test_a_handover_tells_how_much_was_huge(name: str, launcher: Launcher) -> None:
     found = find(name)
     if why := found.missing():
         pytest.skip(why)
     assert found.segment
     study, smoke = PayloadStudy(), PROFILES["smoke"]
     (point, *_) = study.points(smoke, Sweep((SIZE,), (name,)))
-    with Launcher(tmp_path) as launcher:
-        outcomes = launcher.launch(study.roles(point, smoke, FREE, 7), 60)
+    outcomes = launcher.launch(study.roles(point, smoke, FREE, 7), 60)
     launch = study.collect(point, outcomes, 7)
     assert launch.facts["huge_bytes"] == pages(found.segment)
     assert launch.facts["compared"]

@@ -4,7 +4,6 @@ fails its point.
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,25 +16,26 @@ from ipclab.machine.placement import Placement
 from ipclab.session.heats import heats
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.store.point import Point
 from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
-from ipclab.studies.profile import PROFILES
+from ipclab.studies.profile import PROFILES, Profile
 from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import ways
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
+from tests.support.measured import SEED, measured
 
-ARMS = ("main", "carriers", "near")
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 # A message is written, goes into the kernel and out, and is made a message of its own; a pickle is
 # then made an object.
 COPIES = {"pickle5": 5, "msgpack": 5, "queue": 5, "arrow": 4}
 COPIES |= dict.fromkeys(["pickle5-shm", "arrow-mapped", "shared-memory", "joblib"], 1)
 SIZES, TURNS, LEAST = (1_000, 100_000, 10_000_000), 2, 2  # of a quick run
-SMALL = Sweep(sizes=(20_000,))
+ANYWHERE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
 
 
 def small(kind: str) -> list[Point]:
@@ -45,23 +45,17 @@ def small(kind: str) -> list[Point]:
     return [point for point in main if not STUDY.missing(point, Path())]
 
 
-def test_every_way_and_every_object_is_measured() -> None:
-    points = STUDY.points(SMOKE, SMALL)
-    assert {point.levels["object"] for point in points} == {*MADE}
-    assert {point.levels["way"] for point in points} == {*ways("array")}
-    refused = {
-        point.levels["object"]: STUDY.missing(point, Path())
-        for point in points
-        if STUDY.missing(point, Path())
-    }
-    assert [*refused] and "array" not in refused
-    assert all("one dtype" in str(reason) for reason in refused.values())
+def entered(points: list[Point], effort: Profile) -> list[tuple[Point, list[Role]]]:
+    return [(point, STUDY.roles(point, effort, ANYWHERE, SEED)) for point in points]
 
 
-def test_the_ways_of_an_object_share_a_heat() -> None:
-    points = small("frame")
-    (heat,) = heats(points)
-    assert {*heat} == {point.id for point in points}
+def test_what_cannot_carry_an_object_says_why_and_the_others_share_a_heat() -> None:
+    points = STUDY.points(SMOKE, Sweep(sizes=(20_000,)))
+    refused = {p.levels["object"]: why for p in points if (why := STUDY.missing(p, Path()))}
+    assert refused and "array" not in refused
+    assert all("one dtype" in reason for reason in refused.values())
+    (heat,) = heats(small("frame"))
+    assert {*heat} == {point.id for point in small("frame")}
 
 
 def test_a_quick_run_has_every_object_by_every_way_and_the_largest_array() -> None:
@@ -88,39 +82,25 @@ def test_the_bytes_of_all_but_small_objects_are_bounded_by_one_copy() -> None:
         assert bound_of(asked, "objects", HANDLE, point.key()) is None
 
 
-def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:
-    by_arm = {
-        arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm]
-        for arm in ARMS
-    }
-    assert {p.size_bytes for p in by_arm["main"]} == {*SIZES}
-    assert {p.size_bytes for arm in ("carriers", "near") for p in by_arm[arm]} == {MIDDLE}
-    assert {p.backend for p in by_arm["carriers"]} == {"unix", "posix-shm", "zmq-ipc"}
-    assert {p.placement for p in by_arm["near"]} == {"same"}
-
-
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    with Launcher(tmp_path_factory.mktemp("ledger")) as started:
-        yield started
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_large_objects_have_few_turns_but_in_full(name: str) -> None:
+    whole = STUDY.effort(PROFILES[name])
+    points = STUDY.points(PROFILES[name], Sweep(sizes=SIZES))
+    turns = {point.size_bytes: STUDY.of_point(point, whole, True).turns for point in points}
+    few = whole.turns if name == "full" else TURNS
+    assert turns == {1_000: whole.turns, MIDDLE: whole.turns, SIZES[-1]: few}
+    assert few <= whole.turns
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", some([*MADE], 3))
 def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
-    points, anywhere = small(kind), Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
-    roles = {point.id: STUDY.roles(point, SMOKE, anywhere, 3) for point in points}
-    ended = Heat(launcher, Schedule(turns=2)).run(
-        {p.id: Contestant(p, roles[p.id]) for p in points}
-    )
-    for point in points:
-        outcome: Any = ended[point.id]
-        assert isinstance(outcome, dict), outcome
-        launch = STUDY.collect(point, outcome, 3)
+    points = small(kind)
+    made = measured(launcher, STUDY, entered(points, SMOKE), Schedule(turns=2))
+    for point, launch in zip(points, made, strict=True):
         assert len(launch.samples[HANDLE]) == len(launch.samples[SUMMED]) > 0
-        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all() and launch.samples[
-            HANDLE
-        ].min() > 0
+        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all()
+        assert launch.samples[HANDLE].min() > 0
         facts: dict[str, Any] = dict(launch.facts)
         assert 0 < facts["compared"] < facts["numbered"]
         # not what the first object of a process sets up once
@@ -138,64 +118,36 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
     assert [name for name in files_of(launcher.session.folder) if "object" in name] == []
 
 
-@pytest.mark.parametrize("name", ["quick", "full"])
-def test_large_objects_have_few_turns_but_in_full(name: str) -> None:
-    whole = STUDY.effort(PROFILES[name])
-    points = STUDY.points(PROFILES[name], Sweep(sizes=SIZES))
-    turns = {point.size_bytes: STUDY.of_point(point, whole, True).turns for point in points}
-    few = whole.turns if name == "full" else TURNS
-    assert turns == {1_000: whole.turns, MIDDLE: whole.turns, SIZES[-1]: few}
-    assert few <= whole.turns
-
-
 @pytest.mark.slow
 def test_a_long_object_is_timed_in_each_turn_but_the_one_that_warms_up(
     launcher: Launcher,
 ) -> None:
-    anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
-    (point,) = [
-        point
-        for point in STUDY.points(PROFILES["quick"], Sweep(sizes=(SIZES[-1],)))
-        if (point.levels["arm"], point.levels["object"], point.levels["way"])
-        == ("main", "frame", "msgpack")
-    ]
-    effort = STUDY.of_point(point, STUDY.effort(PROFILES["quick"]), in_contest=True)
-    roles = STUDY.roles(point, effort, anywhere, 3)
+    quick, wanted = PROFILES["quick"], {"arm": "main", "object": "frame", "way": "msgpack"}
+    every = STUDY.points(quick, Sweep(sizes=(SIZES[-1],)))
+    (point,) = (point for point in every if wanted.items() <= point.levels.items())
+    effort = STUDY.of_point(point, STUDY.effort(quick), in_contest=True)
     schedule = Schedule(turns=effort.turns, warm_turns=1)
-    outcome: Any = Heat(launcher, schedule).run({point.id: Contestant(point, roles)})[point.id]
-    assert isinstance(outcome, dict), outcome
-    launch = STUDY.collect(point, outcome, 3)
+    (launch,) = measured(launcher, STUDY, entered([point], effort), schedule)
     # where what is looked at is not recorded anyway, one is left over
     assert len(launch.turns[SUMMED]) == TURNS
     assert {*launch.turns[SUMMED]} <= {LEAST, LEAST + 1}
     facts: dict[str, Any] = dict(launch.facts)
     assert facts["allocated_bytes"] > 2 * facts["own_bytes"]
-    assert facts["reader_ns"] > 0
 
 
 @pytest.mark.slow
 def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(
     launcher: Launcher,
 ) -> None:
-    anywhere, before = (
-        Placement("free", (frozenset(os.sched_getaffinity(0)),), "free"),
-        kernel_objects(),
-    )
-    contestants: dict[str, Contestant] = {}
-    for point in small("array"):
-        taker, giver = STUDY.roles(point, SMOKE, anywhere, 3)
+    before, heat = kernel_objects(), {}
+    for point, (taker, giver) in entered(small("array"), SMOKE):
         dies = replace(taker, target="tests.support.heat_targets:take_and_die")
-        contestants[point.id] = Contestant(point, [dies, giver])
-    assert {point.levels["way"] for point in small("array")} == {*ways("array")}
-    ended = Heat(launcher, Schedule(turns=2)).run(contestants)
-    for point in small("array"):
-        error = ended[point.id]
-        assert isinstance(error, LabError), error
+        heat[point.id] = Contestant(point, [dies, giver])
+    for error in Heat(launcher, Schedule(turns=2)).run(heat).values():
         # Which end is seen first is chance: the one that was killed, or the other that finds it
         # gone.
-        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(
-            error
-        ), error
-    assert names_of(launcher.session.id) == []
-    assert files_of(launcher.session.folder) == []
+        assert isinstance(error, LabError), error
+        assert re.search("killed by SIGKILL|has closed it", str(error))
+        assert "\n" not in str(error)
+    assert names_of(launcher.session.id) == files_of(launcher.session.folder) == []
     assert eventually(lambda: kernel_objects() <= before)  # other tests have theirs for a moment

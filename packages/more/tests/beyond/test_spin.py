@@ -1,9 +1,6 @@
 """Windows to spin before a sleep: what is swept, what waits do in them, and what a launch tells."""
 
 import os
-import threading
-from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ import pytest
 from ipclab.backends.installed import backend as find
 from ipclab.backends.waiting import spun
 from ipclab.machine.placement import Placement
-from ipclab.session.request import Request
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PROVED
 from ipclab.store.launch import Launch
@@ -24,50 +20,15 @@ MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")
 FREE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
 
 
-def test_every_window_meets_every_gap_of_every_mechanism_in_both_placements() -> None:
-    if find("shm-futex").missing():
-        pytest.skip("no native code here")
-    points = STUDY.points(PROFILES["full"], Sweep())
-    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in points)
-    wanted = {("main", name, where): 48 for name in MECHANISMS for where in ("same", "cross")}
-    wanted |= {("exponential", name, "cross"): 8 for name in ("posix-shm", "shm-futex")}
-    assert counts == wanted
-
-
-def test_a_standard_run_has_few_mechanisms_on_one_cpu_and_those_that_are_named() -> None:
-    if find("shm-futex").missing():
-        pytest.skip("no native code here")
-    usual = STUDY.points(PROFILES["standard"], Sweep())
-    counts = Counter((point.levels["arm"], point.backend, point.placement) for point in usual)
-    wanted = {("main", name, "cross"): 20 for name in MECHANISMS}
-    wanted |= {("main", name, "same"): 16 for name in ("shm-futex", "unix")}
-    wanted |= {("exponential", name, "cross"): 5 for name in ("posix-shm", "shm-futex")}
-    assert counts == wanted
-    named = STUDY.points(PROFILES["standard"], Sweep(backends=("shm-ring",)))
-    assert Counter(point.placement for point in named) == {"cross": 20, "same": 16}
-
-
-@pytest.mark.parametrize("profile", ["quick", "standard"])
-def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for(profile: str) -> None:
-    usual = STUDY.points(PROFILES[profile], Sweep(backends=("unix",)))
+def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for() -> None:
+    usual = STUDY.points(PROFILES["quick"], Sweep(backends=("unix",)))
     found = {(point.placement, point.levels["spin_ns"]) for point in usual}
     few = (0, 10_000, 30_000, 100_000)
     same = {("same", window) for window in few}
     assert found == same | {("cross", window) for window in (*few, ALWAYS_NS)}
-    asked = STUDY.points(PROFILES[profile], Sweep(levels={"spin_ns": (ALWAYS_NS,)}))
+    asked = STUDY.points(PROFILES["quick"], Sweep(levels={"spin_ns": (ALWAYS_NS,)}))
     assert {point.placement for point in asked} == {"same", "cross"}
     assert {point.levels["spin_ns"] for point in asked} == {ALWAYS_NS}
-
-
-def test_a_quick_run_takes_two_mechanisms_on_two_cpus_where_it_is_named() -> None:
-    if find("shm-futex").missing():
-        pytest.skip("no native code here")
-    points = STUDY.brief(STUDY.points(PROFILES["quick"], Sweep()))
-    counts = Counter((point.backend, point.placement) for point in points)
-    assert counts == {("posix-shm", "cross"): 12, ("shm-futex", "cross"): 12}
-    assert {"spin", "tasks"} <= {*Request(profile="standard").names()}
-    assert not {"spin", "tasks"} & {*Request(profile="quick").names()}
-    assert STUDY.factors["spin_ns"][-1] == ALWAYS_NS
 
 
 def test_a_window_of_nothing_asks_once_and_a_long_one_until_it_is_there() -> None:
@@ -83,20 +44,6 @@ def test_a_window_of_nothing_asks_once_and_a_long_one_until_it_is_there() -> Non
     assert spun("1000000000", ready, 10**9)
     assert asked == [False, False, True]
     assert not spun("1000000000000", lambda: False, 1_000)  # never beyond the deadline
-
-
-def test_another_threads_message_ends_a_window() -> None:
-    there = threading.Event()
-    timer = threading.Timer(0.02, there.set)
-    timer.start()
-    assert spun("10000000000", there.is_set, 10**10)
-    timer.join()
-
-
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    with Launcher(tmp_path_factory.mktemp("ledger")) as made:
-        yield made
 
 
 def launched(launcher: Launcher, backend: str, spin_ns: int, arm: str = "main") -> Launch:
@@ -122,7 +69,8 @@ def test_who_has_no_window_sleeps_and_whose_window_is_longer_than_the_gap_does_n
         turns = len(launch.turns["round-trip"])
         assert len(launch.samples["cpu"]) == len(launch.samples["period"]) == turns
         assert np.all(launch.samples["period"] >= 1_000_000)
-        assert np.all(launch.samples["cpu"] > 0)
+        busy = launch.samples["cpu"] / launch.samples["period"]
+        assert np.all((busy > 0) & (busy < 2.2))  # of two ends
 
 
 def test_gaps_that_vary_have_a_proof_too(launcher: Launcher) -> None:

