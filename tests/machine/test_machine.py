@@ -259,10 +259,7 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["busy_polling"] == "unparsable"
     fact = Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X")
-    assert take_fact(fact, source) == (
-        "many",
-        "",
-    )
+    assert take_fact(fact, source) == ("many", "")
 
 
 @pytest.mark.parametrize(

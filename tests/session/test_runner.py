@@ -476,12 +476,7 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
-    about = {
-        "parameters": {},
-        "seed": 1,
-        "machine": made_machine("example"),
-        "questions": ASKED,
-    }
+    about = {"parameters": {}, "seed": 1, "machine": made_machine("example"), "questions": ASKED}
     run = create(tmp_path, "0123456789ab", about, NOW)
     found = points("a", each=2)
 

@@ -119,14 +119,7 @@ def test_one_that_fails_costs_its_own_launch_alone(
 
 
 def test_what_is_compared_is_in_one_heat_and_every_point_in_some() -> None:
-    for name in (
-        "round_trip",
-        "payload",
-        "stream",
-        "multiplexer",
-        "calibration",
-        "shared_dict",
-    ):
+    for name in ("round_trip", "payload", "stream", "multiplexer", "calibration", "shared_dict"):
         each = study(name)
         points = each.points(each.effort(profile("standard")), Sweep())
         found = heats(points)

@@ -33,11 +33,7 @@ from tests.support import creations
 from tests.support.commands import ROOT
 
 STRANGER, SIZE, PRECIOUS = 65534, 100, b"precious"
-SOURCES = [
-    ROOT / "ipclab",
-    *ROOT.glob("packages/*/ipclab_*"),
-    ROOT / "docs/peers",
-]
+SOURCES = [ROOT / "ipclab", *ROOT.glob("packages/*/ipclab_*"), ROOT / "docs/peers"]
 # Why a creation needs no trial of its own, or that it has one.
 SAFE = {
     "tried",
