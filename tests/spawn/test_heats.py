@@ -94,7 +94,7 @@ def test_ends_that_the_scheduler_places_have_nobody_beside_them(
         ("kill", "was killed by SIGKILL"),
         ("parked", "was killed by SIGKILL"),
         ("error", "ValueError: no such turn"),
-        pytest.param("hang", "did not finish within 5 s", marks=pytest.mark.slow),
+        pytest.param("hang", "did not finish within 3 s", marks=pytest.mark.slow),
         ("end", "ended before its last turn"),
     ],
 )
@@ -107,7 +107,7 @@ def test_one_that_fails_costs_its_own_launch_alone(
         Role("peer", "tests.support.heat_targets:waits", {"log": str(log)}, CPUS),
     ]
     contestants = {**counting(log, 3), "bad": Contestant(POINT, ends_of_it)}
-    ends = Heat(launcher, Schedule(turns=400 if how == "parked" else 6, seconds=5)).run(contestants)
+    ends = Heat(launcher, Schedule(turns=400 if how == "parked" else 6, seconds=3)).run(contestants)
     bad = ends.pop("bad")
     assert isinstance(bad, LabError)
     assert why in str(bad)
