@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from ipclab.machine.answers import code_digest
 from ipclab.paths import checkout
 from ipclab.session import asked_run
 from ipclab.session.request import Request
@@ -37,7 +36,7 @@ def found(monkeypatch: pytest.MonkeyPatch, *runs: Any) -> Any:
         {"complete": False},
         {"digest": "another"},
         {"parameters": {"sizes": [1]}},
-        *({"facts": {name: "changed"}} for name in asked_run.MEASURED_BY),
+        {"facts": {asked_run.MEASURED_BY[-1]: "changed"}},
     ],
 )
 def test_what_differs_is_measured(monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]) -> None:
@@ -47,9 +46,3 @@ def test_what_differs_is_measured(monkeypatch: pytest.MonkeyPatch, other: dict[s
 def test_the_newest_that_is_the_same_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = run(), run()
     assert found(monkeypatch, run(digest="another"), first, second) is first
-
-
-def test_the_code_that_measures_has_one_digest() -> None:
-    source: Any = SimpleNamespace()
-    digest = code_digest(source)
-    assert digest == code_digest(source) and len(digest) == 16
