@@ -34,7 +34,7 @@ def test_two_launches_far_apart_are_not_tested_and_no_error() -> None:
     assert compare(FAR, FARTHER).verdict == NOT_TESTED
 
 
-@pytest.mark.parametrize("unit", ["1", "ns", "B/s"])
+@pytest.mark.parametrize("unit", ["1", "ns"])
 def test_an_interval_that_says_nothing_is_not_told_and_tests_nothing(unit: str) -> None:
     formatter = Formatter("en")
     for low, high in ((0.0, 9.0), (0.05, 9.0), (-math.inf, math.inf), (2.0, math.inf)):
@@ -60,13 +60,8 @@ def test_what_is_decided_stays_so_however_wide() -> None:
 def test_arithmetic_of_what_has_no_end_has_none() -> None:
     endless = Quantity(2.0, "ns", -math.inf, math.inf)
     known = Quantity(4.0, "ns", 3.0, 5.0)
-    for found in (
-        endless / known,
-        known / endless,
-        endless + known,
-        endless * 2,
-        1 / (endless / known),
-    ):
+    inverse = 1 / (endless / known)
+    for found in (endless / known, known / endless, endless + known, endless * 2, inverse):
         assert found.ends == (-math.inf, math.inf)
     assert (of(0.0) / 3).value == 0.0
     assert (known / 0).value == math.inf

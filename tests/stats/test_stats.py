@@ -36,7 +36,7 @@ def test_ranks_are_those_of_the_empirical_distribution() -> None:
         assert values[rank(1000, q)] == np.quantile(values, q, method="inverted_cdf")
 
 
-@pytest.mark.parametrize("launches", [3, 4, 5, 8, 12, 15])
+@pytest.mark.parametrize("launches", [3, 5, 12])
 @pytest.mark.parametrize("shape", ["normal", "skewed", "two states"])
 def test_launches_hold_their_geometric_mean_in_94_percent(launches: int, shape: str) -> None:
     """Points of one study whose scatters differ by a factor of two steady each other."""
@@ -97,11 +97,8 @@ def test_what_launches_and_sessions_show_is_combined_in_quadrature() -> None:
     assert math.log(steady.high / 10) == pytest.approx(SESSION)
     wide = Estimate(10.0, 5.0, 20.0, 1, 1).for_sessions()
     assert math.log(wide.high / 10) == pytest.approx(math.hypot(math.log(2), SESSION))
-
-
-def test_an_exact_number_has_an_exact_interval() -> None:
-    found = statistic_estimate([7.0] * 4, 40)
-    assert (found.low, found.value, found.high, found.launches, found.samples) == (7, 7, 7, 4, 40)
+    exact = statistic_estimate([7.0] * 4, 40)
+    assert (exact.low, exact.value, exact.high, exact.launches, exact.samples) == (7, 7, 7, 4, 40)
 
 
 def test_values_of_the_same_launches_can_be_divided() -> None:
