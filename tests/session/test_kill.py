@@ -158,23 +158,18 @@ def cli(*arguments: str) -> list[str]:
 @pytest.mark.skipif(
     find_spec("ipclab_native") is None, reason="the native package is not installed"
 )
-@pytest.mark.parametrize("server_too", some([True, False], 2), ids=["owner and servers", "owner"])
-def test_kill_9_while_files_are_read_leaves_none(
-    world: World, tmp_path: Path, server_too: bool
-) -> None:
+def test_kill_9_while_files_are_read_leaves_none(world: World, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     measuring = world.start(cli("--study", "file_io", "--scratch", str(scratch)))
     world.wait(measuring, lambda: list(world.data.glob("runs/*/*/points/file_io/*")))
     session = world.session(measuring)
     assert list(scratch.glob("ipclab-scratch-file-io/*/*"))
-    if server_too:
-        for server in processes_of(session)[:2]:
-            os.kill(server, signal.SIGKILL)
+    for server in processes_of(session)[:2]:
+        os.kill(server, signal.SIGKILL)
     measuring.kill()
     measuring.communicate(timeout=60)
     assert eventually(partial(ended, session))
-    if server_too:
-        assert f"scratch {scratch}/ipclab-scratch-file-io" in close_dead_sessions(world.ledger)
+    assert f"scratch {scratch}/ipclab-scratch-file-io" in close_dead_sessions(world.ledger)
     assert not scratch.exists()
     assert world.left(session) == []
 
@@ -182,12 +177,7 @@ def test_kill_9_while_files_are_read_leaves_none(
 @pytest.mark.parametrize(
     ("study", "few", "sign"),
     some(
-        [
-            ("shared_dict", ("--backend", "posix-shm"), "points"),
-            ("multiplexer", (), "session"),
-            ("multiplexer", ("--size", "1000"), "points"),
-        ],
-        3,
+        [("shared_dict", ("--backend", "posix-shm"), "points"), ("multiplexer", (), "session")], 2
     ),
 )
 def test_ctrl_c_is_one_line(world: World, study: str, few: tuple[str, ...], sign: str) -> None:

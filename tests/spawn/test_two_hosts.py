@@ -74,6 +74,7 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
             subprocess.run(["ip", "netns", "del", name + number], check=False, capture_output=True)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None:
     name, agent = hosts

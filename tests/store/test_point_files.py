@@ -14,8 +14,6 @@ from ipclab.errors import LabError
 from ipclab.store.point import Point
 from ipclab.store.record import encode
 from ipclab.store.samples import Measured, decode
-from ipclab.store.validity import DAY_NS
-from tests.support.made import make_launch
 
 
 def placed(measured: Measured, top: Path) -> Path:
@@ -77,23 +75,11 @@ def test_ops_whose_rows_come_in_turn_are_read_in_the_order_of_each(
     assert {op: values.tolist() for op, values in back.items()} == whole
 
 
-def test_extreme_times_are_kept_exactly(point: Point, tmp_path: Path) -> None:
-    values = [0, 1, DAY_NS, 2**46 + 1, 1_000_003]
-    path = placed(Measured(point, [make_launch(op=values)], "budget"), tmp_path)
-    assert decode(path).launches[0].samples["op"].tolist() == values
-
-
 def test_what_is_no_point_file_is_refused(measured: Measured, tmp_path: Path) -> None:
-    path = tmp_path / "point.parquet"
-    content = encode(measured)
-    foreign = pa.table({"launch": [0], "op": ["x"], "ns": [1]})
-    pq.write_table(foreign, tmp_path / "foreign.parquet")
-    for broken in (
-        b"",
-        content[:-9],
-        content[: len(content) // 2],
-        (tmp_path / "foreign.parquet").read_bytes(),
-    ):
+    path = placed(measured, tmp_path)
+    content = path.read_bytes()
+    pq.write_table(pa.table({"launch": [0], "op": ["x"], "ns": [1]}), tmp_path / "foreign")
+    for broken in (b"", content[:-9], (tmp_path / "foreign").read_bytes()):
         path.write_bytes(broken)
         with pytest.raises(LabError, match="is not a point's file"):
             decode(path)

@@ -183,17 +183,6 @@ def test_only_the_parts_of_processes_that_ended_are_removed(tmp_path: Path) -> N
     assert files(tmp_path) == {names[0], "mine.part"}
 
 
-def test_a_run_is_held_once(run: Record) -> None:
-    """By one descriptor, which ends with its process."""
-    with (
-        run.held(), pytest.raises(LabError, match="is being measured by another process"),
-        reopened(run.path).held(),
-    ):
-        pass
-    with run.held():
-        pass
-
-
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is no run: it has no run\.json; give a folder below"):
         folder.read_run(tmp_path)
@@ -217,16 +206,6 @@ def test_a_run_knows_its_own_content(run: Record, point: Point) -> None:
         with pytest.raises(LabError, match=told) as caught:
             folder.read_run(run.path)
         assert "restore it" in caught.value.fix
-
-
-def test_a_run_with_failed_points_is_finished_and_not_complete(run: Record, point: Point) -> None:
-    assert (run.finished, run.complete) == (False, False)
-    run.fail(point, "worker died")
-    run.about["finished"] = NOW.isoformat()
-    run.save()
-    assert (run.finished, run.complete) == (True, False)
-    run.place([(point, b"samples")])
-    assert (run.finished, run.complete) == (True, True)
 
 
 WRONG: tuple[object, ...] = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2026-11-21")
