@@ -8,7 +8,9 @@ import socket
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -237,20 +239,18 @@ def test_a_segment_of_another_user_is_not_opened(case: str, worker: Worker, prec
 def test_a_queue_of_another_user_is_neither_made_nor_opened(create: bool, worker: Worker) -> None:
     place, kind = place_of(worker), backends()["posix-mq"].channel
     assert kind
-    for tag in ("request", "answer"):
-        name = f"/{place.name(tag)}"
-        other = posix_ipc.O_CREX, posix_ipc.MessageQueue
-        assert by_stranger(lambda: other[1](name, other[0], mode=0o666))  # noqa: B023
+    ours, theirs = (f"/{place.name(tag)}" for tag in ("request", "answer"))
+    squat = partial(posix_ipc.MessageQueue, theirs, posix_ipc.O_CREX, mode=0o666)
+    assert by_stranger(squat)
+    if not create:
+        posix_ipc.MessageQueue(ours, posix_ipc.O_CREX).close()
+    try:
+        with pytest.raises(LabError, match=r"is there already: .*; remove it"):
+            kind(place, create)
+    finally:
+        posix_ipc.unlink_message_queue(theirs)
         if not create:
-            ours = f"/{place.name('answer' if tag == 'request' else 'request')}"
-            posix_ipc.MessageQueue(ours, posix_ipc.O_CREX).close()
-        try:
-            with pytest.raises(LabError, match=r"is there already: .*; remove it"):
-                kind(place, create)
-        finally:
-            posix_ipc.unlink_message_queue(name)
-            if not create:
-                posix_ipc.unlink_message_queue(ours)
+            posix_ipc.unlink_message_queue(ours)
 
 
 @as_root
@@ -347,12 +347,10 @@ def test_ranks_do_not_take_memory_that_a_stranger_has_made(
     tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    with Launcher(tmp_path / "ledger") as launcher, ExitStack() as held:
+    with Launcher(tmp_path / "ledger") as launcher, RankBench(launcher, 2) as bench:
         for plant in range(3):
-            bench = held.enter_context(RankBench(launcher, 2))
             prefix = launcher.session.prefix(launcher.started + 1)
-            name = names.shared(prefix, launcher.session.folder, "mpi")
-            path = SHARED_MEMORY / name
+            path = SHARED_MEMORY / names.shared(prefix, launcher.session.folder, "mpi")
             assert by_stranger(list(plants(path, precious))[plant])
             try:
                 with pytest.raises(LabError, match="is there already"):
@@ -368,19 +366,14 @@ def test_no_name_tells_of_another(tmp_path: Path) -> None:
     keys = [str(tmp_path / name) for name in ("one", "other")]
     for folder in keys:
         Path(folder).mkdir(mode=0o700)
-    made = [
-        names.shared(f"ipclab-1-aa-{launch}", folder, tag)
-        for folder in keys
-        for launch in (1, 2)
-        for tag in ("", "payload", "full")
-    ]
-    told = [name.split("-", 4)[4] for name in made]
+    asked = [*product(("ipclab-1-aa-1", "ipclab-1-aa-2"), keys, ("", "payload", "full"))]
+    made = [names.shared(*each) for each in asked]
+    told = [name.removeprefix(f"{prefix}-") for name, (prefix, *_) in zip(made, asked, strict=True)]
     assert len(set(told)) == len(told)
     assert {len(part) for part in told} == {22}  # 128 bits, 6 in each character
-    assert all(name.startswith("ipclab-1-aa-") for name in made)
     # the same for every process of the launch, which reads the same key
     names._key.cache_clear()
-    assert names.shared("ipclab-1-aa-1", keys[0], "") == made[0]
+    assert names.shared(*asked[0]) == made[0]
 
 
 def test_names_need_a_folder_for_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
