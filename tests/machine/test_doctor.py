@@ -3,7 +3,6 @@ source and fix.
 """
 
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from ipclab.machine.findings import examine
 from ipclab.machine.observed import FIT, NOTE, RESERVATION, Finding, Noise, Observed
 from ipclab.machine.table import FACTS, Value
 from ipclab.paths import Paths
-from tests.support.commands import environment, namespace, namespace_refused
 from tests.support.made_up import Fake, write
 
 QUIET: Noise = {"steal": 0.0, "queue": 0.01, "busy": 0.02, "interrupts": 300, "throttled": 0.0}
@@ -235,24 +233,6 @@ def test_the_command_names_its_reservations(ipclab) -> None:
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
     assert done.stderr.count("\n") == done.returncode
-
-
-HIDDEN = 'mount -t tmpfs none /proc/sys; mount -t tmpfs -o ro none /dev/shm; exec "$@"'
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("opened_before")
-def test_a_machine_that_hides_its_folders_is_no_traceback(tmp_path: Path) -> None:
-    if why := namespace_refused():
-        pytest.skip(why)
-    command = namespace(HIDDEN, sys.executable, "-m", "ipclab", "doctor", "--seconds", "0.1")
-    env = environment(tmp_path)
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
-    shm = next(line for line in done.stdout.splitlines() if "/dev/shm" in line)
-    assert shm.split()[0] == RESERVATION
 
 
 @pytest.mark.parametrize("seconds", ["nan", "61"])
