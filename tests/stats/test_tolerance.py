@@ -54,25 +54,13 @@ def test_the_confidence_of_many_launches_is_a_number() -> None:
     assert 4_000 < Coverage(0.95, 0.95, 200).launches < 5_000
 
 
-def _simulated(shape: str, random: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Return 59 launches of a machine and the value below which 95 % of its launches lie."""
-    if shape == "heavy-tailed":  # no mean
-        return 1 + random.pareto(0.9, ASKED.launches), 0.05 ** (-1 / 0.9)
-    if shape == "bimodal":  # 6 % of launches are ten times as slow
-        slow = random.random(ASKED.launches) < 0.06
-        values = np.where(slow, 10.0, 1.0) * (1 + random.random(ASKED.launches) / 10)
-        return values, 10 * (1 + (1 - 0.05 / 0.06) / 10)
-    return random.choice([10.0, 20.0, 30.0], ASKED.launches, p=[0.6, 0.36, 0.04]), 20.0
-
-
-@pytest.mark.parametrize("shape", ["heavy-tailed", "bimodal", "ties"])
-def test_what_holds_covers_what_it_says_whatever_the_shape(shape: str) -> None:
+def test_what_holds_covers_what_it_says_also_of_values_that_are_equal() -> None:
     random, said, held = np.random.default_rng(7), 0, 0
     for _ in range(TRIALS):
-        values, truth = _simulated(shape, random)
+        values = random.choice([10.0, 20.0, 30.0], ASKED.launches, p=[0.6, 0.36, 0.04])
         holds = state(values, ASKED) == HOLDS
         said += holds
-        held += holds and max(values) >= truth
+        held += holds and max(values) >= 20.0
     noise = 3 * (0.05 * 0.95 / said) ** 0.5
     assert held / said >= 0.95 - noise, (held, said)
     assert said / TRIALS >= 1 - ERROR - 0.02, said  # exchangeable launches are hardly ever refused
