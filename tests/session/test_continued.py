@@ -5,7 +5,7 @@ Limits and calibration are not measured: who continues a run does not depend on 
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -38,7 +38,7 @@ MINE = replace(SMALL, label="n1")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_beside() -> Any:
+def nothing_beside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for always in (LimitsStudy, CalibrationStudy):
             patch.setattr(always, "points", lambda self, profile, sweep: [])
