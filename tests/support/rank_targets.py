@@ -14,6 +14,7 @@ from unittest import mock
 from ipclab.backends import seqlock
 from ipclab.backends.interface import Data, Place, Store
 from ipclab.backends.lmdb_store import LmdbStore
+from ipclab.errors import LabError
 from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi_worker import RankWorker
@@ -56,6 +57,8 @@ def fail(worker: RankWorker, how: str) -> None:
         raise ValueError("no such level")
     if how == "wrong":
         raise PayloadError("message 3 arrived with nothing but zeros")
+    if how == "lab":
+        raise LabError("the disk is full", "0 bytes are free", "free some")
     time.sleep(4 if how == "late" else LONG)
 
 
