@@ -82,10 +82,10 @@ def reversed_order(_: Record, points: list[Measured]) -> None:
 
 
 def repeated(_: Record, points: list[Measured]) -> None:
-    """Give all launches the times of the first, the other way round."""
+    """Give all launches the times of the first, each in another order."""
     for point in points:
-        for each in point.launches[1:]:
-            each.samples[OP] = point.launches[0].samples[OP][::-1].copy()
+        for number, each in enumerate(point.launches):
+            each.samples[OP] = np.roll(point.launches[0].samples[OP], number)
 
 
 def spread(_: Record, points: list[Measured]) -> None:
