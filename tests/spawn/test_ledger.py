@@ -196,7 +196,8 @@ def test_a_ledger_file_of_wrong_types_is_left_alone(
     field: str, shared: Path, dead: Session, tmp_path: Path
 ) -> None:
     fill(shared, f"{dead.id}-1-x")
-    for value in (None, 7, []):
+    wrong: tuple[object, ...] = (None, 7, [])
+    for value in wrong:
         about = {**msgspec.to_builtins(dead), field: value}
         (tmp_path / "ledger" / f"{dead.id}.json").write_bytes(msgspec.json.encode(about))
         assert close_dead_sessions(tmp_path / "ledger") == []
