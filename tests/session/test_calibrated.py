@@ -96,33 +96,36 @@ def test_only_the_newest_runs_are_kept(paths: Paths, monkeypatch: pytest.MonkeyP
     assert known_runs(gathered(read_run(first))).keys() == {last.name}
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        b"{",
-        b"[]",
-        b'{"format": 2}',
-        b'{"format": 2, "runs": {"x": {}}}',
-        b'{"format": 2, "runs": {}, "more": 1}',
-        b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements":'
-        b' {"same": {"twins": 1, "alarms": 2}}}}}' % STAMP.encode(),
-        b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements":'
-        b' {"same": {"found": {"0.10": 1}}}}}}' % STAMP.encode(),
-        b" " * MOST_BYTES + b"{}",
-        b"[" * 100_000,
-    ],
-)
-def test_a_file_that_nobody_wrote_is_refused_and_left_alone(
-    paths: Paths, monkeypatch: pytest.MonkeyPatch, told: bytes
+RUN = b'{"format": 2, "runs": {"20261120T100000Z-000001": {"stamp": "%s", "same": 0.1, "placements": %s}}}'
+ALARMS = b'{"same": {"twins": 1, "alarms": 2}}'
+NEVER_PLANTED = b'{"same": {"found": {"0.10": 1}}}'
+WRONG = {
+    "no json": b"{",
+    "a list": b"[]",
+    "a field too many": b'{"format": 2, "runs": {}, "more": 1}',
+    "more alarms than twins": RUN % (STAMP.encode(), ALARMS),
+    "found and never planted": RUN % (STAMP.encode(), NEVER_PLANTED),
+    "large": b" " * MOST_BYTES + b"{}",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("told", WRONG.values(), ids=WRONG)
+def test_a_file_that_nobody_wrote_cannot_be_read(tmp_path: Path, told: bytes) -> None:
+    (tmp_path / "calibration.json").write_bytes(told)
+    with pytest.raises(LabError, match="cannot be read"):
+        known_runs(tmp_path / "calibration.json")
+
+
+def test_a_file_that_cannot_be_read_is_left_alone_and_goes_nowhere(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = calibrated_run(paths.runs)
     file = run.path.parent / "calibration.json"
-    file.write_bytes(told)
-    with pytest.raises(LabError, match="cannot be read"):
-        known_runs(file)
+    file.write_bytes(b"{")
     said: list[str] = []
     calibrated.count_new_runs(run, said.append)
-    assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == told
+    assert len(said) == 1 and "remove it" in said[0] and file.read_bytes() == b"{"
     bundle = paths.data / "a.ipclab"
     with pytest.raises(LabError, match="cannot be read"):
         pack(run, bundle)

@@ -7,8 +7,7 @@ from ipclab.errors import UsageError
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right"),
-    [("size", "sizes"), ("size_bytes", "sizes"), ("backend", "backends")],
+    ("wrong", "right"), [("size", "sizes"), ("size_bytes", "sizes"), ("backend", "backends")]
 )
 def test_a_parameter_is_named_as_a_notebook_writes_it(wrong: str, right: str) -> None:
     with pytest.raises(UsageError) as said:

@@ -1,8 +1,6 @@
 """Whole sessions of one run: each measures all anew, and one that was killed goes on."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -75,11 +73,3 @@ def test_a_session_that_was_killed_goes_on_and_the_one_before_is_kept(
     again = measure_run(paths, REQUEST, Progress())
     assert again.id == run.id and numbers(again) == [1, 2, 2] and again.complete
     assert sessions_of(again) == [[(0, 0)] * 2 + [(1, 1)] * 2] * 3
-
-
-def test_a_number_of_sessions_is_from_one_to_a_hundred(
-    ipclab: Callable[..., "CompletedProcess[str]"],
-) -> None:
-    for count in ("0", "101", "x"):
-        done = ipclab("measure", "--sessions", count)
-        assert done.returncode == 2 and "--sessions" in done.stderr

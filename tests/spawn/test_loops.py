@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.spawn.loops import count_faults, operations, paced, record, sleep_until
-from ipclab.spawn.worker import WAKE_NS, Worker, queued_ns, zeros
+from ipclab.spawn.worker import WAKE_NS, Worker, queued_ns
 
 
 @pytest.fixture
@@ -74,19 +74,10 @@ def test_faults_are_counted_step_by_step(worker: Worker) -> None:
     assert worker.outcome.counters["op"] == {"minor_faults": 3, "cpu_ns": 5.0}
 
 
-def test_preallocated_samples_are_zero_and_int64() -> None:
-    samples = zeros(3)
-    assert (samples.typecode, samples.itemsize, samples.tolist()) == ("q", 8, [0, 0, 0])
-
-
-@pytest.mark.parametrize(
-    ("told", "waited"), [("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)]
-)
-def test_waking_up_is_not_waiting_for_another_task(
-    monkeypatch: pytest.MonkeyPatch, told: str, waited: int
-) -> None:
-    monkeypatch.setattr(Path, "read_text", lambda _: told)
-    assert queued_ns() == waited
+def test_waking_up_is_not_waiting_for_another_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    for told, waited in (("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)):
+        monkeypatch.setattr(Path, "read_text", lambda _, told=told: told)
+        assert queued_ns() == waited
 
 
 def test_who_sleeps_until_something_is_due_sleeps_the_rest_of_it(

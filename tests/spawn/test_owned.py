@@ -16,12 +16,17 @@ from ipclab.spawn.ledger import close_dead_sessions, close_session, open_session
 from tests.spawn.test_ledger import names
 from tests.support.commands import environment, kernel_objects, left_of
 
-OWNERS = (
-    ("posix-queue", "/ipclab-test-{pid}", "posix_ipc.MessageQueue(name, posix_ipc.O_CREX)"),
-    ("system-v-memory", "{key}", "made(libc.shmget(int(name), 100, 0o3600))"),
-    ("system-v-semaphore", "{key}", "made(libc.semget(int(name), 1, 0o3600))"),
-    ("system-v-queue", "{key}", "made(libc.msgget(int(name), 0o3600))"),
-)
+KEY = 0x1BC0000 + os.getpid()
+# Of each kind a name, and what makes it
+OWNED = {
+    "posix-queue": (
+        f"/ipclab-test-{os.getpid()}",
+        "posix_ipc.MessageQueue(name, posix_ipc.O_CREX)",
+    ),
+    "system-v-memory": (str(KEY), "made(libc.shmget(int(name), 100, 0o3600))"),
+    "system-v-semaphore": (str(KEY), "made(libc.semget(int(name), 1, 0o3600))"),
+    "system-v-queue": (str(KEY), "made(libc.msgget(int(name), 0o3600))"),
+}
 MAKE = """
 import ctypes, os, sys
 from pathlib import Path
@@ -32,41 +37,41 @@ libc = ctypes.CDLL(None, use_errno=True)
 def made(number):
     if number < 0:
         raise OSError(ctypes.get_errno(), "not made")
-session, name = open_session(Path(sys.argv[1])), sys.argv[3]
-Place(session.prefix(1), session.folder, 1).own(sys.argv[2], name)
-CREATE
+session = open_session(Path(sys.argv[1]))
+for kind, (name, create) in OWNED.items():
+    Place(session.prefix(1), session.folder, 1).own(kind, name)
+    eval(create)
 os.kill(os.getpid(), 9)
 """
 
 
-@pytest.mark.parametrize(("kind", "name", "create"), OWNERS, ids=[kind for kind, *_ in OWNERS])
-def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(
-    kind: str, name: str, create: str, tmp_path: Path
-) -> None:
-    name, before = name.format(pid=os.getpid(), key=0x1BC0000 + os.getpid()), kernel_objects()
-    env = environment(tmp_path)
-    command = [
-        sys.executable,
-        "-c",
-        MAKE.replace("CREATE", create),
-        str(tmp_path / "ledger"),
-        kind,
-        name,
-    ]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(tmp_path: Path) -> None:
+    before, ledger = kernel_objects(), tmp_path / "ledger"
+    command = [sys.executable, "-c", f"OWNED = {OWNED}\n{MAKE}", str(ledger)]
+    done = subprocess.run(
+        command,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
     try:
-        assert owned.KINDS[kind].exists(name)
-        if kind != "posix-queue" or Path("/dev/mqueue").is_mount():
-            # as the conformance suite would see it
-            left = left_of("ipclab-none-1", str(tmp_path / "tmp"), before, 0.0)
-            assert [line for line in left if line.endswith(name)]
-        with pytest.raises(FileExistsError):
-            owned.own(tmp_path / "note", kind, name)  # made by another: never ours
-        assert f"{kind} {name}" in close_dead_sessions(tmp_path / "ledger")
-        assert not owned.KINDS[kind].exists(name)
+        # as the conformance suite would see it
+        left = left_of("ipclab-none-1", str(tmp_path / "tmp"), before, 0.0)
+        for kind, (name, _) in OWNED.items():
+            assert owned.KINDS[kind].exists(name)
+            if kind != "posix-queue" or Path("/dev/mqueue").is_mount():
+                assert [line for line in left if line.endswith(name)]
+            with pytest.raises(FileExistsError):
+                owned.own(tmp_path / "note", kind, name)  # made by another: never ours
+        removed = close_dead_sessions(ledger)
+        for kind, (name, _) in OWNED.items():
+            assert f"{kind} {name}" in removed and not owned.KINDS[kind].exists(name)
     finally:
-        owned.KINDS[kind].remove(name)
+        for kind, (name, _) in OWNED.items():
+            owned.KINDS[kind].remove(name)
     assert names(tmp_path / "tmp") == set()
 
 

@@ -2,12 +2,15 @@
 
 import gc
 import os
+import re
 import secrets
 import socket
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,38 +32,33 @@ from ipclab.studies import limits
 from ipclab.studies.payload import handover, published
 from ipclab.studies.round_trip import published as bridge
 from ipclab.studies.shared_dict.published import STORES
-from tests.support import creations
 from tests.support.commands import ROOT
 
 STRANGER, SIZE, PRECIOUS = 65534, 100, b"precious"
-SOURCES = [
-    ROOT / "ipclab",
-    *ROOT.glob("packages/*/ipclab_*"),
-    ROOT / "docs/peers",
-]
-# Why a creation needs no trial of its own, or that it has one.
-SAFE = {
-    "tried",
-    "private folder",  # of mode 0700: nobody else comes in
-    "scratch",  # a folder that is tried
-    "no name",  # nobody can open it
-    "random",  # a name of 128 bits, made exclusively and gone at once
-    "peer's port",  # a port at which nobody but the other end is heard
-    "token",  # a port, at which who does not know the launch's secret is not heard
-    "no data",  # nothing is read from it, and a stranger's is not waited for
-    "the user's own folder",
-    "tests",
-}
+SOURCES = (ROOT / "ipclab", ROOT / "packages/more/ipclab_more", ROOT / "docs/peers")
+# What makes a name in shared memory, or of a queue or a semaphore: all users share these
+MAKES = re.compile(
+    r"(SharedMemory|MessageQueue|Semaphore|(shm|sem|mq)_open|(shm|sem|msg)get)\(|names\.make"
+)
+# How many names a case makes that are the same each time, so that none is tried at no name at all
+MADE = {"payload": 1, "handover": 3, "published-store": 1, "posix-shm": 6, "posix-shm store": 1}
+MADE |= dict.fromkeys(("shared-memory store", "limit", "shm-spin", "iceoryx2"), 1)
 # What says in its own words that a name is taken
 LIBRARIES = {"iceoryx2", "bridge"}
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 Made = Callable[[Worker], Any]
 
 
-def test_every_creation_of_a_shared_name_is_listed_with_what_makes_it_safe() -> None:
-    """A new one is added to the list, and to the cases below where other users could foresee it."""
-    assert creations.found(SOURCES) == creations.listed()
-    assert creations.safe() == SAFE
+def test_what_makes_a_name_that_all_users_share_is_tried() -> None:
+    """Whatever else does is added here, and to the cases below."""
+    files = [file for top in SOURCES for file in top.rglob("*") if "target" not in file.parts]
+    sources = [file for file in files if file.suffix in (".py", ".rs", ".go", ".c")]
+    assert {file.name for file in sources if MAKES.search(file.read_text("utf-8"))} == {
+        *("message_queues.py", "posix_shm.py", "shm_mmap.py", "mp.py", "iceoryx.py"),
+        *("published.py", "scratch.py"),
+        "owned.py",  # which removes a queue
+        "queue.rs",  # 128 bits of chance, made exclusively and gone at once
+    }
 
 
 def by_stranger(act: Callable[[], object]) -> bool:
@@ -200,6 +198,7 @@ def test_nothing_is_written_through_what_a_stranger_has_put_there(
     if case == "bridge" and (why := bridge.program_missing(bridge.PACKAGE)):
         pytest.skip(why)
     again = made_names(case, worker) & made_names(case, worker)
+    assert len(again) >= MADE.get(case, case.endswith(" segment"))
     assert names_of(worker) == set()
     for path in (SHARED_MEMORY / name for name in sorted(again)):
         for plant in plants(path, precious):
@@ -221,19 +220,6 @@ def test_nothing_is_written_through_what_a_stranger_has_put_there(
                 assert "\n" not in line
 
 
-def test_the_cases_make_what_they_should(worker: Worker) -> None:
-    """So that none of them is tried at no name at all."""
-    counted = {}
-    for case in CASES:
-        with suppress(pytest.skip.Exception):
-            counted[case] = len(made_names(case, worker))
-    usual = {name: 1 for name in counted if name.endswith(" segment")}
-    usual |= {"payload": 1, "handover": 3, "published-store": 1, "posix-shm": 6}
-    usual |= {"posix-shm store": 1, "shared-memory store": 1, "shm-mmap segment": 1}
-    assert {case: counted[case] for case in usual} == usual
-    assert all(counted[case] for case in ("limit", "shm-spin", "iceoryx2") if case in counted)
-
-
 @as_root
 @pytest.mark.parametrize("case", ["shm-mmap", "posix-shm", "mp-shm"])
 def test_a_segment_of_another_user_is_not_opened(case: str, worker: Worker, precious: Path) -> None:
@@ -253,20 +239,18 @@ def test_a_segment_of_another_user_is_not_opened(case: str, worker: Worker, prec
 def test_a_queue_of_another_user_is_neither_made_nor_opened(create: bool, worker: Worker) -> None:
     place, kind = place_of(worker), backends()["posix-mq"].channel
     assert kind
-    for tag in ("request", "answer"):
-        name = f"/{place.name(tag)}"
-        other = posix_ipc.O_CREX, posix_ipc.MessageQueue
-        assert by_stranger(lambda: other[1](name, other[0], mode=0o666))  # noqa: B023
+    ours, theirs = (f"/{place.name(tag)}" for tag in ("request", "answer"))
+    squat = partial(posix_ipc.MessageQueue, theirs, posix_ipc.O_CREX, mode=0o666)
+    assert by_stranger(squat)
+    if not create:
+        posix_ipc.MessageQueue(ours, posix_ipc.O_CREX).close()
+    try:
+        with pytest.raises(LabError, match=r"is there already: .*; remove it"):
+            kind(place, create)
+    finally:
+        posix_ipc.unlink_message_queue(theirs)
         if not create:
-            ours = f"/{place.name('answer' if tag == 'request' else 'request')}"
-            posix_ipc.MessageQueue(ours, posix_ipc.O_CREX).close()
-        try:
-            with pytest.raises(LabError, match=r"is there already: .*; remove it"):
-                kind(place, create)
-        finally:
-            posix_ipc.unlink_message_queue(name)
-            if not create:
-                posix_ipc.unlink_message_queue(ours)
+            posix_ipc.unlink_message_queue(ours)
 
 
 @as_root
@@ -363,12 +347,10 @@ def test_ranks_do_not_take_memory_that_a_stranger_has_made(
     tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    with Launcher(tmp_path / "ledger") as launcher, ExitStack() as held:
+    with Launcher(tmp_path / "ledger") as launcher, RankBench(launcher, 2) as bench:
         for plant in range(3):
-            bench = held.enter_context(RankBench(launcher, 2))
             prefix = launcher.session.prefix(launcher.started + 1)
-            name = names.shared(prefix, launcher.session.folder, "mpi")
-            path = SHARED_MEMORY / name
+            path = SHARED_MEMORY / names.shared(prefix, launcher.session.folder, "mpi")
             assert by_stranger(list(plants(path, precious))[plant])
             try:
                 with pytest.raises(LabError, match="is there already"):
@@ -384,19 +366,14 @@ def test_no_name_tells_of_another(tmp_path: Path) -> None:
     keys = [str(tmp_path / name) for name in ("one", "other")]
     for folder in keys:
         Path(folder).mkdir(mode=0o700)
-    made = [
-        names.shared(f"ipclab-1-aa-{launch}", folder, tag)
-        for folder in keys
-        for launch in (1, 2)
-        for tag in ("", "payload", "full")
-    ]
-    told = [name.split("-", 4)[4] for name in made]
+    asked = [*product(("ipclab-1-aa-1", "ipclab-1-aa-2"), keys, ("", "payload", "full"))]
+    made = [names.shared(*each) for each in asked]
+    told = [name.removeprefix(f"{prefix}-") for name, (prefix, *_) in zip(made, asked, strict=True)]
     assert len(set(told)) == len(told)
     assert {len(part) for part in told} == {22}  # 128 bits, 6 in each character
-    assert all(name.startswith("ipclab-1-aa-") for name in made)
     # the same for every process of the launch, which reads the same key
     names._key.cache_clear()
-    assert names.shared("ipclab-1-aa-1", keys[0], "") == made[0]
+    assert names.shared(*asked[0]) == made[0]
 
 
 def test_names_need_a_folder_for_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

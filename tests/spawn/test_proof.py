@@ -3,34 +3,25 @@
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.proof import BUFFERS, MARK, Messages, Numbered, PayloadError
 from ipclab.spawn.worker import Worker
 
-SIZES = (1, 7, 8, 9, 15, 16, 100, 256, 257, 10_000, 100_000)
+SIZES = (1, 7, 8, 16, 100, 256, 257, 100_000)
 
 
 def ends(size: int, receive: str = "bytes") -> tuple[Proof, Proof]:
     """Return a server's and a client's proof of one launch."""
-    server, client = (
-        Proof(
-            cast(
-                "Worker",
-                SimpleNamespace(
-                    prefix="p",
-                    role=role,
-                    recording=True,
-                    meet=lambda **own: {"server": {"secret": "00"}},
-                ),
-            ),
-            size,
-            receive,
-        )
-        for role in ("server", "client")
-    )
-    return server, client
+
+    def proof(role: str) -> Proof:
+        made = {"prefix": "p", "role": role, "recording": True}
+        worker = SimpleNamespace(**made, meet=lambda **own: {"server": {"secret": "00"}})
+        return Proof(cast("Worker", worker), size, receive)
+
+    return proof("server"), proof("client")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -46,15 +37,12 @@ def test_every_message_is_known_again_whatever_was_made_before(size: int) -> Non
 
 def test_stamps_are_all_over_the_message_and_have_no_period() -> None:
     messages, size = Messages("key", 1_000), 1_000
-    sent = [bytes(messages.message(number)) for number in range(4_000)]
-    touched = set[int]()
-    for number in range(BUFFERS, len(sent)):
-        one, other = sent[number], sent[number - BUFFERS]
-        places = {at for at in range(size) if one[at] != other[at]}
-        assert places - set(range(MARK)), "only its number tells it from an older one"
-        touched |= places
-    assert touched >= set(range(MARK, size))
-    assert len({message[-MARK:] for message in sent}) == len(sent)
+    texts = [bytes(messages.message(number)) for number in range(4_000)]
+    sent = np.array([np.frombuffer(text, np.uint8) for text in texts])
+    differs = sent[BUFFERS:, MARK:] != sent[:-BUFFERS, MARK:]  # from the one before in its buffer
+    assert differs.any(axis=1).all(), "only its number tells a message from an older one"
+    assert differs.any(axis=0).all(), f"of {size} bytes some are never stamped"
+    assert len(np.unique(sent[:, -MARK:], axis=0)) == len(sent)
 
 
 @pytest.mark.parametrize("size", SIZES)

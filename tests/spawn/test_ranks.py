@@ -135,34 +135,32 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
     assert not set(pids(10)) & set(first)
 
 
+def over(bench: RankBench, number: int) -> bool:
+    """Tell whether nothing is left of a launch that failed, and others go on."""
+    session = bench.launcher.session
+    assert processes_of(session.id) == servers_of(bench.launcher)
+    assert names_of(session.id) == []
+    assert files_of(session.folder) == []
+    return len(launch_alone(bench, another(number), roles("tell", values=[]), 30)) == 3
+
+
 @needs_mpi
 @pytest.mark.parametrize(
     ("how", "told"),
     [
         ("kill", "rank 1 (reader 1) was killed by SIGKILL: last words"),
-        pytest.param(
-            "exit", "rank 1 (reader 1) ended with exit code 3: last words", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            "error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow
-        ),
-        ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
+        ("exit", "rank 1 (reader 1) ended with exit code 3: last words"),
         ("wrong", "rank 1 (reader 1) failed: message 3 arrived with nothing but zeros"),
-        pytest.param("hang", "did not finish within 5 s: last words", marks=pytest.mark.slow),
     ],
 )
 def test_a_failed_launch_says_who_and_why_and_is_over(
     bench: RankBench, how: str, told: str
 ) -> None:
     with pytest.raises(LaunchError) as caught:
-        launch_alone(bench, another(20), roles("fail", how=how), 5 if how == "hang" else 30)
+        launch_alone(bench, another(20), roles("fail", how=how), 30)
     assert told in str(caught.value)
     assert isinstance(caught.value, WrongDataError) == (how == "wrong")
-    session = bench.launcher.session
-    assert processes_of(session.id) == servers_of(bench.launcher)
-    assert names_of(session.id) == []
-    assert files_of(session.folder) == []
-    assert len(launch_alone(bench, another(21), roles("tell", values=[]), 30)) == 3  # others go on
+    assert over(bench, 21)
 
 
 @needs_mpi
@@ -172,9 +170,11 @@ def test_that_ranks_are_late_is_told_by_who_ends_them(
     def later(wires: Any, kind: Any, deadline: float) -> Any:
         return hear(wires, kind, deadline + 1.5)  # as if a busy host had kept it from the clock
 
-    monkeypatch.setattr(rank_bench, "hear", later)
-    with pytest.raises(LaunchError, match="did not finish within 1 s"):
-        launch_alone(bench, another(22), roles("fail", how="hang"), 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(rank_bench, "hear", later)
+        with pytest.raises(LaunchError, match="did not finish within 1 s"):
+            launch_alone(bench, another(22), roles("fail", how="hang"), 1)
+    assert over(bench, 23)
 
 
 def test_of_what_a_rank_wrote_the_end_alone_is_read(
@@ -208,8 +208,7 @@ with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
 
 @pytest.mark.slow
 @needs_mpi
-@pytest.mark.parametrize("too", ["nobody", "server"])
-def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -> None:
+def test_killed_with_their_owner_and_its_server_ranks_leave_nothing(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     command = [sys.executable, "-c", OWNER, str(ledger)]
     with subprocess.Popen(
@@ -217,8 +216,7 @@ def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -
     ) as owner:
         assert owner.stdout
         session, server = owner.stdout.readline().split()
-        if too == "server":
-            os.kill(int(server), signal.SIGKILL)
+        os.kill(int(server), signal.SIGKILL)
         owner.kill()
     assert eventually(lambda: not processes_of(session))
     assert eventually(partial(_nothing, tmp_path, ledger, session))
@@ -261,7 +259,7 @@ with around() as served:
     if not served:
         with Launcher(Path(sys.argv[1])) as launcher:
             bench = OuterBench(launcher, world())
-            for how, seconds in (("error", 60), ("lab", 60), ("wrong", 60), ("late", 2)):
+            for how, seconds in (("error", 60), ("wrong", 60), ("late", 2)):
                 try:
                     launch_alone(bench, another(1), roles("fail", how=how), seconds)
                 except LabError as error:
@@ -289,8 +287,6 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
     assert done.stdout.splitlines() == [
         "LaunchError: rank 1 (reader 1) failed: ValueError: no such level",
         " ".join(NAMES),
-        "LaunchError: rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some",
-        " ".join(NAMES),
         "WrongDataError: rank 1 (reader 1) failed: message 3 arrived with nothing but zeros",
         " ".join(NAMES),
         "LaunchError: rank 0 (writer) failed: TimeoutError: the other ranks did not come in time",
@@ -298,14 +294,6 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
         "True True True",  # pinned
         "True True True",  # and free again
     ]
-
-
-def test_without_mpiexec_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi, "mpiexec", lambda: None)
-    assert (
-        mpi.mpi_missing()
-        == "there is no mpiexec; install mpi4py and openmpi into the environment: make setup"
-    )
 
 
 def test_a_launcher_around_us_is_recognised() -> None:

@@ -44,8 +44,8 @@ REFUSED = hosts_refused()
 pytestmark = pytest.mark.skipif(bool(REFUSED), reason=f"no two hosts here: {REFUSED}")
 
 
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=20)
+def ip(words: str) -> None:
+    subprocess.run(["ip", *words.split()], check=True, capture_output=True, timeout=20)
 
 
 @pytest.fixture
@@ -62,75 +62,34 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     agent.chmod(0o700)
     try:
         for number in "12":
-            ip("netns", "add", name + number)
-            ip("-n", name + number, "link", "set", "lo", "up")
-        ip(
-            "-n",
-            name + "1",
-            "link",
-            "add",
-            "veth1",
-            "type",
-            "veth",
-            "peer",
-            "veth2",
-            "netns",
-            name + "2",
-        )
+            ip(f"netns add {name}{number}")
+            ip(f"-n {name}{number} link set lo up")
+        ip(f"-n {name}1 link add veth1 type veth peer veth2 netns {name}2")
         for number in "12":
-            ip("-n", name + number, "addr", "add", f"{NET}.{number}/24", "dev", f"veth{number}")
-            ip("-n", name + number, "link", "set", f"veth{number}", "up")
+            ip(f"-n {name}{number} addr add {NET}.{number}/24 dev veth{number}")
+            ip(f"-n {name}{number} link set veth{number} up")
         yield name, agent
     finally:
         for number in "12":
             subprocess.run(["ip", "netns", "del", name + number], check=False, capture_output=True)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None:
     name, agent = hosts
-    launcher = [
-        *(
-            "ip",
-            "netns",
-            "exec",
-            f"{name}1",
-            "unshare",
-            "--uts",
-            "sh",
-            "-c",
-            f'hostname {name}1; exec "$@"',
-            "sh",
-        ),
-        *(
-            str(mpi.mpiexec()),
-            "--prtemca",
-            "plm_ssh_agent",
-            str(agent),
-            "--map-by",
-            "ppr:2:node:OVERSUBSCRIBE",
-        ),
-        *("--bind-to", "none", "--host", f"{NET}.1:2,{NET}.2:2", "-n", "4"),
-    ]
-    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
+    inside = f"ip netns exec {name}1 unshare --uts sh -c".split()
+    launcher = [*inside, f'hostname {name}1; exec "$@"', "sh", str(mpi.mpiexec())]
+    launcher += ["--prtemca", "plm_ssh_agent", str(agent), "--map-by", "ppr:2:node:OVERSUBSCRIBE"]
+    launcher += ["--bind-to", "none", "--host", f"{NET}.1:2,{NET}.2:2", "-n", "4"]
     for variable in ("PYTHONPATH", "IPCLAB_DATA", "IPCLAB_ROOT", "TMPDIR"):
         launcher += ["-x", variable]
-    names = [word for backend in ("posix-shm", "zmq-tcp") for word in ("--backend", backend)]
-    program = [
-        sys.executable,
-        "-c",
-        IPCLAB,
-        "measure",
-        "--study",
-        "shared_dict",
-        "--profile",
-        "smoke",
-        "--label",
-        "both",
-        *names,
-    ]
+    words = "measure --study shared_dict --profile smoke --label both"
+    words += " --backend posix-shm --backend zmq-tcp"
+    command = [*launcher, sys.executable, "-c", IPCLAB, *words.split()]
+    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
     done = subprocess.run(
-        [*launcher, *program], env=env, capture_output=True, text=True, timeout=250, check=False
+        command, env=env, capture_output=True, text=True, timeout=250, check=False
     )
     assert done.returncode == 0, done.stderr
     run = finished(tmp_path)

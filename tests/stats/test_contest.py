@@ -34,9 +34,6 @@ def test_where_nothing_differs_all_are_judged_among_all() -> None:
     sides = {seed: side(0, seed) for seed in range(6)}
     comparisons = against_fastest(sides, 0, BOUND, common_scatter(sides))
     assert {comparison.mechanisms for comparison in comparisons.values()} == {6}
-
-
-def test_one_that_is_alone_has_no_rival() -> None:
     alone = {"a": side(0, 1)}
     assert against_fastest(alone, "a", BOUND, common_scatter(alone)) == {}
 

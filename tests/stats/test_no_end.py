@@ -1,18 +1,12 @@
-"""What has no end is infinite and no error, and what says nothing is not told, anywhere."""
+"""What has no end is infinite and no error, and what says nothing tests nothing."""
 
 import math
-
-import pytest
 
 from ipclab.report.compare.unpaired import compare_runs
 from ipclab.stats import judge
 from ipclab.stats.compare import NOT_TESTED, Side, compare
 from ipclab.stats.intervals import exp, statistic_estimate
 from ipclab.stats.quantity import Quantity, of
-from ipclab.words.numbers import Formatter
-
-FAR = Side([1.0, 1e12])
-FARTHER = Side([1e3, 1e15])
 
 
 def test_an_exponential_without_a_float_is_infinite() -> None:
@@ -26,25 +20,17 @@ def test_two_launches_far_apart_are_not_tested_and_no_error() -> None:
     assert (found.verdict, found.low, found.high) == (NOT_TESTED, None, None)
     assert found.detectable is None
     for scale in (1e3, 1e150, 1e300):
-        heats = dict.fromkeys(range(3), 1.0)
-        others = {0: 1 / scale, 1: 1.0, 2: scale}
-        one = Side([1.0] * 3, heats=heats)
-        paired = compare(one, Side([1.0] * 3, heats=others))
-        assert paired.verdict == NOT_TESTED
-    assert compare(FAR, FARTHER).verdict == NOT_TESTED
+        one = Side([1.0] * 3, heats=dict.fromkeys(range(3), 1.0))
+        other = Side([1.0] * 3, heats={0: 1 / scale, 1: 1.0, 2: scale})
+        assert compare(one, other).verdict == NOT_TESTED
 
 
-@pytest.mark.parametrize("unit", ["1", "ns", "B/s"])
-def test_an_interval_that_says_nothing_is_not_told_and_tests_nothing(unit: str) -> None:
-    formatter = Formatter("en")
+def test_an_interval_that_says_nothing_tests_nothing() -> None:
     for low, high in ((0.0, 9.0), (0.05, 9.0), (-math.inf, math.inf), (2.0, math.inf)):
-        wide = Quantity(3.0, unit, low, high)
+        wide = Quantity(3.0, "ns", low, high)
         assert wide.says_nothing
-        assert "[no interval]" in formatter.format(wide, "interval")
         assert judge.side(wide, 5.0) == NOT_TESTED
-    told = Quantity(3.0, unit, 0.1, 9.0)
-    assert "too few" not in formatter.format(told, "interval")
-    assert judge.side(told, 5.0) == judge.UNDECIDED
+    assert judge.side(Quantity(3.0, "ns", 0.1, 9.0), 5.0) == judge.UNDECIDED
 
 
 def test_what_may_be_nothing_or_less_keeps_its_interval() -> None:
@@ -60,13 +46,8 @@ def test_what_is_decided_stays_so_however_wide() -> None:
 def test_arithmetic_of_what_has_no_end_has_none() -> None:
     endless = Quantity(2.0, "ns", -math.inf, math.inf)
     known = Quantity(4.0, "ns", 3.0, 5.0)
-    for found in (
-        endless / known,
-        known / endless,
-        endless + known,
-        endless * 2,
-        1 / (endless / known),
-    ):
+    inverse = 1 / (endless / known)
+    for found in (endless / known, known / endless, endless + known, endless * 2, inverse):
         assert found.ends == (-math.inf, math.inf)
     assert (of(0.0) / 3).value == 0.0
     assert (known / 0).value == math.inf
@@ -74,20 +55,3 @@ def test_arithmetic_of_what_has_no_end_has_none() -> None:
     assert (huge * huge).value == math.inf and (huge * huge).says_nothing
     far = statistic_estimate([1.0, 1e150, 1e300], 3)
     assert (far.low, far.high) == (-math.inf, math.inf)
-
-
-@pytest.mark.parametrize(
-    ("value", "low", "high", "text"),
-    [
-        (253.0, 10.7, 6014.0, "253× [11–6,014]"),  # decided: it says which takes longer
-        (3.0, 2.0, math.inf, "3.00× [2.00–∞]"),
-        (0.96, 0.922, 0.99986, "0.960× [0.922–0.9999]"),
-        (1.51, 1.0004, 2.28, "1.51× [1.0004–2.28]"),
-        (1.51, 0.9996, 2.28, "1.51× [1.00–2.28]"),  # undecided: 1 is in what is printed
-    ],
-)
-def test_an_interval_without_1_is_printed_without_it(
-    value: float, low: float, high: float, text: str
-) -> None:
-    ratio = Quantity(value, "1", low, high)
-    assert Formatter("en").format(ratio, "x,interval") == text

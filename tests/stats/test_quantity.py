@@ -1,4 +1,4 @@
-"""Arithmetic of intervals: exact cases, what was not measured, and coverage by simulation."""
+"""Arithmetic of intervals: exact cases, and what was not measured."""
 
 import numpy as np
 import pytest
@@ -48,27 +48,8 @@ def test_nothing_is_known_of_a_ratio_over_zero() -> None:
 
 def test_the_judge_says_what_an_interval_supports() -> None:
     assert [judge.side(A, bound) for bound in (8, 10, 13)] == ["above", "undecided", "below"]
-    assert [judge.within(A, *ends) for ends in ((9, 12), (10, 20), (13, 20), (1, 8))] == [
-        "inside",
-        "undecided",
-        "below",
-        "above",
-    ]
-
-
-def test_a_ratio_of_medians_is_covered_as_promised() -> None:
-    """Exact 95 % intervals of two means give a ratio whose interval covers 93 to 98 % of 2,000
-    trials.
-    """
-    random = np.random.Generator(np.random.PCG64(7))
-    x, y = random.normal(10, 0.5, (2_000, 1)), random.normal(4, 0.3, (2_000, 1))
-    hits = 0
-    for a, b in zip(x[:, 0], y[:, 0], strict=True):
-        one = Quantity(a, "1", a - 1.96 * 0.5, a + 1.96 * 0.5)
-        other = Quantity(b, "1", b - 1.96 * 0.3, b + 1.96 * 0.3)
-        low, high = (one / other).ends
-        hits += low <= 2.5 <= high
-    assert 0.93 <= hits / 2_000 <= 0.98
+    said = [judge.within(A, *ends) for ends in ((9, 12), (10, 20), (13, 20), (1, 8))]
+    assert said == ["inside", "undecided", "below", "above"]
 
 
 def in_heats(values: list[float], unit: str = "ns") -> Quantity:

@@ -36,25 +36,20 @@ def test_ranks_are_those_of_the_empirical_distribution() -> None:
         assert values[rank(1000, q)] == np.quantile(values, q, method="inverted_cdf")
 
 
-@pytest.mark.parametrize("launches", [3, 4, 5, 8, 12, 15])
-@pytest.mark.parametrize("shape", ["normal", "skewed", "two states"])
-def test_launches_hold_their_geometric_mean_in_94_percent(launches: int, shape: str) -> None:
-    """Points of one study whose scatters differ by a factor of two steady each other."""
+@pytest.mark.parametrize("launches", [3, 12])
+def test_launches_hold_their_geometric_mean_in_94_percent(launches: int) -> None:
+    """Points of one study whose times are skewed, and scatter unlike by a factor of two, steady each
+    other: `benchmarks/coverage.py` tries other shapes.
+    """
     random = np.random.default_rng(launches)
     held = []
     for _ in range(TRIALS):
-        size = POINTS, launches
-        drawn, truth = {
-            "normal": (random.normal(0, 1, size), 0.0),
-            "skewed": (random.exponential(1, size), 1.0),
-            "two states": (random.binomial(1, 1 / 3, size).astype(float), 1 / 3),
-        }[shape]
         scatters = 0.1 * np.exp(random.normal(0, 0.7, (POINTS, 1)))
-        times = 1e4 * np.exp(drawn * scatters)
+        times = 1e4 * np.exp(random.exponential(1, (POINTS, launches)) * scatters)
         scatter = prior(times.tolist())
-        for values, truly in zip(times, 1e4 * np.exp(truth * scatters[:, 0]), strict=True):
+        for values, truth in zip(times, 1e4 * np.exp(scatters[:, 0]), strict=True):
             found = statistic_estimate(values.tolist(), 0, scatter)
-            held.append(found.low <= truly <= found.high)
+            held.append(found.low <= truth <= found.high)
     assert np.mean(held) >= 0.94, np.mean(held)
 
 
@@ -97,11 +92,8 @@ def test_what_launches_and_sessions_show_is_combined_in_quadrature() -> None:
     assert math.log(steady.high / 10) == pytest.approx(SESSION)
     wide = Estimate(10.0, 5.0, 20.0, 1, 1).for_sessions()
     assert math.log(wide.high / 10) == pytest.approx(math.hypot(math.log(2), SESSION))
-
-
-def test_an_exact_number_has_an_exact_interval() -> None:
-    found = statistic_estimate([7.0] * 4, 40)
-    assert (found.low, found.value, found.high, found.launches, found.samples) == (7, 7, 7, 4, 40)
+    exact = statistic_estimate([7.0] * 4, 40)
+    assert (exact.low, exact.value, exact.high, exact.launches, exact.samples) == (7, 7, 7, 4, 40)
 
 
 def test_values_of_the_same_launches_can_be_divided() -> None:

@@ -38,7 +38,7 @@ def rewritten(found: list[Member], told: dict[str, Any]) -> list[Member]:
     return [(found[0][0], json.dumps(told).encode()), *found[1:]]
 
 
-def listed(found: list[Member], changes: dict[str, bytes], name: str | None = None) -> list[Member]:
+def listed(found: list[Member], changes: dict[str, bytes]) -> list[Member]:
     """Return the archive with files replaced (or added) and its own index made to agree."""
     top = found[0][0].partition("/")[0]
     content = {key.partition("/")[2]: value for key, value in found[1:]} | changes
@@ -47,9 +47,8 @@ def listed(found: list[Member], changes: dict[str, bytes], name: str | None = No
         {"name": key, "size": len(value), "sha256": hashlib.sha256(value).hexdigest()}
         for key, value in content.items()
     ]
-    return rewritten(
-        [found[0], *((f"{name or top}/{key}", value) for key, value in content.items())], told
-    )
+    files = ((f"{top}/{key}", value) for key, value in content.items())
+    return rewritten([found[0], *files], told)
 
 
 def run_json(found: list[Member], **changes: Any) -> list[Member]:
@@ -65,25 +64,14 @@ def point_file(found: list[Member], content: bytes) -> list[Member]:
     return listed(found, {"run.json": sealed(about), name: content})
 
 
-def with_size(found: list[Member], size: object) -> dict[str, Any]:
+def first_size(found: list[Member], change: Callable[[int], int]) -> list[Member]:
+    """Return the archive whose index gives the first file another size."""
     told = index(found)
-    told["files"][0]["size"] = size
-    return told
-
-
-def swap_digest(found: list[Member]) -> list[Member]:
-    told = index(found)
-    told["files"][-1]["sha256"] = "0" * 64
+    told["files"][0]["size"] = change(told["files"][0]["size"])
     return rewritten(found, told)
 
 
-def grown(found: list[Member]) -> list[Member]:
-    told = index(found)
-    told["files"][0]["size"] += 1
-    return rewritten(found, told)
-
-
-def renamed(found: list[Member], **names: str) -> list[Member]:
+def renamed(found: list[Member], **names: Any) -> list[Member]:
     return rewritten(found, {**index(found), **names})
 
 
@@ -97,84 +85,41 @@ def flipped(found: list[Member]) -> list[Member]:
     return [*found[:-1], (name, bytes([content[0] ^ 1]) + content[1:])]
 
 
+def altered(found: list[Member]) -> list[Member]:
+    return listed(found, {"run.json": dict(found)[found[1][0]].replace(b'"seed": 1', b'"seed": 2')})
+
+
+NO_FILE, OTHER_FILE = "is no file of a run", "is not the file that belongs here"
 HOSTILE: dict[str, tuple[Callable[[list[Member]], Iterable[Member]], str]] = {
-    "traversal": (lambda found: named(found, "raw/../../../escaped"), "is no file of a run"),
-    "dots": (lambda found: named(found, "points/.."), "is no file of a run"),
-    "absolute": (lambda found: named(found, "/tmp/escaped"), "is no file of a run"),
-    "hidden": (lambda found: named(found, "raw/.profile"), "is no file of a run"),
-    "backslash": (lambda found: named(found, "raw/..\\x"), "is no file of a run"),
-    "another folder": (lambda found: named(found, "bin/sh"), "is no file of a run"),
-    "line feed": (lambda found: named(found, "raw/a\nb"), "is no file of a run"),
-    "two names but for case": (
-        lambda found: named(found, "raw/engine/TRACE.json"),
-        "two files have one name",
-    ),
-    "not in the run's index": (
-        lambda found: named(found, "raw/more"),
-        "do not agree on 'raw/more'",
-    ),
-    "one too many": (
-        lambda found: [*found, (f"{found[0][0].partition('/')[0]}/raw/more", b"x")],
-        "a file too many",
-    ),
+    "traversal": (lambda found: named(found, "raw/../../../escaped"), NO_FILE),
+    "backslash": (lambda found: named(found, "raw/..\\x"), NO_FILE),
+    "another folder": (lambda found: named(found, "/tmp/escaped"), NO_FILE),
+    "line feed": (lambda found: named(found, "raw/a\nb"), NO_FILE),
+    "one name but for case": (lambda found: named(found, "raw/engine/TRACE.json"), "two files have one name"),
+    "not in the run's index": (lambda found: named(found, "raw/more"), "do not agree on 'raw/more'"),
+    "one too many": (lambda found: [*found, (f"{found[0][0].partition('/')[0]}/raw/more", b"x")], "a file too many"),
     "one missing": (lambda found: found[:-1], "is missing"),
-    "another order": (
-        lambda found: [found[0], *reversed(found[1:])],
-        "is not the file that belongs here",
-    ),
-    "another top": (
-        lambda found: [(f"../{name}", content) for name, content in found],
-        "is not the file that belongs",
-    ),
-    "wrong digest": (swap_digest, "has another digest"),
-    "altered": (flipped, "has another digest"),
-    "wrong size": (grown, "is not the file that belongs here"),
+    "another order": (lambda found: [found[0], *reversed(found[1:])], OTHER_FILE),
+    "another top": (lambda found: [(f"../{name}", content) for name, content in found], OTHER_FILE),
+    "another size": (lambda found: first_size(found, lambda size: size + 1), OTHER_FILE),
+    "a size below nothing": (lambda found: first_size(found, lambda _: -5), "cannot be read"),
+    "another content": (flipped, "has another digest"),
     "run's name": (lambda found: renamed(found, run="../../x"), r"at `\$.run`"),
     "machine's name": (lambda found: renamed(found, machine="../x"), r"at `\$.machine`"),
     "another machine": (lambda found: renamed(found, machine="ffff"), "is of another machine"),
+    "newer format": (lambda found: renamed(found, format=2), "use a newer ipclab"),
+    "format 0": (lambda found: renamed(found, format=0), "its format is 0"),
+    "nothing": (lambda found: [], "does not begin with bundle.json"),
     "no index": (lambda found: found[1:], "does not begin with bundle.json"),
     "index no json": (lambda found: [(found[0][0], b"{"), *found[1:]], "cannot be read"),
-    "index a list": (lambda found: [(found[0][0], b"[]"), *found[1:]], "cannot be read"),
     "deep json": (lambda found: [(found[0][0], b"[" * 100_000), *found[1:]], "cannot be read"),
     "run no json": (lambda found: listed(found, {"run.json": b"{"}), "run.json cannot be read"),
-    "run without seed": (
-        lambda found: listed(found, {"run.json": b'{"schema": 1}'}),
-        "run.json cannot be read",
-    ),
-    "newer format": (
-        lambda found: rewritten(found, {**index(found), "format": 2}),
-        "use a newer ipclab",
-    ),
-    "format 0": (lambda found: rewritten(found, {**index(found), "format": 0}), "its format is 0"),
-    "no number of a format": (
-        lambda found: rewritten(found, {**index(found), "format": True}),
-        "cannot be read",
-    ),
-    "size true": (lambda found: rewritten(found, with_size(found, True)), "cannot be read"),
-    "size below nothing": (lambda found: rewritten(found, with_size(found, -5)), "cannot be read"),
-    "newer schema": (
-        lambda found: run_json(found, schema=99),
-        "its schema is 99.*use a newer ipclab",
-    ),
-    "schema true": (lambda found: run_json(found, schema=True), "cannot be read"),
-    "schema 0": (lambda found: run_json(found, schema=0), "cannot be read"),
-    "schema -5": (lambda found: run_json(found, schema=-5), "cannot be read"),
+    "run altered": (altered, "it was altered"),
+    "run of a newer schema": (lambda found: run_json(found, schema=99), "its schema is 99.*use a newer ipclab"),
+    "run unfinished": (lambda found: run_json(found, finished=None), "not finished"),
     "not a number": (lambda found: run_json(found, notes={"x": float("nan")}), "cannot be read"),
-    "begun a number": (lambda found: run_json(found, begun=7), "begun"),
-    "begun no time": (lambda found: run_json(found, begun="yesterday"), "cannot be read"),
-    "sessions a number": (lambda found: run_json(found, sessions=7), "sessions"),
-    "failures a list": (lambda found: run_json(found, failures=[]), "failures"),
-    "seed a text": (lambda found: run_json(found, seed="1"), "seed"),
     "a point that is none": (lambda found: point_file(found, b"PAR1"), "is not a point's file"),
-    "an index altered": (
-        lambda found: listed(
-            found, {"run.json": dict(found)[found[1][0]].replace(b'"seed": 1', b'"seed": 2')}
-        ),
-        "it was altered",
-    ),
-    "unfinished": (lambda found: run_json(found, finished=None), "not finished"),
-    "nothing": (lambda found: [], "does not begin with"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -201,10 +146,8 @@ def packed(content: bytes, to: Path) -> None:
         out.write(content)
 
 
-@pytest.mark.parametrize(
-    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE]
-)
-def test_links_and_devices_are_refused(
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE])
+def test_links_and_folders_are_refused(
     kind: bytes, bundle: Path, paths: Paths, tmp_path: Path
 ) -> None:
     text = io.BytesIO()
@@ -222,28 +165,24 @@ def test_links_and_devices_are_refused(
     assert not paths.imported.exists()
 
 
-BEHIND = {
-    "in the stream": (lambda archive: archive + b"more", b""),
-    "in place of the end": (lambda archive: archive[:-512] + b"x" * 512, b""),
-    "a second archive": (lambda archive: archive + archive, b""),
-    "zeros": (lambda archive: archive + bytes(512), b""),
-    "between files": (lambda archive: archive.replace(b"}\n\0", b"}\nx", 1), b""),
-    "behind the stream": (lambda archive: archive, b"more"),
+AMONG = {
+    "behind the end": lambda archive: archive + b"more",
+    "in place of the end": lambda archive: archive[:-512] + b"x" * 512,
+    "between files": lambda archive: archive.replace(b"}\n\0", b"}\nx", 1),
 }
 
 
-@pytest.mark.parametrize("kind", BEHIND)
+@pytest.mark.parametrize("kind", AMONG)
 def test_bytes_that_belong_to_no_file_are_refused(
     kind: str, bundle: Path, paths: Paths, tmp_path: Path
 ) -> None:
-    change, behind = BEHIND[kind]
+    """Within the stream; what lies behind it is tried in `test_contradictions.py`."""
     with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
         content = stream.read()
     bad = tmp_path / "bad.ipclab"
     packed(content, bad)
     verify(bad)
-    packed(change(content), bad)
-    bad.write_bytes(bad.read_bytes() + behind)
+    packed(AMONG[kind](content), bad)
     with pytest.raises(
         LabError, match=r"bytes lie behind the archive's end|is no complete archive"
     ):
@@ -281,28 +220,25 @@ def test_bombs_are_refused_before_they_are_unpacked(
     assert not paths.imported.exists()
 
 
-def test_a_cut_bundle_is_refused(bundle: Path, paths: Paths, tmp_path: Path) -> None:
-    whole, bad = bundle.read_bytes(), tmp_path / "bad.ipclab"
-    for keep in (0, 1, 100, *range(1000, len(whole), len(whole) // 40), -30, -1):
-        bad.write_bytes(whole[:keep])
+def test_a_bundle_that_was_cut_is_refused(bundle: Path, paths: Paths) -> None:
+    whole = bundle.read_bytes()
+    for keep in (0, 1, 100, *range(1000, len(whole), len(whole) // 10), -30, -1):
+        bundle.write_bytes(whole[:keep])
         with pytest.raises(LabError, match="refused"):
-            unpack(paths, bad)
+            unpack(paths, bundle)
     assert not paths.imported.exists()
 
 
-def test_a_flipped_bit_is_refused_or_changes_nothing(
-    bundle: Path, paths: Paths, tmp_path: Path
-) -> None:
-    whole, bad = bundle.read_bytes(), tmp_path / "bad.ipclab"
+def test_a_bit_that_flipped_is_refused_but_in_what_nobody_reads(bundle: Path) -> None:
+    whole = bundle.read_bytes()
     refused = 0
-    for place in range(3, len(whole), len(whole) // 60):
-        bad.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+    for place in range(3, len(whole), len(whole) // 30):
+        bundle.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         try:
-            verify(bad)
+            verify(bundle)
         except LabError:
             refused += 1
-    assert refused >= 55
-    assert not paths.imported.exists()
+    assert refused >= 28
 
 
 def test_anything_else_is_refused(paths: Paths, tmp_path: Path) -> None:

@@ -61,9 +61,7 @@ def test_what_fills_a_text_is_no_template() -> None:
     assert Elements(markdown2html_mistune(told)).text.strip() == f"It is {value}."
 
 
-@pytest.mark.parametrize(
-    "name", ["{arm:>2000000000}", "{arm.__class__}", "{0}", "{arm!r}", "a}{b", "$x$", "<b>"]
-)
+@pytest.mark.parametrize("name", ["{arm:>2000000000}", "{0}", "a}{b", "<b>"])
 def test_the_name_of_a_limit_is_no_template(name: str) -> None:
     told = {"studies": [{"name": "x", "bounds": [{"op": "o", "native": name}]}]}
     with pytest.raises(ValueError, match="native"):

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ipclab.studies.multiplexer import toolchain
 from tests.spawn.test_workers import gone
 from tests.support.commands import environment, eventually

@@ -30,10 +30,10 @@ class Lines(Progress):
         if not line.endswith(" is being prepared"):
             print(line, file=sys.stderr)
 
-sizes, backends, *run = sys.argv[1:]
+sizes, backends = sys.argv[1:]
 try:
     sweep = Sweep(tuple(map(int, sizes.split(","))), tuple(backends.split(",")))
-    request = Request(("payload",), "smoke", Path(run[0]) if run else None, sweep=sweep)
+    request = Request(("payload",), "smoke", sweep=sweep)
     print(measure_run(checkout(), request, Lines()).path)
 except LabError as error:
     print(error, file=sys.stderr)
@@ -72,23 +72,13 @@ exit $code
 """
 
 
-def measure_command(
-    sizes: Sequence[int], backends: Sequence[str], run: str = "", native: bool = False
-) -> list[str]:
-    """Return the command that measures the payload study under profile smoke, into `run` when it is
-    given.
+def measure_command(sizes: Sequence[int], backends: Sequence[str]) -> list[str]:
+    """Return the command that measures the payload study under profile smoke, without limits.
 
-    It prints the run's folder, or one line on stderr, and exits as the design says. The limits come
-    first if `native`.
+    It prints the run's folder, or one line on stderr, and exits as the design says.
     """
     levels = [",".join(map(str, sizes)), ",".join(backends)]
-    return [
-        sys.executable,
-        "-c",
-        CODE if native else WITHOUT_NATIVE + CODE,
-        *levels,
-        *([run] if run else []),
-    ]
+    return [sys.executable, "-c", WITHOUT_NATIVE + CODE, *levels]
 
 
 def without_answers(folder: Path) -> str:
