@@ -32,7 +32,6 @@ def test_a_page_holds_a_font_with_the_letters_that_it_shows(lang: str, text: str
     assert {letter for letter in text if ord(letter) >= 0x2E80} <= held
     assert not held & set("abc012")  # Latin letters are the machine's
     assert "font-src data:" in made and '"ipclab CJK", sans-serif' in made
-    assert made == page(lang, text)
 
 
 def test_a_page_without_such_letters_holds_no_font() -> None:
