@@ -43,17 +43,14 @@ def outputs(executed: Path) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
 
 
-def tables(executed: Path) -> list[dict[str, Any]]:
-    """Return the tables that an executed notebook shows, as `Table.to_json` has them."""
-    return told(executed, ours.TABLE)
-
-
-def told(executed: Path, kind: str) -> list[Any]:
-    """Return what outputs of ours of a kind say in the language that the notebook is in."""
+def told(executed: Path, kind: str) -> list[dict[str, Any]]:
+    """Return the tables or figures of an executed notebook, in the language that it is in."""
     every = [
         output["data"][ours.MIME] for output in outputs(executed) if ours.MIME in output["data"]
     ]
-    return [next(iter(each[ours.SAID].values())) for each in every if each["kind"] == kind]
+    return [
+        {**each, **next(iter(each[ours.SAID].values()))} for each in every if each["kind"] == kind
+    ]
 
 
 def paragraphs(executed: Path) -> list[str]:
@@ -72,7 +69,7 @@ def paragraphs(executed: Path) -> list[str]:
 def texts(executed: Path) -> Iterator[str]:
     """Yield every text that a reader sees: prose, captions, heads, cells, notes, what figures say."""
     yield from paragraphs(executed)
-    for each in tables(executed):
+    for each in told(executed, ours.TABLE):
         yield from (
             each["caption"],
             *(column["label"] for column in each["columns"]),
@@ -86,7 +83,9 @@ def texts(executed: Path) -> Iterator[str]:
 def stumbles(executed: Path, lang: str) -> list[str]:
     """Return what is wrong with an executed report in one language."""
     found = [problem for text in dict.fromkeys(texts(executed)) for problem in wrong(text, lang)]
-    return found + [problem for each in tables(executed) for problem in empty_columns(each)]
+    return found + [
+        problem for each in told(executed, ours.TABLE) for problem in empty_columns(each)
+    ]
 
 
 def wrong(text: str, lang: str) -> list[str]:
@@ -111,31 +110,6 @@ def empty_columns(shown: dict[str, Any]) -> list[str]:
         for column, cells in columns
         if set(cells) <= set(EMPTY)
     ]
-
-
-def rows(executed: Path, *names: str) -> Iterator[list[str]]:
-    """Yield the rows of the named tables of a report, those in its prose too."""
-    for each in tables(executed):
-        if each.get("name") in names:
-            yield from each["rows"]
-    for text in paragraphs(executed):
-        if any(f"{{#{name}}}" in text for name in names):
-            for line in text.splitlines():
-                if line.startswith("|") and not line.startswith("|---"):
-                    yield [cell.strip().replace("\\", "") for cell in line.strip("| ").split("|")]
-
-
-def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
-    """Return the measured value, with its interval, that each row of the named tables gives, by the
-    row's label.
-
-    Of several the last one counts: earlier values and other versions stand before it.
-    """
-    known: dict[str, list[str]] = {}
-    for label, *cells in rows(executed, *names):
-        measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\((?:95% )?구간 )\d", cell)]
-        known.setdefault(label, []).extend(measured[-1:])
-    return known
 
 
 def undefined(executed: Path) -> set[str]:
