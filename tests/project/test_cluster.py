@@ -31,7 +31,7 @@ LONG = (*BRIEF, "--backend", "posix-shm", "--level", "placement=same", "--launch
 ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
@@ -154,18 +154,6 @@ def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
     assert again.id == begun and len(again.about["sessions"]) == 2
     (other,) = runs_of(tmp_path, "n2")
     assert other.id != begun and len(other.about["sessions"]) == 1
-
-
-def test_a_requeued_job_goes_on_where_it_was(cluster: dict[str, str], tmp_path: Path) -> None:
-    job = submit(tmp_path, cluster, "--nodelist=n3")
-    begun, session = in_the_middle(tmp_path, "n3")
-    told(cluster, "scontrol", "requeue", job)
-    wait_for(cluster, job)
-    assert about(cluster, job)["Restarts"] == "1"
-    assert until(lambda: not processes_of(session))
-    check_apart(tmp_path, "n3")
-    (measured,) = runs_of(tmp_path, "n3")
-    assert measured.id == begun and len(measured.about["sessions"]) == 2
 
 
 def test_what_a_node_that_goes_down_has_measured_stays_its_own(
