@@ -156,32 +156,6 @@ def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
     assert other.id != begun and len(other.about["sessions"]) == 1
 
 
-def test_what_a_node_that_goes_down_has_measured_stays_its_own(
-    cluster: dict[str, str], tmp_path: Path
-) -> None:
-    job = submit(tmp_path, cluster)
-    assert until(lambda: any(runs_of(tmp_path, node) for node in NODES), SECONDS)
-    (lost,) = (node for node in NODES if runs_of(tmp_path, node))
-    begun, session = in_the_middle(tmp_path, lost)
-    for state in ("drain", "down"):  # one that is down alone comes back by itself
-        told(cluster, "scontrol", "update", f"nodename={lost}", f"state={state}", "reason=taken")
-    try:
-        wait_for(cluster, job)  # it was requeued, and had another node
-    finally:
-        told(cluster, "scontrol", "update", f"nodename={lost}", "state=resume")
-    assert until(lambda: not processes_of(session))
-    assert about(cluster, job)["Restarts"] == "1"
-    (half,) = runs_of(tmp_path, lost)
-    assert half.id == begun and not half.finished
-    (other,) = (node for node in NODES if node != lost and runs_of(tmp_path, node))
-    check_apart(tmp_path, other)
-    wait_for(cluster, submit(tmp_path, cluster, f"--nodelist={lost}"))
-    check_apart(tmp_path, lost, other)
-    (whole,) = runs_of(tmp_path, lost)
-    (second,) = runs_of(tmp_path, other)
-    assert whole.id == begun and second.id != begun
-
-
 def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path: Path) -> None:
     named = '--label "$SLURMD_NODENAME" --bundle "$SLURMD_NODENAME.ipclab"'
     line = f'"$IPCLAB" measure {named} {shlex.join(BRIEF)}'
