@@ -6,19 +6,16 @@ from base64 import b64decode
 
 import pytest
 from fontTools.ttLib import TTFont
-from nbformat import v4
 
 from ipclab.report.pages.exporters import ReportHTMLExporter
+from tests.support.foreign import notebook
 
 SOURCE = re.compile(r"@font-face \{[^}]*url\(data:font/woff;base64,([^)]+)\)")
 
 
 def page(lang: str, text: str) -> str:
-    told = v4.new_notebook(
-        cells=[v4.new_markdown_cell(f"# T\n\n{text}")],
-        metadata={"ipclab": {"lang": lang, "date": "2026-11-21"}},
-    )
-    return ReportHTMLExporter().from_notebook_node(told)[0]
+    told = notebook(f"# T\n\n{text}", ipclab={"lang": lang, "date": "2026-11-21"})
+    return str(ReportHTMLExporter().from_notebook_node(told)[0])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ import re
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nbconvert.exporters import HTMLExporter, get_exporter
@@ -15,6 +14,7 @@ from ipclab.report.pages.jobs import EXPORTERS
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
+from tests.support.foreign import displayed, notebook
 
 TITLES = {"ko": "쓰기 한 번의 비용", "en": "What a write costs"}
 
@@ -41,13 +41,8 @@ def exported(executed: Path, fmt: str, sources: Sources) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def markdown_notebook(text: str, **metadata: Any) -> Any:
-    facts = {"lang": "en", "date": "2026-11-21", **metadata}
-    return v4.new_notebook(cells=[v4.new_markdown_cell(text)], metadata={"ipclab": facts})
-
-
 def read(text: str) -> document.Document:
-    return document.read_document(markdown_notebook(text), Path())
+    return document.read_document(notebook(text), Path())
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -95,23 +90,17 @@ def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
 
 
 def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
-    notebook = markdown_notebook("# T")
-    shown = Table("t", [Column("a")], [["1"]])._repr_mimebundle_()
-    notebook.cells.append(
-        v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)])
-    )
-    blocks = document.read_document(notebook, Path()).blocks
-    assert [block.caption for block in blocks if isinstance(block, Table)] == [
-        "Table 1. t",
-        "Table 2. t",
-    ]
+    cell = displayed(Table("t", [Column("a")], [["1"]])._repr_mimebundle_())
+    cell.outputs *= 2
+    blocks = document.read_document(notebook("# T", cell), Path()).blocks
+    captions = [block.caption for block in blocks if isinstance(block, Table)]
+    assert captions == ["Table 1. t", "Table 2. t"]
 
 
 def test_a_table_without_columns_is_printed_as_its_notes() -> None:
-    notebook = markdown_notebook("# T")
-    shown = Table("t", [], [], ["Not measured in this run."])._repr_mimebundle_()
-    notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown)]))
-    assert TypstPDFExporter().convert(document.read_document(notebook, Path())).startswith(b"%PDF")
+    told = displayed(Table("t", [], [], ["Not measured in this run."])._repr_mimebundle_())
+    read_table = document.read_document(notebook("# T", told), Path())
+    assert TypstPDFExporter().convert(read_table).startswith(b"%PDF")
 
 
 def test_a_regular_expression_is_made_once_and_not_for_each_cell_of_a_table() -> None:
@@ -127,14 +116,10 @@ def test_prose_cannot_become_typst_markup() -> None:
 
 
 def test_what_papermill_executed_alone_is_exported_too() -> None:
-    notebook = markdown_notebook("# T")
-    notebook.metadata = {
-        "papermill": {
-            "parameters": {"lang": "ko", "run": "a/r-1"},
-            "start_time": "2026-11-21T01:02",
-        }
-    }
-    found = document.read_document(notebook, Path())
+    given = {"parameters": {"lang": "ko", "run": "a/r-1"}, "start_time": "2026-11-21T01:02"}
+    told = notebook("# T")
+    told.metadata = {"papermill": given}
+    found = document.read_document(told, Path())
     assert (found.lang, found.run, found.date) == ("ko", "r-1", "2026-11-21")
 
 
@@ -142,17 +127,19 @@ def test_a_figure_leads_to_the_cell_that_made_it_and_to_its_data() -> None:
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
     title, drawing = (data for data, _ in Figure(svg, "a", "c", "bar", {"payload": 3}).shown())
     output = v4.new_output("display_data", drawing)
-    notebook = markdown_notebook(
-        "# T", notebook="../notebooks/n.ipynb", attachments={"payload.csv": "../data/payload.csv"}
-    )
     outputs = [v4.new_output("display_data", title), output]
-    notebook.cells.append(v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=outputs))
-    html = ReportHTMLExporter().convert(document.read_document(notebook, Path()))
+    cell = v4.new_code_cell("draw(1 < 2)", id="made-here", outputs=outputs)
+    told = notebook("# T", cell)
+    told.metadata["ipclab"] |= {
+        "notebook": "../notebooks/n.ipynb",
+        "attachments": {"payload.csv": "../data/payload.csv"},
+    }
+    html = ReportHTMLExporter().convert(document.read_document(told, Path()))
     assert '<a href="../notebooks/n.ipynb#cell-id=made-here">n.ipynb [2]</a>' in html
     assert '<a href="../data/payload.csv">payload.csv</a>' in html
     assert "draw(1 &lt; 2)</pre></details>" in html
-    notebook.metadata["ipclab"].pop("notebook")
-    assert "draw(" not in ReportHTMLExporter().convert(document.read_document(notebook, Path()))
+    told.metadata["ipclab"].pop("notebook")
+    assert "draw(" not in ReportHTMLExporter().convert(document.read_document(told, Path()))
 
 
 def test_plain_nbconvert_shows_all_that_papermill_executed(executed: dict[str, Path]) -> None:
