@@ -187,13 +187,6 @@ def test_each_verdict_has_its_reason(second: list[float], verdict: str, reason: 
     assert compare(Side(second), Side(first)).verdict == opposite.get(verdict, verdict)
 
 
-def test_two_launches_cannot_show_anything() -> None:
-    found = compare(Side([100.0, 101]), Side([900.0, 901]))
-    assert (found.verdict, found.reason) == ("not tested", "few-launches")
-    assert found.low is found.high is None
-    assert compare(Side([100.0, 101, 102]), Side([900.0, 901, 902])).verdict == "slower"
-
-
 def test_only_rounds_that_both_have_are_compared() -> None:
     first = Side([100.0, 101, 102, 500], rounds=[1, 2, 3, 9])
     second = Side([103.0, 104, 900, 102], rounds=[2, 3, 7, 1])

@@ -50,6 +50,7 @@ PAIRS = {
     ),
     "by a tenth": (STEADY, Machine(1.12, 1.12, 0.01, launches=12), "slower", "above-bound"),
     "inside the bound": (STEADY, Machine(1.02, 1.02, 0.01, launches=30), "same", "within-bound"),
+    "three launches": (Machine(launches=3), Machine(3, 3, launches=3), "slower", "above-bound"),
     "scatter": (Machine(scatter=0.4), Machine(1.1, 1.1, 0.4), "undecided", "wide-interval"),
     "two launches": (Machine(launches=2), Machine(3, 3, launches=2), "not tested", "few-launches"),
 }

@@ -109,16 +109,6 @@ def test_a_study_that_a_run_never_heard_of_has_its_columns() -> None:
     assert rows.empty and {"arm", "backend", "gap_ns", "spin_ns", "placement"} <= {*rows}
 
 
-def test_exchanged_sides_exchange_the_verdict() -> None:
-    lab = trips()[0]
-    at = {"size_bytes": 100, "placement": "cross"}
-    quick, slow = one(backend="shm-futex", **at), one(backend="grpc-unix", **at)
-    assert [lab.compare(*sides).verdict for sides in ((quick, slow), (slow, quick))] == [
-        "less",
-        "more",
-    ]
-
-
 def test_a_fastest_in_one_state_alone_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     lab, rows = trips()
     here = rows[(rows.placement == "cross") & (rows.size_bytes == 100) & (rows.wait == "block")]

@@ -33,6 +33,7 @@ ALWAYS = {
     KEY: "a raw key",
     r"\bnan\b|\bNaN\b|\bNone\b(?! (?:of|is|are)\b)|<NA>": "a value of the program",
     r"\{[a-z_.]+(?::[\w,]+)?\}": "an unfilled name",
+    r"(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]": "an interval without a width",
 }
 QUOTED = re.compile(r"“[^”]*”|`[^`]*`|```.*?```|\]\([^)]*\)", re.DOTALL)  # as others wrote it
 
