@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from ipclab.lab.figure import PNG
-from ipclab.words.output import FIGURE, MIME, TABLE
+from ipclab.words.output import FIGURE, TABLE
 from tests.end_to_end.browser import chromium, jupyter_lab
+from tests.support import reading
 from tests.support.commands import ROOT
 from tests.support.few import some
 
@@ -39,7 +40,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
         yield page, address
 
 
-def run_all(page: Any, address: str, name: str, **parameters: Any) -> list[dict[str, Any]]:
+def run_all(page: Any, address: str, name: str, **parameters: Any) -> reading.Cells:
     """Open notebook `name`, give it `parameters`, run all its cells and return them."""
     page.evaluate("window.jupyterapp?.serviceManager.sessions.shutdownAll()")
     page.goto(address.format(name=name))
@@ -54,38 +55,27 @@ def change(page: Any, pattern: str, new: str) -> None:
     assert page.evaluate(CHANGE, [pattern, new]), f"no cell holds {pattern!r}"
 
 
-def again(page: Any) -> list[dict[str, Any]]:
+def again(page: Any) -> reading.Cells:
     """Run all cells of the open notebook and return them."""
-    cells: list[dict[str, Any]] = page.evaluate(RUN_ALL)
+    cells: reading.Cells = page.evaluate(RUN_ALL)
     return cells
 
 
-def errors(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [output for output in outputs(cells) if output["output_type"] == "error"]
+def errors(cells: reading.Cells) -> reading.Cells:
+    every = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output for output in every if output["output_type"] == "error"]
 
 
-def figures(cells: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, int]]]:
+def figures(cells: reading.Cells) -> dict[str, tuple[str, dict[str, int]]]:
     """Return the SVG of each figure that is shown, by name, with what it was drawn from."""
-    return {
-        each["name"]: (next(iter(each["text"].values()))["svg"], each["drawn"])
-        for each in ours(cells, FIGURE)
-        if not each["absent"]
-    }
+    shown = [each for each in reading.told(cells, FIGURE) if not each["absent"]]
+    return {each["name"]: (each["svg"], each["drawn"]) for each in shown}
 
 
-def tables(cells: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def tables(cells: reading.Cells) -> dict[str, dict[str, Any]]:
     """Return each table that is shown and holds something, by name."""
-    found = [next(iter(each["text"].values())) for each in ours(cells, TABLE)]
-    return {each.get("name", each["caption"]): each for each in found if not each.get("absent")}
-
-
-def ours(cells: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    shown = [output["data"][MIME] for output in outputs(cells) if MIME in output.get("data", {})]
-    return [each for each in shown if each["kind"] == kind]
-
-
-def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [output for cell in cells for output in cell.get("outputs", [])]
+    shown = [each for each in reading.told(cells, TABLE) if not each.get("absent")]
+    return {each.get("name", each["caption"]): each for each in shown}
 
 
 NEWS = """() => window.jupyterapp.serviceManager.settings.fetch(
@@ -125,8 +115,8 @@ def test_what_others_executed_and_what_a_notebook_holds_is_shown(
     assert {name: shown[name] for name in wanted} == wanted
     assert shown["links"] and all(shown["links"])
     assert (shown["titles"], shown["lost"]) == (1, [])
-    held = json.loads((ROOT / "notebooks/04_round_trip.ipynb").read_text())["cells"]
-    pictures = sum(PNG in output.get("data", {}) for output in outputs(held))
+    held = reading.outputs(reading.cells_of(ROOT / "notebooks/04_round_trip.ipynb"))
+    pictures = sum(PNG in output["data"] for output in held)
     assert pictures
     open_shown(page, address, "04_round_trip.ipynb")
     page.wait_for_function(f"wanted => ({SHOWN})().pictures == wanted", arg=pictures)
@@ -151,7 +141,7 @@ def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> 
     assert errors(cells) == []
     code = [cell for cell in cells if cell["cell_type"] == "code" and cell["source"]]
     assert all(cell["execution_count"] for cell in code)
-    assert outputs(cells)
+    assert reading.outputs(cells)
 
 
 @pytest.mark.matrix

@@ -25,7 +25,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.pages.outputs import HTML, MARKDOWN
 from ipclab.report.pages.report import held_by, notebooks_of, study_of
 from ipclab.store.bundle import opened
-from ipclab.words.output import FIGURE, MIME, TABLE
+from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
 from tests.support.commands import ROOT
 from tests.support.few import some
@@ -164,27 +164,26 @@ def test_check_knows_current_reports_and_names_what_changed(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_jupyter_shows_figures_tables_and_where_they_are(made: Path, name: str) -> None:
-    told = json.loads((made / "en" / f"{name}.ipynb").read_text())
-    shown = [output for cell in told["cells"] for output in cell.get("outputs", [])]
-    forms = [output["data"] for output in shown if "data" in output]
+    cells = reading.cells_of(made / "en" / f"{name}.ipynb")
+    forms = [output["data"] for output in reading.outputs(cells)]
     assert all(form.keys() & SHOWN for form in forms)
     written = ["".join(form[kind]) for form in forms for kind in form if kind in (HTML, MARKDOWN)]
-    written += ["".join(cell["source"]) for cell in told["cells"] if "outputs" not in cell]
+    written += ["".join(cell["source"]) for cell in cells if "outputs" not in cell]
     text = "\n".join(written)
     links = re.findall(r"\[([^\]]*)\]\(#([\w-]+)\)", text)
     targets = set(re.findall(r'id="([\w-]+)"', text))
     assert all(words for words, _ in links)
     assert {target for _, target in links} <= targets
     assert "{#" not in text
-    ours = [output["data"][MIME] for output in shown if MIME in output.get("data", {})]
-    assert {data["name"] for data in ours if data["kind"] == FIGURE} <= targets
+    assert {figure["name"] for figure in reading.told(cells, FIGURE)} <= targets
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_what_a_study_shows_is_of_it_and_was_measured(made: Path, path: Path) -> None:
     study = study_of(path)
-    executed, count = made / "en" / path.name, len(MEASURED.points(study))
-    figures, tables = reading.told(executed, FIGURE), reading.told(executed, TABLE)
+    cells = reading.cells_of(made / "en" / path.name)
+    count = len(MEASURED.points(study))
+    figures, tables = reading.told(cells, FIGURE), reading.told(cells, TABLE)
     for shown in (figures, tables):
         of = {each.get("name", ""): each.get("drawn", {}) for each in shown}
         assert len(of) == len(shown)
@@ -193,18 +192,18 @@ def test_what_a_study_shows_is_of_it_and_was_measured(made: Path, path: Path) ->
     without = {each["name"] for each in figures if not each["drawn"].get(study)}
     assert without <= {"cpu-pairs"}  # which is of the limits alone
     assert [each["caption"] for each in tables if not each["rows"]] == []
-    said = ALLOWED.sub("", "\n".join(reading.texts(executed)).lower())
+    said = ALLOWED.sub("", "\n".join(reading.texts(cells)).lower())
     assert "not measured" not in said
 
 
 @pytest.mark.parametrize(("lang", "name"), DOCUMENTS)
 def test_a_reader_does_not_stumble(folder: Path, name: str, lang: str) -> None:
-    assert reading.stumbles(folder / lang / f"{name}.ipynb", lang) == []
+    assert reading.stumbles(reading.cells_of(folder / lang / f"{name}.ipynb"), lang) == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_mechanism_and_term_of_the_appendix_is_defined(folder: Path, lang: str) -> None:
-    assert reading.undefined(folder / lang / "00_appendix.ipynb") == set()
+    assert reading.undefined(reading.cells_of(folder / lang / "00_appendix.ipynb")) == set()
 
 
 @pytest.mark.parametrize("lang", some(["en", "ko", "zh"], 3))

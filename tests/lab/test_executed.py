@@ -87,18 +87,6 @@ def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
-def test_the_appendix_prints_the_quotients_of_its_values(
-    made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it quotes was executed for the reports."""
-    monkeypatch.setenv("IPCLAB_DATA", str(made / DATA))
-    page = executed("00_appendix", as_measured)
-    assert len(page.together) > 20
-    assert [line for part in page.together for line in undivided(part)] == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "run", some(CHANGED, 5), ids=lambda run: f"{run.study} {run.changes or run.places}"
 )
@@ -115,3 +103,15 @@ def test_a_contest_has_the_quotient_of_its_two_values() -> None:
         contests = measured(study, "contests").dropna(subset="ratio")
         quotients = contests.value / contests.best
         assert contests.ratio.to_numpy(float) == pytest.approx(quotients.to_numpy(float)), study
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
+def test_the_appendix_prints_the_quotients_of_its_values(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it quotes was executed for the reports."""
+    monkeypatch.setenv("IPCLAB_DATA", str(made / DATA))
+    page = executed("00_appendix", as_measured)
+    assert len(page.together) > 20
+    assert [line for part in page.together for line in undivided(part)] == []

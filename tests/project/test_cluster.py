@@ -3,7 +3,6 @@ behind.
 """
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -28,7 +27,6 @@ LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 BRIEF = ("--profile", "smoke", "--study", "payload", "--size", "84", "--backend", "file")
 # of two mechanisms with launches enough to be interrupted between them
 LONG = (*BRIEF, "--backend", "posix-shm", "--level", "placement=same", "--launches", "8")
-ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
 pytestmark = [pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(1200)]
@@ -79,31 +77,9 @@ def submit(folder: Path, env: dict[str, str], *words: str) -> str:
     return told(env, *queued)
 
 
-def about(env: dict[str, str], job: str) -> dict[str, str]:
-    """Return what Slurm says of a job."""
-    fields = told(env, "scontrol", "show", "job", job, "--oneliner").split()
-    pairs = (field.partition("=") for field in fields)
-    return {name: value for name, _, value in pairs}
-
-
 def wait_for(env: dict[str, str], *jobs: str) -> None:
-    """Wait until jobs are over; one that was requeued begins again after two seconds, not minutes.
-
-    Not at once: slurmd refuses a job that begins within the second in which it was killed.
-    """
-    hastened = set[str]()
-
-    def over() -> bool:
-        left = False
-        for job in jobs:
-            known = about(env, job)
-            left |= known["JobState"] not in ENDED
-            if known["Reason"] == "BeginTime" and job not in hastened:
-                hastened.add(job)
-                told(env, "scontrol", "update", f"jobid={job}", "starttime=now+2seconds")
-        return not left
-
-    assert until(over, SECONDS), told(env, "squeue")
+    """Wait until jobs are over."""
+    assert until(lambda: not {*jobs} & {*told(env, "squeue", "-h", "-o", "%A").split()}, SECONDS)
 
 
 def runs_of(folder: Path, node: str) -> list[RunFolder]:
@@ -212,11 +188,7 @@ def test_ranks_that_do_not_know_each_other_measure_nothing(
 
 @pytest.fixture
 def measuring(tmp_path: Path) -> Path:
-    """Return the `ipclab` that ReFrame's jobs call: the real one when asked, else one with prepared
-    bundles.
-    """
-    if os.environ.get("IPCLAB_CLUSTER"):
-        return IPCLAB
+    """Return the `ipclab` that ReFrame's jobs call, which has prepared bundles."""
     for name in NODES:
         made = make_run(tmp_path / "runs" / name)
         made.about["parameters"]["label"] = name

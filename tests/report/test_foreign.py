@@ -7,12 +7,12 @@ import re
 import string
 import unicodedata
 from base64 import b64decode
-from html.parser import HTMLParser
 from itertools import chain
 from pathlib import Path
 
 import pytest
 import typst
+from bs4 import BeautifulSoup
 from nbconvert.exporters import get_exporter
 from nbformat import v4
 from pypdf import PdfReader
@@ -25,7 +25,7 @@ from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.typeset import Sheet
 from tests.support.foreign import GIF, KINDS, PIXEL, SVG, displayed, notebook, printed
 
-HIDDEN = ("style", "script", "annotation", "title", "nav", "header")
+HIDDEN = ["style", "script", "annotation", "title", "nav", "header"]
 
 # Letters of formulas, which stand as mathematical ones in print.
 MATH = {
@@ -34,27 +34,14 @@ MATH = {
 }
 
 
-class Shown(HTMLParser):
-    """The words of a page's content, and how many pictures it has."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.pictures = 0
-        self.hidden = 0
-        self.feed(html[html.index("<main") :])
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in HIDDEN
-        self.pictures += tag in ("img", "svg")
-        assert tag != "img" or str(dict(attrs).get("src", "data:image/")).startswith("data:image/")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in HIDDEN
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.texts.append(data)
+def shown(html: str) -> tuple[str, int]:
+    """Return the words of a page's content, and how many pictures it has."""
+    content = BeautifulSoup(html, "html.parser").main
+    assert all(each["src"].startswith("data:image/") for each in content("img"))
+    pictures = len(content(["img", "svg"]))
+    for each in content(HIDDEN):
+        each.decompose()
+    return content.get_text(), pictures
 
 
 def squeezed(text: str) -> str:
@@ -94,9 +81,9 @@ def of_every_kind() -> tuple[Document, str, int]:
 
 def test_a_page_shows_what_jupyter_shows() -> None:
     document, words, pictures = of_every_kind()
-    page = Shown(ReportHTMLExporter().convert(document))
-    assert squeezed("".join(page.texts)) == squeezed(words).replace("∗", "*")
-    assert (page.pictures, document.lost, document.title) == (pictures, [], "A title")
+    said, drawn = shown(ReportHTMLExporter().convert(document))
+    assert squeezed(said) == squeezed(words).replace("∗", "*")
+    assert (drawn, document.lost, document.title) == (pictures, [], "A title")
 
 
 def test_print_shows_what_jupyter_shows(tmp_path: Path) -> None:
@@ -155,7 +142,7 @@ def test_what_no_report_can_show_is_named_with_its_cell(capsys: pytest.CaptureFi
     assert capsys.readouterr().err.splitlines() == [f"ipclab: T: {line}" for line in lost]
     pdf, _ = TypstPDFExporter().from_notebook_node(told)
     assert capsys.readouterr().err.splitlines() == [f"ipclab: T: {line}" for line in lost]
-    for said in ("".join(Shown(page).texts), words_of(pdf)):
+    for said in (shown(page)[0], words_of(pdf)):
         for line in (*(kept for _, _, kept in LOST), *lost, "the end"):
             assert squeezed(line) in squeezed(said)
 
@@ -163,7 +150,7 @@ def test_what_no_report_can_show_is_named_with_its_cell(capsys: pytest.CaptureFi
 def test_a_picture_stands_for_what_a_script_draws_beside_it() -> None:
     told = notebook(displayed({"text/html": "<script>f()</script>", "image/png": PIXEL}))
     document = read_document(told, Path())
-    assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
+    assert (document.lost, shown(ReportHTMLExporter().convert(document))[1]) == ([], 1)
 
 
 class Renderer:
@@ -197,7 +184,7 @@ def test_a_chart_of_altair_is_drawn_by_its_own_renderer_where_that_is_installed(
         importlib, "import_module", lambda name: renderer if name == "json" else real(name)
     )
     document = read_document(told, Path())
-    assert (document.lost, Shown(ReportHTMLExporter().convert(document)).pictures) == ([], 1)
+    assert (document.lost, shown(ReportHTMLExporter().convert(document))[1]) == ([], 1)
     assert renderer.asked == [{"scale": 2, "allowed_base_urls": [], "vl_version": "5.21"}]
     unread = notebook(displayed({kind: "no chart"}))
     assert [kind in line for line in read_document(unread, Path()).lost] == [True]
@@ -217,7 +204,7 @@ def test_a_letter_that_no_font_has_is_its_number() -> None:
 def test_latex_that_cannot_be_set_stands_as_it_was_written() -> None:
     document = read_document(notebook("# T\n\n$\\nosuch{x}$"), Path())
     assert "\\nosuch{x}" in words_of(TypstPDFExporter().convert(document))
-    assert "\\nosuch{x}" in "".join(Shown(ReportHTMLExporter().convert(document)).texts)
+    assert "\\nosuch{x}" in shown(ReportHTMLExporter().convert(document))[0]
     line = "Cell 1: LaTeX that cannot be set stands as it was written: \\nosuch{x}"
     assert {*document.lost} == {line}
 
@@ -231,9 +218,9 @@ def test_what_a_formula_defines_or_numbers_holds_in_cells_after_it() -> None:
     )
     document = read_document(told, Path(), name="file")
     said = squeezed(words_of(TypstPDFExporter().convert(document)))
-    shown = squeezed("".join(Shown(ReportHTMLExporter().convert(document)).texts))
+    on_page = squeezed(shown(ReportHTMLExporter().convert(document))[0])
     assert document.lost == []
-    for words in (said, shown):
+    for words in (said, on_page):
         assert "\U0001d42f∈ℝ" in words or "𝒗∈ℝ" in words
         assert "(7)" in words and "See(7),not(???)" in words and "\\" not in words
 
@@ -243,7 +230,7 @@ def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
     (tmp_path / "dot.gif").write_bytes(b64decode(GIF))
     told = notebook("# T\n\n![one](my%20dot.svg)", "<img src='dot.gif' alt='two'>")
     document = read_document(told, tmp_path)
-    assert Shown(ReportHTMLExporter().convert(document)).pictures == 2
+    assert shown(ReportHTMLExporter().convert(document))[1] == 2
     (tmp_path / "set").mkdir()
     assert pictures_set(document, tmp_path / "set") == 2
     assert document.lost == []

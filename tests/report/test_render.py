@@ -1,9 +1,9 @@
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter, get_exporter
 from nbformat import v4
 
@@ -17,21 +17,6 @@ from tests.report.conftest import LANGUAGES
 from tests.support.foreign import displayed, notebook
 
 TITLES = {"ko": "쓰기 한 번의 비용", "en": "What a write costs"}
-
-
-class Page(HTMLParser):
-    """What the tests ask of a page: tags with attributes, ids, addresses that it would load."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def all(self, name: str) -> list[dict[str, str | None]]:
-        return [attrs for tag, attrs in self.tags if tag == name]
 
 
 def exported(executed: Path, fmt: str, sources: Sources) -> bytes:
@@ -50,26 +35,21 @@ def test_a_page_is_whole_and_loads_nothing(
     lang: str, executed: dict[str, Path], sources: Sources
 ) -> None:
     html = exported(executed[lang], "html", sources).decode()
-    page = Page(html)
-    assert page.all("html") == [{"lang": lang}]
+    page = BeautifulSoup(html, "html.parser")
+    assert page.html["lang"] == lang
     assert f"<title>{TITLES[lang]}</title>" in html
-    assert [t for t in ("link", "img", "iframe", "object") if page.all(t)] == []
-    assert page.all("script") == [{}]
+    assert page(["link", "img", "iframe", "object"]) == []
+    assert [script.attrs for script in page("script")] == [{}]
     assert re.findall(r"@import|url\((?!#|data:)|\bon\w+=", html) == []
-    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    ids = [tag["id"] for tag in page(id=True)]
     assert len(ids) == len(set(ids))
-    inner = {
-        (attrs["href"] or "")[1:]
-        for attrs in page.all("a")
-        if (attrs["href"] or "").startswith("#")
-    }
-    assert inner <= set(ids)
-    (drawing,) = page.all("svg")
+    assert {link["href"][1:] for link in page("a", href=re.compile("^#"))} <= set(ids)
+    (drawing,) = page("svg")
     assert (drawing["role"], drawing["aria-labelledby"] in ids) == ("img", True)
     assert "&lt;b&gt;&amp;0&lt;/b&gt; #x" in html
     assert not any(word in html for word in ("<b>", "alert(", "How to use"))
     assert "printed, and so shown" in html
-    assert len(page.all("tr")) == 2 + 61
+    assert len(page("tr")) == 2 + 61
 
 
 def test_a_pdf_is_accessible_archivable_and_carries_its_data(
