@@ -80,6 +80,8 @@ def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
     assert holes(page.said) == []
     assert [line for part in page.together for line in undivided(part)] == []
     assert page.figures
+    for figure in page.figures.values():
+        figure.draw_without_rendering()  # which lays it out
     for wrong in (alike, cut, beyond):
         assert {
             title: found for title, each in page.figures.items() if (found := wrong(each))

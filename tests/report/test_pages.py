@@ -39,14 +39,6 @@ def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
     assert 'div class="table form"' in table.to_html()
 
 
-def test_a_form_is_no_table_of_data() -> None:
-    form = Table("", [Column(""), Column("")], [["Number", ""]], name="control").to_html()
-    assert '<div class="table form" id="control">' in form
-    script = (ROOT / "ipclab/report/pages/templates/report.js").read_text("utf-8")
-    assert "div.table[id]:not(.form)" in script
-    assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
-
-
 def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:
     def cell(caption: str) -> object:
         table = Table(caption, [Column("A")], [["b"]] * 3, name="")

@@ -1,5 +1,4 @@
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -81,11 +80,6 @@ def test_a_table_without_columns_is_printed_as_its_notes() -> None:
     told = displayed(Table("t", [], [], ["Not measured in this run."])._repr_mimebundle_())
     read_table = document.read_document(notebook("# T", told), Path())
     assert TypstPDFExporter().convert(read_table).startswith(b"%PDF")
-
-
-def test_a_regular_expression_is_made_once_and_not_for_each_cell_of_a_table() -> None:
-    template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
-    assert re.findall(r"\.(?:replace|match|split)\(\s*regex\(", template) == []
 
 
 def test_prose_cannot_become_typst_markup() -> None:

@@ -47,10 +47,8 @@ class Executed(Told):
             self.together.append([*chain.from_iterable(frame.to_numpy().tolist())])
 
         def figure(lab: Lab, drawn: Any, name: str, *words: str) -> Figure:
-            made = finished(lab, drawn, name, *words)
-            drawn.draw_without_rendering()
             self.figures[name] = drawn
-            return made
+            return finished(lab, drawn, name, *words)
 
         return [
             *super()._made(),
