@@ -53,17 +53,6 @@ def test_a_method_bounds_what_the_run_can_show() -> None:
     assert trust_judged({**GOOD, "disturbed": 1.0}, MEDIUM)[0] == LOW
 
 
-def test_one_that_was_skipped_is_no_pass() -> None:
-    for found, told in (
-        ((AGREES,), (0, 0)),
-        ((AGREES, ABSENT), (0, 1)),
-        ((AGREES, DIFFERS), (1, 0)),
-    ):
-        said = Referees("now", list(found))
-        assert (said.differ, said.skipped) == told
-    assert not ABSENT.agrees
-
-
 @pytest.mark.parametrize(
     ("found", "share"),
     [
