@@ -1,7 +1,7 @@
 """Comparisons, drift, modes and rates on data whose answer is known; all seeded, no clock."""
 
 import math
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,24 +127,17 @@ def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("bound", "contestants", "shares"),
-    [
-        (0.05, 2, HEAT_SHARES),
+def test_all_looks_at_heats_together_err_in_five_per_cent() -> None:
+    for bound, contestants, shares in (
         (0.05, MANY, HEAT_SHARES),
         (0.10, MANY - 1, SHORT_SHARES),
         (0.10, MANY, MANY_SHARES),
-    ],
-)
-def test_all_looks_at_heats_together_err_in_five_per_cent(
-    bound: float, contestants: int, shares: Sequence[float]
-) -> None:
-    assert sum(shares) == pytest.approx(1)
-    for heats, share in zip(HEAT_LOOKS, shares, strict=True):
-        level = heat_level(2, heats, bound, contestants=contestants)
-        assert level == pytest.approx(ALPHA * share, rel=1e-3)
-    levels = [heat_level(2, heats, bound, contestants=contestants) for heats in (2, 3, 4, 5)]
-    assert levels[0] == levels[1] < levels[2] == levels[3]
+    ):
+        assert sum(shares) == pytest.approx(1)
+        level = partial(heat_level, 2, bound=bound, contestants=contestants)
+        for heats, share in zip(HEAT_LOOKS, shares, strict=True):
+            assert level(heats) == pytest.approx(ALPHA * share, rel=1e-3)
+        assert level(2) == level(3) < level(4) == level(5)
 
 
 def test_a_pair_that_is_far_apart_but_hardly_known_is_soon_told_apart() -> None:
