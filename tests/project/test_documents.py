@@ -104,12 +104,12 @@ def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
     sizes = ("-y", "sizes: [4096, 65536, 1048576]")
     ended = python(env, "-m", "papermill", str(notebook), str(done), *given, *sizes)
     assert ended.returncode == 0, ended.stderr
-    cells = reading.cells_of(done)
-    (figure,) = reading.told(cells, FIGURE)
+    shown = reading.cells_of(done)
+    (figure,) = reading.told(shown, FIGURE)
     assert figure["drawn"] == {"fork_cost": 3}
-    (table,) = reading.told(cells, TABLE)
+    (table,) = reading.told(shown, TABLE)
     assert [row[0] for row in table["rows"]] == ["4\u00a0KiB", "64\u00a0KiB", "1\u00a0MiB"]
-    finding, said = ("".join(each["data"]["text/markdown"]) for each in reading.outputs(cells)[-2:])
+    finding, said = ("".join(each["data"]["text/markdown"]) for each in reading.outputs(shown)[-2:])
     assert "4 KiB" in finding.replace("\u00a0", " ")
     interval = r"[\d.,]+–[\d.,]+|no interval"  # of the two that smoke has
     assert re.search(

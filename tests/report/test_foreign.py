@@ -9,6 +9,7 @@ import unicodedata
 from base64 import b64decode
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typst
@@ -36,7 +37,7 @@ MATH = {
 
 def shown(html: str) -> tuple[str, int]:
     """Return the words of a page's content, and how many pictures it has."""
-    content = BeautifulSoup(html, "html.parser").main
+    content: Any = BeautifulSoup(html, "html.parser").main
     assert all(each["src"].startswith("data:image/") for each in content("img"))
     pictures = len(content(["img", "svg"]))
     for each in content(HIDDEN):

@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -34,7 +35,7 @@ def test_a_page_is_whole_and_loads_nothing(
     lang: str, executed: dict[str, Path], sources: Sources
 ) -> None:
     html = exported(executed[lang], "html", sources).decode()
-    page = BeautifulSoup(html, "html.parser")
+    page: Any = BeautifulSoup(html, "html.parser")
     assert page.html["lang"] == lang
     assert f"<title>{TITLES[lang]}</title>" in html
     assert page(["link", "img", "iframe", "object"]) == []
