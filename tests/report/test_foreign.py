@@ -38,7 +38,8 @@ MATH = {
 def shown(html: str) -> tuple[str, int]:
     """Return the words of a page's content, and how many pictures it has."""
     content: Any = BeautifulSoup(html, "html.parser").main
-    assert all(each["src"].startswith("data:image/") for each in content("img"))
+    loaded = [each["src"] for each in content("img", src=True)]
+    assert all(source.startswith("data:image/") for source in loaded)
     pictures = len(content(["img", "svg"]))
     for each in content(HIDDEN):
         each.decompose()
