@@ -63,13 +63,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 LONGEST = (
     "test_recomputed",
     "test_report",
-    "test_lab",
+    "test_executed",
     "test_kill",
+    "test_sweeps",
     "test_wheel",
     "test_ab_arms",
     "test_cluster",
-    "test_sweeps",
-    "test_killed_readers",
+    "test_killed",
+    "test_lab",
 )
 
 

@@ -63,15 +63,13 @@ def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[R
     assert not compared_run(runs[0], MEDIAN).points.value.isna().any()
 
 
-@pytest.mark.parametrize("command", ["compare"])
-def test_wrong_quantiles_are_one_line(command: str, ipclab: Run, runs: list[RunFolder]) -> None:
+def test_wrong_quantiles_are_one_line(ipclab: Run, runs: list[RunFolder]) -> None:
+    folders = [str(run.path) for run in runs]
     for quantile, code, said in (
         ("0.99", 1, "p99 is not known"),
         ("1.5", 2, "quantile 1.5"),
         ("0.2", 2, "0.2"),
     ):
-        done = ipclab(
-            command, *(str(run.path) for run in runs), "--quantile", quantile, "--table-only"
-        )
+        done = ipclab("compare", *folders, "--quantile", quantile, "--table-only")
         assert done.returncode == code, done.stderr
         assert done.stderr.count("\n") == 1 and said in done.stderr

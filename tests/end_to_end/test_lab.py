@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 
 from ipclab.lab.figure import PNG
-from ipclab.words.output import FIGURE, MIME, TABLE
+from ipclab.words.output import FIGURE, TABLE
 from tests.end_to_end.browser import chromium, jupyter_lab
+from tests.support import reading
 from tests.support.commands import ROOT
 from tests.support.few import some
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
-# Not those of which a run's report is made: papermill executes them whole for other tests. Tests
-# below run two more.
-NAMES = [f"{name}.ipynb" for name in ("choose", "index", "machines", "measure")]
-# of every arm of the round trips
-FEW = ["pipe", "posix-shm", "unix", "zmq-ipc"]
+FEW = ["pipe", "posix-shm", "unix", "zmq-ipc"]  # of every arm of the round trips
 SECONDS = 240
 READY = """() => window.jupyterapp?.shell.currentWidget?.content?.model &&
   window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === "idle" """
@@ -43,7 +40,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
         yield page, address
 
 
-def run_all(page: Any, address: str, name: str, **parameters: Any) -> list[dict[str, Any]]:
+def run_all(page: Any, address: str, name: str, **parameters: Any) -> reading.Cells:
     """Open notebook `name`, give it `parameters`, run all its cells and return them."""
     page.evaluate("window.jupyterapp?.serviceManager.sessions.shutdownAll()")
     page.goto(address.format(name=name))
@@ -58,38 +55,27 @@ def change(page: Any, pattern: str, new: str) -> None:
     assert page.evaluate(CHANGE, [pattern, new]), f"no cell holds {pattern!r}"
 
 
-def again(page: Any) -> list[dict[str, Any]]:
+def again(page: Any) -> reading.Cells:
     """Run all cells of the open notebook and return them."""
-    cells: list[dict[str, Any]] = page.evaluate(RUN_ALL)
+    cells: reading.Cells = page.evaluate(RUN_ALL)
     return cells
 
 
-def errors(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [output for output in outputs(cells) if output["output_type"] == "error"]
+def errors(cells: reading.Cells) -> reading.Cells:
+    every = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output for output in every if output["output_type"] == "error"]
 
 
-def figures(cells: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, int]]]:
+def figures(cells: reading.Cells) -> dict[str, tuple[str, dict[str, int]]]:
     """Return the SVG of each figure that is shown, by name, with what it was drawn from."""
-    return {
-        each["name"]: (next(iter(each["text"].values()))["svg"], each["drawn"])
-        for each in ours(cells, FIGURE)
-        if not each["absent"]
-    }
+    shown = [each for each in reading.told(cells, FIGURE) if not each["absent"]]
+    return {each["name"]: (each["svg"], each["drawn"]) for each in shown}
 
 
-def tables(cells: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def tables(cells: reading.Cells) -> dict[str, dict[str, Any]]:
     """Return each table that is shown and holds something, by name."""
-    found = [next(iter(each["text"].values())) for each in ours(cells, TABLE)]
-    return {each.get("name", each["caption"]): each for each in found if not each.get("absent")}
-
-
-def ours(cells: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    shown = [output["data"][MIME] for output in outputs(cells) if MIME in output.get("data", {})]
-    return [each for each in shown if each["kind"] == kind]
-
-
-def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [output for cell in cells for output in cell.get("outputs", [])]
+    shown = [each for each in reading.told(cells, TABLE) if not each.get("absent")]
+    return {each.get("name", each["caption"]): each for each in shown}
 
 
 NEWS = """() => window.jupyterapp.serviceManager.settings.fetch(
@@ -111,15 +97,17 @@ SHOWN = """() => {
 }"""
 
 
-def test_what_others_executed_is_shown_whole(lab: tuple[Any, str], made: Path) -> None:
+def test_what_others_executed_and_what_a_notebook_holds_is_shown(
+    lab: tuple[Any, str], made: Path
+) -> None:
     page, address = lab
     executed = json.loads((made / "en/04_round_trip.ipynb").read_text())
     cells = executed["cells"]
     page.goto(address.format(name="index.ipynb"))
     page.wait_for_function(READY)
+    assert page.evaluate(NEWS) == "false"  # and asks nobody whether there are any
     page.evaluate(SAVE, executed)
-    page.goto(address.format(name="theirs.ipynb"))
-    page.wait_for_function(f"() => {CELLS.replace('.content', '?.content')}?.length > 1")
+    open_shown(page, address, "theirs.ipynb")
     wanted = {"pictures": len(figures(cells)), "tables": len(tables(cells))}
     has = f"wanted => {{ const is = ({SHOWN})(); return is.pictures + is.tables >= wanted; }}"
     page.wait_for_function(has, arg=sum(wanted.values()))  # it shows them one after the other
@@ -127,69 +115,57 @@ def test_what_others_executed_is_shown_whole(lab: tuple[Any, str], made: Path) -
     assert {name: shown[name] for name in wanted} == wanted
     assert shown["links"] and all(shown["links"])
     assert (shown["titles"], shown["lost"]) == (1, [])
-
-
-def test_a_notebook_opens_with_the_pictures_that_it_holds(lab: tuple[Any, str]) -> None:
-    page, address = lab
-    name = "04_round_trip.ipynb"
-    held = json.loads((ROOT / "notebooks" / name).read_text())["cells"]
-    pictures = sum(PNG in output.get("data", {}) for output in outputs(held))
+    held = reading.outputs(reading.cells_of(ROOT / "notebooks/04_round_trip.ipynb"))
+    pictures = sum(PNG in output["data"] for output in held)
     assert pictures
+    open_shown(page, address, "04_round_trip.ipynb")
+    page.wait_for_function(f"wanted => ({SHOWN})().pictures == wanted", arg=pictures)
+
+
+def open_shown(page: Any, address: str, name: str) -> None:
+    """Open a notebook and wait until it has cells."""
     page.goto(address.format(name=name))
     page.wait_for_function(f"() => {CELLS.replace('.content', '?.content')}?.length > 1")
-    page.wait_for_function(f"wanted => ({SHOWN})().pictures >= wanted", arg=pictures)
-    assert page.evaluate(SHOWN)["pictures"] == pictures
 
 
-@pytest.mark.parametrize("name", some(NAMES, 4))
+@pytest.mark.parametrize("name", some(["choose", "index", "machines", "measure"], 4))
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
+    """Not those of which a report is made: papermill executes them whole for other tests."""
     few: dict[str, Any] = {
         "studies": ["round_trip"],
         "profile": "smoke",
         "sizes": [100],
         "backends": ["pipe"],
     }
-    ran_whole(run_all(*lab, name, **(few if name == "measure.ipynb" else {})))
-
-
-def ran_whole(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cells of a notebook that ran from top to bottom, without an error."""
+    cells = run_all(*lab, f"{name}.ipynb", **(few if name == "measure" else {}))
     assert errors(cells) == []
-    assert all(
-        cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"]
-    )
-    assert outputs(cells)
-    return cells
+    code = [cell for cell in cells if cell["cell_type"] == "code" and cell["source"]]
+    assert all(cell["execution_count"] for cell in code)
+    assert reading.outputs(cells)
 
 
+@pytest.mark.matrix
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
-    page = lab[0]
-    before = figures(ran_whole(run_all(*lab, "01_payload.ipynb")))
-    change(
-        page,
-        re.escape('dots(part, y="backend", hue="placement"'),
-        'dots(part, y="placement", hue="backend"',
-    )
+    page, drawing = lab[0], "payload-placement"
+    cells = run_all(*lab, "01_payload.ipynb")
+    assert errors(cells) == []
+    before = figures(cells)
+    of_rows = re.escape('dots(part, y="backend", hue="placement"')
+    change(page, of_rows, 'dots(part, y="placement", hue="backend"')
     after = figures(again(page))
-    differing = {name for name in before if before[name][0] != after[name][0]}
-    assert differing == {"payload-placement"}
-    # the same rows, drawn otherwise
-    assert after["payload-placement"][1] == before["payload-placement"][1]
+    assert {name for name in before if before[name][0] != after[name][0]} == {drawing}
+    assert after[drawing][1] == before[drawing][1]  # the same rows, drawn otherwise
     fewer = 'shared = sent[sent.backend.isin(["shm-mmap", "posix-shm"]) & '
     change(page, re.escape("shared = sent["), fewer)
     doubled = "shared.head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
-    change(
-        page,
-        re.escape('lab.table(wide, "Handing over between two processes"') + ".*$",
-        f"lab.table({doubled}, 'Twice')",
-    )
+    table = re.escape('lab.table(wide, "Handing over between two processes"') + ".*$"
+    change(page, table, f"lab.table({doubled}, 'Twice')")
     cells = again(page)
     assert errors(cells) == []
-    assert (
-        figures(cells)["payload-placement"][1]["payload"]
-        < before["payload-placement"][1]["payload"]
-    )
+    assert figures(cells)[drawing][1]["payload"] < before[drawing][1]["payload"]
     assert len(tables(cells)["Twice"]["rows"]) == 3
+    (error,) = errors(run_all(*lab, "01_payload.ipynb", lang="klingon"))
+    assert (error["ename"], "klingon" in error["evalue"]) == ("UsageError", True)
 
 
 @pytest.mark.matrix
@@ -202,16 +178,3 @@ def test_a_sweep_of_ones_own_fills_its_notebook(lab: tuple[Any, str]) -> None:
         each["rows"] for each in tables(cells).values()
     )  # what was not measured is not there
     assert "4 KiB" in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
-
-
-def test_jupyterlab_asks_for_no_news(lab: tuple[Any, str]) -> None:
-    page, address = lab
-    page.goto(address.format(name="index.ipynb"))
-    page.wait_for_function(READY)
-    assert page.evaluate(NEWS) == "false"
-
-
-def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) -> None:
-    (error,) = errors(run_all(*lab, "01_payload.ipynb", lang="klingon"))
-    assert error["ename"] == "UsageError"
-    assert "klingon" in error["evalue"]

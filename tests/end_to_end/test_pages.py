@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.browser import chromium
+from tests.support.few import some
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 SERIOUS = ("serious", "critical")
-# Pages with all kinds of content, of which contrast is looked at: all have one style sheet.
-CONTRASTED = ("00_appendix", "01_payload")
+KINDS = ["00_appendix", "01_payload", "claims", "index"]  # pages with all kinds of content
 
 
 @pytest.fixture(scope="module")
@@ -22,34 +22,43 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-@pytest.mark.parametrize("lang", ["ko", "zh", "en"])
-def test_pages_in_the_browser(browser: Any, made: Path, translated: Path, lang: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
+def pages(*folders: Path) -> list[Path]:
+    return [file for folder in folders for file in sorted(folder.glob("*.html"))]
 
-    folder = (made if lang == "en" else translated) / lang
-    for file in sorted(folder.glob("*.html")):
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        asked: list[str] = []
-        page.on("request", lambda request, asked=asked: asked.append(request.url))
+
+def test_pages_load_nothing_and_fit_a_phone(browser: Any, made: Path, translated: Path) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for file in pages(made / "en", translated / "ko", translated / "zh"):
+        asked.clear()
         page.goto(file.as_uri())
-        assert asked == [file.as_uri()], file.name
+        assert asked == [file.as_uri()], file
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 800})
             over = page.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
-            assert over <= 0, f"{file.name} scrolls sideways by {over} pixels at {width}"
+            assert over <= 0, f"{file} scrolls sideways by {over} pixels at {width}"
         tops = [
             page.evaluate(f"document.querySelector('{name}').offsetTop") for name in ("main", "nav")
         ]
-        assert tops[0] < tops[1], f"{file.name} has links before conclusions on a phone"
-        if lang == "en" or file.stem == "00_appendix":  # the pages of the languages are built alike
-            rules = {"color-contrast": {"enabled": file.stem in CONTRASTED}}
-            options = {"resultTypes": ["violations"], "rules": rules}
-            violations = Axe().run(page, options=options).response["violations"]
-            found = [v for v in violations if v["impact"] in SERIOUS]
-            assert not found, [(v["id"], v["nodes"][0]["html"][:200]) for v in found]
-        page.close()
+        assert tops[0] < tops[1], f"{file} has links before conclusions on a phone"
+
+
+@pytest.mark.parametrize("names", some([(KINDS,), (["*"],)], 2))
+def test_pages_are_accessible(browser: Any, made: Path, translated: Path, names: list[str]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    found = [file for name in names for file in sorted((made / "en").glob(f"{name}.html"))]
+    for file in [*found, translated / "ko/00_appendix.html"]:
+        page.goto(file.as_uri())
+        rules = {"color-contrast": {"enabled": file.stem in KINDS}}  # all have one style sheet
+        options = {"resultTypes": ["violations"], "rules": rules}
+        violations = Axe().run(page, options=options).response["violations"]
+        serious = [each for each in violations if each["impact"] in SERIOUS]
+        assert not serious, [(v["id"], v["nodes"][0]["html"][:200]) for v in serious]
 
 
 def test_contents_by_keyboard(browser: Any, translated: Path) -> None:

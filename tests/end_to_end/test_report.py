@@ -3,6 +3,7 @@ another shell, known to be current.
 """
 
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -13,16 +14,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ipclab.frames.derived import studies_measured
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.lab.figure import PNG
+from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.report.appendix import signing
 from ipclab.report.appendix.signed import ATTACHED
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.outputs import HTML, MARKDOWN
-from ipclab.report.pages.report import held_by, notebooks_of
+from ipclab.report.pages.report import held_by, notebooks_of, study_of
 from ipclab.store.bundle import opened
-from ipclab.words.output import FIGURE, MIME
+from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
 from tests.support.commands import ROOT
 from tests.support.few import some
@@ -31,7 +34,9 @@ from tests.support.rendered import DATA, TRANSLATED, report, share_opened
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 LANGUAGES = ("ko", "zh", "en")
 REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
+MEASURED = Lab.of(REFERENCE, Paths(ROOT), "en")
 PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
+STUDIES = [path for path in PAGES if study_of(path) in studies_measured(REFERENCE)]
 NAMES = [path.stem for path in PAGES]
 SHOWN = {
     HTML,
@@ -43,6 +48,10 @@ SHOWN = {
 }  # the last are nothing to look at
 DOCUMENTS = [("en", name) for name in NAMES]
 DOCUMENTS += [(lang, name) for lang in ("ko", "zh") for name in TRANSLATED]
+# Of claims, and of a run of another machine
+ALLOWED = re.compile(
+    r"not measured (?:in this run|here)(?:\)|: the study|, but on)|, or not measured|\(not measured\)"
+)
 AGAIN = ("01_payload",)  # made once more
 
 
@@ -82,8 +91,10 @@ def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
         assert list(table.columns[:3]) == ["study", "point", "backend"]
         values = [name for name in VALUES if name not in (HEATS, BY_HEAT)]
         assert list(table.columns[-len(values) :]) == values
+        assert not {HEATS, BY_HEAT} & {*table.columns}  # the values of each heat
         assert set(table.study) == {path.stem}
-        assert not any(table[name].astype(str).str.startswith("{").any() for name in table)
+        words = table.select_dtypes(exclude="number")
+        assert not any(words[name].astype(str).str.match(r"[{(\[]").any() for name in words)
 
 
 @pytest.mark.matrix
@@ -113,20 +124,16 @@ def _alone(path: Path) -> bytes:
     return content
 
 
-def test_nbconvert_alone_gives_the_bytes_of_the_report(translated: Path, tmp_path: Path) -> None:
+def test_nbconvert_alone_gives_the_bytes_of_the_report_in_another_shell(
+    translated: Path, tmp_path: Path
+) -> None:
+    shell = {"PYTHONHASHSEED": "2", "LC_ALL": "", "LANG": "ko_KR.UTF-8", "TZ": "Asia/Seoul"}
+    notebook = translated / "zh" / "00_appendix.ipynb"
     for fmt, suffix in (("typstpdf", "pdf"), ("ipclabhtml", "html")):
-        notebook = translated / "zh" / "00_appendix.ipynb"
-        command = [
-            sys.executable,
-            "-m",
-            "nbconvert",
-            "--to",
-            fmt,
-            "--output-dir",
-            str(tmp_path),
-            str(notebook),
-        ]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        words = ["--to", fmt, "--output-dir", str(tmp_path), str(notebook)]
+        command = [sys.executable, "-m", "nbconvert", *words]
+        env = os.environ | shell
+        subprocess.run(command, env=env, check=True, capture_output=True, timeout=120)
         assert (tmp_path / f"00_appendix.{suffix}").read_bytes() == notebook.with_suffix(
             f".{suffix}"
         ).read_bytes()
@@ -147,7 +154,7 @@ def test_check_knows_current_reports_and_names_what_changed(
     page.write_bytes(before)
     assert done.returncode == 1
     assert f"report: en/{NAMES[0]}.html changed since it was made\n" in done.stdout
-    for broken in ("", "{", "[]", json.dumps({**json.loads(told), "runs": 7})):
+    for broken in ("{", json.dumps({**json.loads(told), "runs": 7})):
         manifest.write_text(broken)
         done = ipclab("check", "--out", str(made))
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
@@ -157,30 +164,46 @@ def test_check_knows_current_reports_and_names_what_changed(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_jupyter_shows_figures_tables_and_where_they_are(made: Path, name: str) -> None:
-    told = json.loads((made / "en" / f"{name}.ipynb").read_text())
-    shown = [output for cell in told["cells"] for output in cell.get("outputs", [])]
-    forms = [output["data"] for output in shown if "data" in output]
+    cells = reading.cells_of(made / "en" / f"{name}.ipynb")
+    forms = [output["data"] for output in reading.outputs(cells)]
     assert all(form.keys() & SHOWN for form in forms)
     written = ["".join(form[kind]) for form in forms for kind in form if kind in (HTML, MARKDOWN)]
-    written += ["".join(cell["source"]) for cell in told["cells"] if "outputs" not in cell]
+    written += ["".join(cell["source"]) for cell in cells if "outputs" not in cell]
     text = "\n".join(written)
     links = re.findall(r"\[([^\]]*)\]\(#([\w-]+)\)", text)
     targets = set(re.findall(r'id="([\w-]+)"', text))
     assert all(words for words, _ in links)
     assert {target for _, target in links} <= targets
     assert "{#" not in text
-    ours = [output["data"][MIME] for output in shown if MIME in output.get("data", {})]
-    assert {data["name"] for data in ours if data["kind"] == FIGURE} <= targets
+    assert {figure["name"] for figure in reading.told(cells, FIGURE)} <= targets
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_what_a_study_shows_is_of_it_and_was_measured(made: Path, path: Path) -> None:
+    study = study_of(path)
+    cells = reading.cells_of(made / "en" / path.name)
+    count = len(MEASURED.points(study))
+    figures, tables = reading.told(cells, FIGURE), reading.told(cells, TABLE)
+    for shown in (figures, tables):
+        of = {each.get("name", ""): each.get("drawn", {}) for each in shown}
+        assert len(of) == len(shown)
+        assert [name for name, rows in of.items() if not rows.keys() <= {study, "limits"}] == []
+        assert [name for name, rows in of.items() if rows.get(study, 0) > count] == []
+    without = {each["name"] for each in figures if not each["drawn"].get(study)}
+    assert without <= {"cpu-pairs"}  # which is of the limits alone
+    assert [each["caption"] for each in tables if not each["rows"]] == []
+    said = ALLOWED.sub("", "\n".join(reading.texts(cells)).lower())
+    assert "not measured" not in said
 
 
 @pytest.mark.parametrize(("lang", "name"), DOCUMENTS)
 def test_a_reader_does_not_stumble(folder: Path, name: str, lang: str) -> None:
-    assert reading.stumbles(folder / lang / f"{name}.ipynb", lang) == []
+    assert reading.stumbles(reading.cells_of(folder / lang / f"{name}.ipynb"), lang) == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_mechanism_and_term_of_the_appendix_is_defined(folder: Path, lang: str) -> None:
-    assert reading.undefined(folder / lang / "00_appendix.ipynb") == set()
+    assert reading.undefined(reading.cells_of(folder / lang / "00_appendix.ipynb")) == set()
 
 
 @pytest.mark.parametrize("lang", some(["en", "ko", "zh"], 3))

@@ -4,10 +4,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from nbformat import v4
 
 from ipclab.lab import head, hints
 from ipclab.lab.head import Head
@@ -17,6 +15,7 @@ from ipclab.report.pages.exporters import ReportHTMLExporter
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.support.commands import ROOT
+from tests.support.foreign import displayed, notebook
 from tests.support.rendered import typeset
 
 ABOUT = {"machine": "AMD EPYC (4731527e62cd)", "date": "2026-11-26T15:21:58+00:00", "run": "r-1"}
@@ -30,9 +29,7 @@ def of_profile(profile: str, machine: str = "a" * 12) -> RunFolder:
     return replace(run, about={**run.about, **about})
 
 
-def notebook(**about: str) -> Any:
-    cell = v4.new_markdown_cell("# T\n\n## One\n\nText.")
-    return v4.new_notebook(cells=[cell], metadata={"ipclab": about} if about else {})
+TEXT = "# T\n\n## One\n\nText."
 
 
 @pytest.mark.parametrize(
@@ -46,7 +43,9 @@ def notebook(**about: str) -> Any:
 def test_every_page_tells_machine_profile_date_and_that_it_is_preliminary(
     lang: str, line: str, mark: str
 ) -> None:
-    read = document.read_document(notebook(lang=lang, profile="quick", **ABOUT), Path())
+    read = document.read_document(
+        notebook(TEXT, ipclab={"lang": lang, "profile": "quick", **ABOUT}), Path()
+    )
     about = typeset(read)["about"]
     assert " · ".join(about["head"]) == f"AMD EPYC (4731527e62cd) · {line}"
     assert about["mark"].startswith(mark)
@@ -73,7 +72,9 @@ def test_a_study_as_deep_as_in_standard_is_not_preliminary_in_a_briefer_run() ->
 
 def test_what_is_no_longer_preliminary_bears_no_mark() -> None:
     for profile, marked in (("smoke", True), ("standard", False), ("full", False), ("", False)):
-        read = document.read_document(notebook(lang="en", profile=profile, **ABOUT), Path())
+        read = document.read_document(
+            notebook(TEXT, ipclab={"lang": "en", "profile": profile, **ABOUT}), Path()
+        )
         assert bool(typeset(read)["about"]["mark"]) is marked
         assert ('<p class="mark">' in ReportHTMLExporter().convert(read)) is marked
 
@@ -93,7 +94,7 @@ def test_a_notebook_that_no_report_has_executed_tells_what_it_opened(
     monkeypatch.setattr(hints, "current", SimpleNamespace)
     monkeypatch.setattr("IPython.display.display", lambda data, **more: shown.append(more))
     hints.show_hint("run r-1", of_profile("smoke"))
-    told = notebook()
-    output = v4.new_output("display_data", {"text/plain": "run r-1"}, metadata=shown[0]["metadata"])
-    told["cells"].append(v4.new_code_cell(outputs=[output]))
-    assert document.read_document(told, Path()).head.mark.startswith("PRELIMINARY (profile: smoke)")
+    told = displayed({"text/plain": "run r-1"}, **shown[0]["metadata"])
+    assert document.read_document(notebook(TEXT, told, ipclab={}), Path()).head.mark.startswith(
+        "PRELIMINARY (profile: smoke)"
+    )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
 from ipclab.frames.rows import narrowed
 from ipclab.lab import canvas, data
 from ipclab.lab.figure import FIGURES, Figure
@@ -96,6 +96,13 @@ def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
     assert [
         len(row) for row in tabulated(DATA, frame.iloc[:1], "caption", spec="", name="name").rows
     ] == [3]
+
+
+def test_a_table_of_two_studies_is_refused() -> None:
+    rows = ("payload/a/write/p50", "round_trip/b/round-trip/p50")
+    frame = pd.DataFrame({"cell": [Quantity(1.0, "ns", sources=(row,)) for row in rows]})
+    with pytest.raises(LabError, match="holds one study"):
+        tabulated(DATA, frame, "both", spec="", name="both")
 
 
 def test_columns_without_a_name_are_lines_to_write_on() -> None:

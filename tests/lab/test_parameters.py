@@ -1,5 +1,4 @@
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,6 @@ from ipclab.errors import UsageError
 from ipclab.lab import parameters, shell
 from ipclab.lab.lab import Lab
 from tests.report.conftest import write_notebook
-from tests.support.commands import ROOT
-from tests.support.few import some
 
 SOURCE = """sizes: list[int] = [84, 13_824]  # bytes
 gap_s: float = 0.5
@@ -30,40 +27,27 @@ def test_reads_name_type_and_default(notebook: Path) -> None:
     assert found["measure"].type == "bool"
 
 
+@pytest.mark.parametrize("call", [parameters.refuse_unknown, Lab.open, Lab.sweep])
+def test_the_first_call_of_a_notebook_refuses_what_papermill_alone_gives_it(
+    call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = ["", "%reset -f", SOURCE, '# Parameters\nsize = 1\nrun = "r"\n', "open()"]
+    monkeypatch.setattr(shell, "namespace", lambda: {"In": cells})
+    with pytest.raises(UsageError, match="unknown parameter 'size'; did you mean 'sizes'"):
+        call()
+
+
 @pytest.mark.parametrize(
-    ("cells", "unknown"),
+    "cells",
     [
-        (["", SOURCE, "# Parameters\nsizes = [1]\n"], ""),
-        (["", SOURCE, '# Parameters\nsize = 1\nrun = "r"\n'], "size"),
-        (["", "%reset -f", SOURCE, "# Parameters\ngaps_s = 1\n", "open()"], "gaps_s"),
-        (["", SOURCE, "open()", "# Parameters\nsize = 1\n"], ""),  # a person's, in another order
-        (["", SOURCE], ""),
-        ([], ""),
+        ["", SOURCE, "# Parameters\nsizes = [1]\n"],
+        ["", SOURCE, "open()", "# Parameters\nsize = 1\n"],  # a person's, in another order
+        [],
     ],
 )
-def test_a_notebook_refuses_what_papermill_alone_gives_it(
-    cells: list[str], unknown: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_takes_what_it_knows(cells: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "namespace", lambda: {"In": cells})
-    if not unknown:
-        parameters.refuse_unknown()
-        return
-    with pytest.raises(UsageError, match=f"unknown parameter '{unknown}'; did you mean"):
-        parameters.refuse_unknown()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some(["measure", "04_round_trip"], 2))
-def test_papermill_alone_stops_at_an_unknown_parameter(name: str, tmp_path: Path) -> None:
-    notebook = ROOT / f"notebooks/{name}.ipynb"
-    words = [str(notebook), str(tmp_path / "out.ipynb"), "-p", "size", "100"]
-    given = ["-p", "run", "data/reference.ipclab"] if name != "measure" else []
-    command = [sys.executable, "-m", "papermill", "--no-progress-bar", *words, *given]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 1
-    assert "UsageError: unknown parameter 'size'; did you mean 'sizes'?" in done.stderr
+    parameters.refuse_unknown()
 
 
 @pytest.mark.parametrize(

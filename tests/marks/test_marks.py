@@ -73,3 +73,9 @@ def test_no_rows_are_said_and_rows_of_two_studies_refused(ax) -> None:
     lines(FRAME, x="size_bytes", hue="backend", ax=ax)
     with pytest.raises(LabError, match="draws one study"):
         lines(FRAME.assign(study="payload"), x="size_bytes", hue="backend", ax=ax)
+
+
+def test_levels_that_were_not_narrowed_are_refused(ax) -> None:
+    loose = pd.concat([FRAME, FRAME.assign(placement="cross")], ignore_index=True)
+    with pytest.raises(LabError, match=r"rows share a place.*placement"):
+        lines(loose, x="size_bytes", hue="backend", ax=ax)

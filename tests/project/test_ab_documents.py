@@ -1,12 +1,10 @@
-"""What docs/ci.md and the help say of `ipclab ab`."""
+"""What docs/ci.md says of `ipclab ab`."""
 
 import re
 import shlex
 
 import yaml
-from click.testing import CliRunner
 
-from ipclab.commands.cli import commands
 from ipclab_more.ab.command import ab
 from tests.support.commands import ROOT
 
@@ -31,7 +29,3 @@ def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
     given = ab.make_context("ab", shlex.split(line)[2:]).params
     assert given["names"] == ("base", "head")
     assert len(given["formats"]) == len(given["outputs"]) == 3
-
-
-def test_help_tells_the_exit_codes():
-    assert "3: undecided" in CliRunner().invoke(commands, ["ab", "--help"]).output

@@ -3,7 +3,6 @@ behind.
 """
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -28,10 +27,9 @@ LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 BRIEF = ("--profile", "smoke", "--study", "payload", "--size", "84", "--backend", "file")
 # of two mechanisms with launches enough to be interrupted between them
 LONG = (*BRIEF, "--backend", "posix-shm", "--level", "placement=same", "--launches", "8")
-ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
@@ -79,31 +77,9 @@ def submit(folder: Path, env: dict[str, str], *words: str) -> str:
     return told(env, *queued)
 
 
-def about(env: dict[str, str], job: str) -> dict[str, str]:
-    """Return what Slurm says of a job."""
-    fields = told(env, "scontrol", "show", "job", job, "--oneliner").split()
-    pairs = (field.partition("=") for field in fields)
-    return {name: value for name, _, value in pairs}
-
-
 def wait_for(env: dict[str, str], *jobs: str) -> None:
-    """Wait until jobs are over; one that was requeued begins again after two seconds, not minutes.
-
-    Not at once: slurmd refuses a job that begins within the second in which it was killed.
-    """
-    hastened = set[str]()
-
-    def over() -> bool:
-        left = False
-        for job in jobs:
-            known = about(env, job)
-            left |= known["JobState"] not in ENDED
-            if known["Reason"] == "BeginTime" and job not in hastened:
-                hastened.add(job)
-                told(env, "scontrol", "update", f"jobid={job}", "starttime=now+2seconds")
-        return not left
-
-    assert until(over, SECONDS), told(env, "squeue")
+    """Wait until jobs are over."""
+    assert until(lambda: not {*jobs} & {*told(env, "squeue", "-h", "-o", "%A").split()}, SECONDS)
 
 
 def runs_of(folder: Path, node: str) -> list[RunFolder]:
@@ -154,44 +130,6 @@ def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
     assert again.id == begun and len(again.about["sessions"]) == 2
     (other,) = runs_of(tmp_path, "n2")
     assert other.id != begun and len(other.about["sessions"]) == 1
-
-
-def test_a_requeued_job_goes_on_where_it_was(cluster: dict[str, str], tmp_path: Path) -> None:
-    job = submit(tmp_path, cluster, "--nodelist=n3")
-    begun, session = in_the_middle(tmp_path, "n3")
-    told(cluster, "scontrol", "requeue", job)
-    wait_for(cluster, job)
-    assert about(cluster, job)["Restarts"] == "1"
-    assert until(lambda: not processes_of(session))
-    check_apart(tmp_path, "n3")
-    (measured,) = runs_of(tmp_path, "n3")
-    assert measured.id == begun and len(measured.about["sessions"]) == 2
-
-
-def test_what_a_node_that_goes_down_has_measured_stays_its_own(
-    cluster: dict[str, str], tmp_path: Path
-) -> None:
-    job = submit(tmp_path, cluster)
-    assert until(lambda: any(runs_of(tmp_path, node) for node in NODES), SECONDS)
-    (lost,) = (node for node in NODES if runs_of(tmp_path, node))
-    begun, session = in_the_middle(tmp_path, lost)
-    for state in ("drain", "down"):  # one that is down alone comes back by itself
-        told(cluster, "scontrol", "update", f"nodename={lost}", f"state={state}", "reason=taken")
-    try:
-        wait_for(cluster, job)  # it was requeued, and had another node
-    finally:
-        told(cluster, "scontrol", "update", f"nodename={lost}", "state=resume")
-    assert until(lambda: not processes_of(session))
-    assert about(cluster, job)["Restarts"] == "1"
-    (half,) = runs_of(tmp_path, lost)
-    assert half.id == begun and not half.finished
-    (other,) = (node for node in NODES if node != lost and runs_of(tmp_path, node))
-    check_apart(tmp_path, other)
-    wait_for(cluster, submit(tmp_path, cluster, f"--nodelist={lost}"))
-    check_apart(tmp_path, lost, other)
-    (whole,) = runs_of(tmp_path, lost)
-    (second,) = runs_of(tmp_path, other)
-    assert whole.id == begun and second.id != begun
 
 
 def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path: Path) -> None:
@@ -250,11 +188,7 @@ def test_ranks_that_do_not_know_each_other_measure_nothing(
 
 @pytest.fixture
 def measuring(tmp_path: Path) -> Path:
-    """Return the `ipclab` that ReFrame's jobs call: the real one when asked, else one with prepared
-    bundles.
-    """
-    if os.environ.get("IPCLAB_CLUSTER"):
-        return IPCLAB
+    """Return the `ipclab` that ReFrame's jobs call, which has prepared bundles."""
     for name in NODES:
         made = make_run(tmp_path / "runs" / name)
         made.about["parameters"]["label"] = name

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.commands import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(1200)]
 # the others take a minute more, and show nothing else here
 NEEDED = "01_payload.ipynb", "machines.ipynb"
 OPENED = """

@@ -1,4 +1,4 @@
-"""A small notebook with prose, a table, a figure and data, in three languages."""
+"""A small notebook with prose, a table, a figure and data, in two languages."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.pages import words
 from ipclab.words.pofiles import catalogue_path
 
-LANGUAGES = ("ko", "zh", "en")
+LANGUAGES = ("ko", "en")
 PARAMETERS = """lang: str = "en"  # language of the report
 locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
@@ -76,33 +76,16 @@ KO = {
     "Figure {number}": "그림 {number}",
     "{text} (estimate)": "{text} (추정)",
 }
-ZH = {
-    "What a write costs": "一次写入的代价",
-    "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.": (
-        "一次写入在 `{cpu}` 上用了 **{write}**，而过去声称为{past:marked}。"
-    ),
-    "1. Details": "1. 细节",
-    "It is the median, {write:interval}.": "中位数，{write:interval}。",
-    "then a [link](https://example.org/a_b?c=1)[^how]": (
-        "然后是[链接](https://example.org/a_b?c=1)[^how]"
-    ),
-    "little": "很少",
-    "Trust nothing # that *was* not measured.": "没有测量过的 # *都*不可信。",
-    "Mechanism": "机制",
-    "Time": "时间",
-    "mapping": "映射",
-    "[^how]: As the published method did.": "[^how]: 与发表的方法一致。",
-    "Time of a write": "写入时间",
-    "All on one CPU.": "都在同一个CPU上。",
-    "A teal bar of one write": "一次写入的青色条",
-    "One write": "一次写入",
-    "Contents": "目录",
-    "Notes": "注",
-    "Skip to the content": "跳到正文",
-    "Table {number}": "表{number}",
-    "Figure {number}": "图{number}",
-    "{text} (estimate)": "{text}（估计）",
-}
+CHROME = (
+    "Contents",
+    "Notes",
+    "Skip to the content",
+    "Table {number}",
+    "Figure {number}",
+    "{text} (estimate)",
+)
+# Of Chinese only the catalogues are used: English with a stop that is as wide as the rules ask
+TRANSLATED = {"ko": KO, "zh": {msgid: msgid.replace("}.", "}。") for msgid in KO}}
 
 
 def write_notebook(path: Path, *cells: str, parameters: str = PARAMETERS, prose: str = "") -> Path:
@@ -119,7 +102,7 @@ def write_notebook(path: Path, *cells: str, parameters: str = PARAMETERS, prose:
 def translate_all(sources: words.Sources) -> None:
     """Write the catalogues of `sources` with the translations above."""
     words.update(sources)
-    for lang, known in (("ko", KO), ("zh", ZH)):
+    for lang, known in TRANSLATED.items():
         for path in catalogue_path(lang, sources.locale).parent.glob("*.po"):
             with path.open("rb") as file:
                 catalog = read_po(file)
@@ -143,16 +126,6 @@ def sources(tmp_path_factory: Any) -> words.Sources:
     write_notebook(found.notebooks / "demo.ipynb", SETUP, SAID, TABLE, FIGURE, prose=PROSE)
     translate_all(found)
     return found
-
-
-CHROME = (
-    "Contents",
-    "Notes",
-    "Skip to the content",
-    "Table {number}",
-    "Figure {number}",
-    "{text} (estimate)",
-)
 
 
 @pytest.fixture(scope="session")

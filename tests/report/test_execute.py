@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -28,39 +29,28 @@ def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_same_run_gives_the_same_bytes_and_leaves_nothing(tmp_path: Path, temp: Path) -> None:
-    notebook = write_notebook(
-        tmp_path / "n.ipynb", "import os\nprint('same')", "sizes, os.getcwd()"
-    )
+def test_a_kernel_gives_the_same_bytes_again_forgets_what_was_and_leaves_nothing(
+    tmp_path: Path, temp: Path
+) -> None:
+    cells = "import os\nprint('same')", "sizes, os.getcwd()"
+    notebook = write_notebook(tmp_path / "n.ipynb", *cells)
+    asks = write_notebook(tmp_path / "asks.ipynb", "'os' in globals()")
     outputs = [tmp_path / "out" / f"{i}.ipynb" for i in range(2)]
+    told: dict[str, Any] = {"timeout_s": 60, "metadata": {"lang": "en"}}
     with Kernel() as kernel:
         for out in outputs:
-            execute(
-                notebook,
-                {"sizes": [1, 2]},
-                out,
-                timeout_s=60,
-                metadata={"lang": "en"},
-                kernel=kernel,
-            )
+            execute(notebook, {"sizes": [1, 2]}, out, kernel=kernel, **told)
+        execute(asks, {}, tmp_path / "asked.ipynb", kernel=kernel, **told)
     first, second = (out.read_bytes() for out in outputs)
     assert first == second
+    (known,) = json.loads((tmp_path / "asked.ipynb").read_text())["cells"][-1]["outputs"]
+    assert known["data"]["text/plain"] == ["False"]
     cells = json.loads(first)["cells"]
     assert cells[-1]["outputs"][0]["data"]["text/plain"] == [f"([1, 2], '{tmp_path}')"]
     assert cells[-2]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": ["same\n"]}]
     assert json.loads(first)["metadata"]["ipclab"] == {"lang": "en"}
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["0.ipynb", "1.ipynb"]
     assert list(temp.iterdir()) == []
-
-
-def test_a_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
-    first = write_notebook(tmp_path / "a.ipynb", "left_behind = 1")
-    second = write_notebook(tmp_path / "b.ipynb", "'left_behind' in globals()")
-    with Kernel() as kernel:
-        for notebook in (first, second):
-            execute(notebook, {}, tmp_path / "out.ipynb", timeout_s=60, kernel=kernel)
-    cells = json.loads((tmp_path / "out.ipynb").read_text())["cells"]
-    assert cells[-1]["outputs"][0]["data"]["text/plain"] == ["False"]
 
 
 def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
@@ -72,13 +62,11 @@ def test_narrative_is_in_the_language_of_the_reader(tmp_path: Path) -> None:
     verse = "One line  \nand one that is broken on purpose"
     content["cells"].append({**told, "id": "verse", "source": verse})
     notebook.write_text(json.dumps(content))
-    out = tmp_path / "out.ipynb"
-    execute(notebook, {"lang": "ko"}, out, timeout_s=60)
-    executed = localised(nbformat.read(out, as_version=4), "ko")
-    assert executed.cells[-1].source == verse
-    assert executed.cells[-2].source == "# Mine\n\n## 원문의 주장"
-    assert executed.cells[2].source == "How to use this"
-    for english in (executed, nbformat.read(notebook, as_version=4)):
+    told_again = localised(nbformat.read(notebook, as_version=4), "ko")
+    assert told_again.cells[-1].source == verse
+    assert told_again.cells[-2].source == "# Mine\n\n## 원문의 주장"
+    assert told_again.cells[1].source == "How to use this"
+    for english in (told_again, nbformat.read(notebook, as_version=4)):
         english.metadata["ipclab"] = {"lang": "ko"}
         assert read_document(english, tmp_path).headings == [(1, "s-원문의-주장", "원문의 주장")]
 
@@ -119,26 +107,21 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
         for name, cell in CELLS.items():
             notebook = write_notebook(tmp_path / f"{name}.ipynb", cell)
             with pytest.raises(LabError) as caught:
-                timeout_s = 4 if name == "endless" else 60
+                timeout_s = 2 if name == "endless" else 60
                 execute(notebook, {}, tmp_path / "out" / name, timeout_s=timeout_s, kernel=kernel)
             said[name] = str(caught.value)
         with pytest.raises(LabError, match=r"^sized.ipynb, cell 3, which begins 'x = 2'"):
             sized = write_notebook(tmp_path / "sized.ipynb", "x = 2\n1 / 0")
             execute(sized, {"sizes": [1]}, tmp_path / "out" / "sized", timeout_s=60, kernel=kernel)
-        execute(
-            write_notebook(tmp_path / "fine.ipynb", "1"),
-            {},
-            tmp_path / "out" / "fine",
-            timeout_s=60,
-            kernel=kernel,
-        )
+        fine = write_notebook(tmp_path / "fine.ipynb", "1")
+        execute(fine, {}, tmp_path / "out" / "fine", timeout_s=60, kernel=kernel)
     assert said["lab"].startswith("lab.ipynb, cell 3, which begins ")
     assert said["lab"].endswith(": no room: it is full; make room")
     assert (
         said["python"]
         == "python.ipynb, cell 3, which begins 'x = 1': ZeroDivisionError: division by zero"
     )
-    assert said["endless"] == "endless.ipynb did not end: 4 s are over; give it more time"
+    assert said["endless"] == "endless.ipynb did not end: 2 s are over; give it more time"
     assert said["dead"].startswith("the kernel of dead.ipynb died")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["fine"]
     assert list(temp.iterdir()) == []

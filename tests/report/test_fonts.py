@@ -6,18 +6,15 @@ from base64 import b64decode
 
 import pytest
 from fontTools.ttLib import TTFont
-from nbformat import v4
 
 from ipclab.report.pages.exporters import ReportHTMLExporter
+from tests.support.foreign import notebook
 
 SOURCE = re.compile(r"@font-face \{[^}]*url\(data:font/woff;base64,([^)]+)\)")
 
 
 def page(lang: str, text: str) -> str:
-    told = v4.new_notebook(
-        cells=[v4.new_markdown_cell(f"# T\n\n{text}")],
-        metadata={"ipclab": {"lang": lang, "date": "2026-11-21"}},
-    )
+    told = notebook(f"# T\n\n{text}", ipclab={"lang": lang, "date": "2026-11-21"})
     return str(ReportHTMLExporter().from_notebook_node(told)[0])
 
 
@@ -32,7 +29,6 @@ def test_a_page_holds_a_font_with_the_letters_that_it_shows(lang: str, text: str
     assert {letter for letter in text if ord(letter) >= 0x2E80} <= held
     assert not held & set("abc012")  # Latin letters are the machine's
     assert "font-src data:" in made and '"ipclab CJK", sans-serif' in made
-    assert made == page(lang, text)
 
 
 def test_a_page_without_such_letters_holds_no_font() -> None:

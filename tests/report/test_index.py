@@ -11,6 +11,7 @@ from nbformat import v4
 from ipclab.report.pages import index
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.exporters import ReportHTMLExporter
+from tests.support.foreign import notebook
 
 ABOUT = {
     "lang": "zh",
@@ -24,10 +25,9 @@ ORIGIN = "**Not measured here.**"
 def made(folder: Path, name: str, text: str) -> Path:
     """Write an executed notebook."""
     front = v4.new_markdown_cell(text, metadata={"tags": ["front"]})
-    about = {"lang": "zh", "date": "2026-11-21"}
-    cells = [v4.new_markdown_cell(ORIGIN), front, v4.new_markdown_cell("Last.")]
     file = folder / f"{name}-0a1b.ipynb"
-    nbformat.write(v4.new_notebook(cells=cells, metadata={"ipclab": about}), file)
+    about = {"lang": "zh", "date": "2026-11-21"}
+    nbformat.write(notebook(ORIGIN, front, "Last.", ipclab=about), file)
     return file
 
 
@@ -65,8 +65,7 @@ def test_links_keep_the_order_of_the_reports_in_an_executed_notebook(tmp_path: P
     beside = [["Zero", "00.html"], ["One", ""], ["Also two", "02.html"]]
     about = {"lang": "en", "date": "2026-11-21", "links": [[], beside]}
     file = tmp_path / "one.ipynb"
-    shown = v4.new_notebook(cells=[v4.new_markdown_cell("# One")], metadata={"ipclab": about})
-    nbformat.write(shown, file)
+    nbformat.write(notebook("# One", ipclab=about), file)
     html = ReportHTMLExporter().convert(read_document(nbformat.read(file, as_version=4), tmp_path))
     row = re.search(r'<p class="links">(.*?)</p>', html)
     assert row and re.findall(r">([^<>]+)</", row[1]) == ["Zero", "One", "Also two"]

@@ -63,54 +63,46 @@ class Steps(Progress):
 
 
 @pytest.mark.slow
-def test_one_that_fails_is_named_and_all_others_are_rendered(tmp_path: Path) -> None:
-    notebooks = [
-        written(tmp_path / "a.ipynb", "1 / 0"),
-        written(tmp_path / "b.ipynb", PLAIN, WARNS),
-    ]
-    about = {lang: {"date": "2026-11-21"} for lang in ("en", "ko")}
-    jobs = [Job(each, tmp_path / "executed" / each.name, {}, about) for each in notebooks]
-    out = tmp_path / "out"
-    target = Target(("html", "pdf"), out, tmp_path / "figures")
-    typst.compile(b"of this process, whose threads those that render do not have")
-    steps = Steps()
-    made = run_jobs(jobs, target, steps)
-    assert steps.count == 4
-    assert made.files == [
-        out / lang / f"b.{fmt}" for lang in ("en", "ko") for fmt in ("html", "pdf")
-    ]
-    html = (out / "en" / "b.html").read_text("utf-8")
-    assert made.asides == ["b.ipynb, cell 2: secret"] and "secret" not in html
-    assert html.count("<img ") == 1 and "said" in html and "<title>b</title>" in html
-    with pytest.raises(LabError) as caught:
-        refuse(made.errors)
-    said = "a.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
-    assert str(caught.value) == f"1 reports failed: {said}"
-
-
-@pytest.mark.slow
-def test_an_own_notebook_is_executed_as_jupyter_does(tmp_path: Path) -> None:
+def test_own_notebooks_are_executed_as_jupyter_does_and_one_that_fails_is_named(
+    tmp_path: Path,
+) -> None:
+    fails = written(tmp_path / "fails.ipynb", "1 / 0")
+    warns = written(tmp_path / "warns.ipynb", PLAIN, WARNS)
     raises = written(tmp_path / "raises.ipynb", "1 / 0", "print('AFTER')", tag="raises-exception")
     tagless = written(tmp_path / "null.ipynb", "print('NULL')")
     tagless.write_text(tagless.read_text().replace('"tags": []', '"tags": null'))
     given = "import os\nsize = 64 * 1024\nlang = 'python'"
     own = written(tmp_path / "own.ipynb", given, "print(size, lang)", tag="parameters")
-    shows = written(
-        tmp_path / "shows.ipynb", "import IPython", "IPython.display.Markdown('![](i/a.svg)')"
-    )
+    picture = "IPython.display.Markdown('![](i/a.svg)')"
+    shows = written(tmp_path / "shows.ipynb", "import IPython", picture)
     (tmp_path / "i").mkdir()
     (tmp_path / "i/a.svg").write_text(SVG)
-    notebooks = [raises, tagless, own, shows]
+    about = {lang: {"date": "2026-11-21"} for lang in ("en", "ko")}
     jobs = [
-        Job(each, tmp_path / "x" / each.name, {}, {"en": {"date": "2026-11-21"}})
-        for each in notebooks
+        Job(
+            each,
+            tmp_path / "executed" / each.name,
+            {},
+            about if each is warns else {"en": about["en"]},
+        )
+        for each in (fails, warns, raises, tagless, own, shows)
     ]
-    made = run_jobs(jobs, Target(("html",), tmp_path / "out", tmp_path / "figures"), Steps())
-    assert (made.errors, made.asides) == ([], [])
-    pages = [file.read_text("utf-8") for file in made.files]
-    for words, page in zip(("AFTER", "NULL", "65536 python", "data:image/svg"), pages, strict=True):
-        assert words in page
-    assert ": division by zero" in pages[0]
+    out, steps = tmp_path / "out", Steps()
+    typst.compile(b"of this process, whose threads those that render do not have")
+    made = run_jobs(jobs, Target(("html", "pdf"), out, tmp_path / "figures"), steps)
+    assert (steps.count, made.asides) == (7, ["warns.ipynb, cell 2: secret"])
+    names = ["en/warns", "ko/warns", "en/raises", "en/null", "en/own", "en/shows"]
+    assert made.files == [out / f"{name}.{fmt}" for name in names for fmt in ("html", "pdf")]
+    pages = {file.stem: file.read_text("utf-8") for file in made.files if file.suffix == ".html"}
+    assert "secret" not in pages["warns"] and "said" in pages["warns"]
+    assert pages["warns"].count("<img ") == 1 and "<title>warns</title>" in pages["warns"]
+    said = {"raises": "AFTER", "null": "NULL", "own": "65536 python", "shows": "data:image/svg"}
+    assert all(words in pages[name] for name, words in said.items())
+    assert ": division by zero" in pages["raises"]
+    with pytest.raises(LabError) as caught:
+        refuse(made.errors)
+    why = "fails.ipynb, cell 1, which begins '1 / 0': ZeroDivisionError: division by zero"
+    assert str(caught.value) == f"1 reports failed: {why}"
 
 
 def test_a_parameter_of_its_own_is_not_the_run(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 import typst
-from nbformat import v4
 
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
@@ -16,6 +15,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
 from ipclab.tables.table import Column, Table
 from tests.support.commands import ROOT
+from tests.support.foreign import displayed, notebook
 
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
@@ -39,23 +39,13 @@ def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
     assert 'div class="table form"' in table.to_html()
 
 
-def test_a_form_is_no_table_of_data() -> None:
-    form = Table("", [Column(""), Column("")], [["Number", ""]], name="control").to_html()
-    assert '<div class="table form" id="control">' in form
-    script = (ROOT / "ipclab/report/pages/templates/report.js").read_text("utf-8")
-    assert "div.table[id]:not(.form)" in script
-    assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
-
-
 def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:
     def cell(caption: str) -> object:
         table = Table(caption, [Column("A")], [["b"]] * 3, name="")
-        return v4.new_code_cell(outputs=[v4.new_output("display_data", table._repr_mimebundle_())])
+        return displayed(table._repr_mimebundle_())
 
-    prose = [v4.new_markdown_cell(text) for text in ("# T", "## One", "Prose.", "## Two")]
-    cells = [prose[0], prose[1], cell("first"), prose[2], prose[3], cell("second")]
-    about = {"ipclab": {"lang": "en", "date": "2026-11-21"}}
-    sheet = Sheet(read_document(v4.new_notebook(cells=cells, metadata=about), Path()), tmp_path)
+    told = notebook("# T", "## One", cell("first"), "Prose.", "## Two", cell("second"))
+    sheet = Sheet(read_document(told, Path()), tmp_path)
     inputs = {"document": json.dumps(sheet.data)}
     found = json.loads(
         typst.query(sheet.main.encode(), "selector(figure).or(heading)", sys_inputs=inputs)

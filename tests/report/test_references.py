@@ -20,28 +20,19 @@ from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.pandoc import text_of, tree_nodes
 from ipclab.tables.table import Column, Table
+from tests.support.foreign import displayed, notebook
 from tests.support.rendered import typeset
 
-OPTIONAL = {"failures", "requirements"}  # shown only where there are any
 
-
-def notebook(*shown: Any) -> Any:
-    """Return an executed notebook that shows tables and Markdown; what comes in a tuple stands in
-    front.
-    """
+def shown(*parts: Any) -> Any:
+    """Return an executed notebook of tables and Markdown; what comes in a tuple stands in front."""
     cells = []
-    for each in shown:
-        inner = each[0] if isinstance(each, tuple) else each
+    for part in parts:
+        inner = part[0] if isinstance(part, tuple) else part
         data = inner._repr_mimebundle_() if isinstance(inner, Table) else {"text/markdown": inner}
-        cell = v4.new_code_cell(outputs=[v4.new_output("display_data", data)])
-        cell.metadata["tags"] = ["front"] if isinstance(each, tuple) else []
-        cells.append(cell)
-    return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
-
-
-def prose_cell(text: str, tag: str) -> Any:
-    shown = v4.new_output("display_data", Text({"en": text})._repr_mimebundle_())
-    return v4.new_code_cell(outputs=[shown], metadata={"tags": [tag] if tag else []})
+        cells.append(displayed(data))
+        cells[-1].metadata["tags"] = ["front"] if isinstance(part, tuple) else []
+    return notebook(*cells)
 
 
 def found(text: str, lead: bool = False) -> Any:
@@ -56,7 +47,7 @@ def table(name: str, *cells: str, caption: str = "What it is") -> Table:
 
 
 def test_references_get_the_number_of_what_they_name() -> None:
-    told = notebook("# T\n\nSee [](#second).", table("first", "#second"), table("second", "1"))
+    told = shown("# T\n\nSee [](#second).", table("first", "#second"), table("second", "1"))
     read = document.read_document(told, Path())
     assert read.labels == {"first": "Table 1", "second": "Table 2"}
     html = ReportHTMLExporter().convert(read)
@@ -66,7 +57,7 @@ def test_references_get_the_number_of_what_they_name() -> None:
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
-    told = notebook("# T\n\nSee [](#second-x).", table("second", "1"))
+    told = shown("# T\n\nSee [](#second-x).", table("second", "1"))
     read = document.read_document(told, Path())
     assert read.lost == ["Cell 1: A reference leads nowhere: #second-x"]
     assert TypstPDFExporter().convert(read).startswith(b"%PDF")
@@ -76,9 +67,8 @@ PROSE = "See [](#made).\n\n| a |\n|---|\n| 1 |\n\n: What it is {#made}"
 
 
 def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
-    cell = prose_cell(PROSE, "")
-    told = notebook("# T\n\nIn [made](#made), [made](https://example.org).")
-    told.cells.append(cell)
+    told = shown("# T\n\nIn [made](#made), [made](https://example.org).")
+    told.cells.append(displayed(Text({"en": PROSE})._repr_mimebundle_()))
     html, _ = HTMLExporter().from_notebook_node(told)
     assert '<a href="#made">→ made</a>' in html
     assert '<strong id="made">What it is</strong>' in html
@@ -90,14 +80,14 @@ def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
 
 
 def test_what_is_tagged_front_stands_before_the_contents() -> None:
-    told = notebook(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
+    told = shown(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
     read = document.read_document(told, Path())
     assert (read.front, read.labels) == (2, {"t": "Table 1"})
     assert typeset(read)["about"]["fronted"] is True
 
 
 def test_findings_are_one_list_on_the_first_page() -> None:
-    told = notebook("**Not measured here.**", "## One", ("in front",))
+    told = shown("**Not measured here.**", "## One", ("in front",))
     for text in ("first", "second", "third"):
         told.cells.append(v4.new_code_cell(outputs=[found(text, lead=True)]))
     guide = v4.new_markdown_cell("# Its title\n\nHow to use it", metadata={"tags": ["lab"]})
@@ -113,11 +103,11 @@ def test_findings_are_one_list_on_the_first_page() -> None:
 
 
 def test_a_caption_begins_with_what_was_found() -> None:
-    told = notebook("# T")
+    told = shown("# T")
     below = {"told": "It is v1.0: `slow`.", "last": "가장 빠르다. 더 있다."}
     for name in ("cited", "told", "plain", "last"):
-        shown = Figure("<svg/>", "a", "What is shown", name)
-        outputs = [v4.new_output("display_data", data) for data, _ in shown.shown()]
+        drawn = Figure("<svg/>", "a", "What is shown", name)
+        outputs = [v4.new_output("display_data", data) for data, _ in drawn.shown()]
         outputs += [found(below[name])] if name in below else []
         told.cells.append(v4.new_code_cell(outputs=outputs))
     leads = ["It is 2.5 as fast. More. [](#cited)", "Another. [](#cited), [](#told)"]

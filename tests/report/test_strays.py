@@ -56,6 +56,3 @@ def test_all_others_are_rendered(paths: Paths, tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"^1 reports failed: .*ZeroDivisionError"):
         render_run(paths, run, ["en"], ["ipynb"], out, Progress())
     assert sorted(file.stem for file in (out / "en").iterdir()) == ["good", "quotes"]
-    (paths.notebooks / "fails.ipynb").unlink()
-    made = render_run(paths, run, ["en"], ["ipynb"], out, Progress())
-    assert len(made) == 4  # two pages, and the notebooks that they came from

@@ -12,6 +12,7 @@ from ipclab.backends.installed import backends
 from ipclab.report.pages.outputs import MARKDOWN
 from ipclab.words import output as ours
 
+Cells = list[dict[str, Any]]
 EMPTY = ("", "–")
 HANGUL, HAN = "가-힣", "\u3400-\u9fff"
 BLANK = ("control",)  # lines to write on
@@ -33,33 +34,33 @@ ALWAYS = {
     KEY: "a raw key",
     r"\bnan\b|\bNaN\b|\bNone\b(?! (?:of|is|are)\b)|<NA>": "a value of the program",
     r"\{[a-z_.]+(?::[\w,]+)?\}": "an unfilled name",
+    r"(?<![−\d.,])(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]": "an interval without a width",
 }
 QUOTED = re.compile(r"“[^”]*”|`[^`]*`|```.*?```|\]\([^)]*\)", re.DOTALL)  # as others wrote it
 
 
-def outputs(executed: Path) -> list[dict[str, Any]]:
-    """Return what an executed notebook displays."""
-    cells = json.loads(executed.read_text("utf-8"))["cells"]
+def cells_of(executed: Path) -> Cells:
+    """Return the cells of an executed notebook."""
+    cells: Cells = json.loads(executed.read_text("utf-8"))["cells"]
+    return cells
+
+
+def outputs(cells: Cells) -> list[dict[str, Any]]:
+    """Return what cells display."""
     return [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
 
 
-def tables(executed: Path) -> list[dict[str, Any]]:
-    """Return the tables that an executed notebook shows, as `Table.to_json` has them."""
-    return told(executed, ours.TABLE)
+def told(cells: Cells, kind: str) -> list[dict[str, Any]]:
+    """Return the tables or figures that cells display, in the language that they are in."""
+    shown = [output["data"].get(ours.MIME, {}) for output in outputs(cells)]
+    every = [each for each in shown if each.get("kind") == kind]
+    return [{**each, **next(iter(each[ours.SAID].values()))} for each in every]
 
 
-def told(executed: Path, kind: str) -> list[Any]:
-    """Return what outputs of ours of a kind say in the language that the notebook is in."""
-    every = [
-        output["data"][ours.MIME] for output in outputs(executed) if ours.MIME in output["data"]
-    ]
-    return [next(iter(each[ours.SAID].values())) for each in every if each["kind"] == kind]
-
-
-def paragraphs(executed: Path) -> list[str]:
+def paragraphs(cells: Cells) -> list[str]:
     """Return the narrative and the prose of an executed notebook."""
     written = []
-    for cell in json.loads(executed.read_text("utf-8"))["cells"]:
+    for cell in cells:
         if cell["cell_type"] == "markdown" and "lab" not in cell["metadata"].get("tags", []):
             written.append("".join(cell["source"]))
         for output in cell.get("outputs", []):
@@ -69,24 +70,24 @@ def paragraphs(executed: Path) -> list[str]:
     return written
 
 
-def texts(executed: Path) -> Iterator[str]:
+def texts(cells: Cells) -> Iterator[str]:
     """Yield every text that a reader sees: prose, captions, heads, cells, notes, what figures say."""
-    yield from paragraphs(executed)
-    for each in tables(executed):
+    yield from paragraphs(cells)
+    for each in told(cells, ours.TABLE):
         yield from (
             each["caption"],
             *(column["label"] for column in each["columns"]),
             *each.get("notes", []),
         )
         yield from (cell for row in each["rows"] for cell in row)
-    for figure in told(executed, ours.FIGURE):
+    for figure in told(cells, ours.FIGURE):
         yield from (figure["caption"], figure["alt"])
 
 
-def stumbles(executed: Path, lang: str) -> list[str]:
+def stumbles(cells: Cells, lang: str) -> list[str]:
     """Return what is wrong with an executed report in one language."""
-    found = [problem for text in dict.fromkeys(texts(executed)) for problem in wrong(text, lang)]
-    return found + [problem for each in tables(executed) for problem in empty_columns(each)]
+    found = [problem for text in dict.fromkeys(texts(cells)) for problem in wrong(text, lang)]
+    return found + [problem for each in told(cells, ours.TABLE) for problem in empty_columns(each)]
 
 
 def wrong(text: str, lang: str) -> list[str]:
@@ -113,36 +114,11 @@ def empty_columns(shown: dict[str, Any]) -> list[str]:
     ]
 
 
-def rows(executed: Path, *names: str) -> Iterator[list[str]]:
-    """Yield the rows of the named tables of a report, those in its prose too."""
-    for each in tables(executed):
-        if each.get("name") in names:
-            yield from each["rows"]
-    for text in paragraphs(executed):
-        if any(f"{{#{name}}}" in text for name in names):
-            for line in text.splitlines():
-                if line.startswith("|") and not line.startswith("|---"):
-                    yield [cell.strip().replace("\\", "") for cell in line.strip("| ").split("|")]
-
-
-def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
-    """Return the measured value, with its interval, that each row of the named tables gives, by the
-    row's label.
-
-    Of several the last one counts: earlier values and other versions stand before it.
-    """
-    known: dict[str, list[str]] = {}
-    for label, *cells in rows(executed, *names):
-        measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\((?:95% )?구간 )\d", cell)]
-        known.setdefault(label, []).extend(measured[-1:])
-    return known
-
-
-def undefined(executed: Path) -> set[str]:
+def undefined(cells: Cells) -> set[str]:
     """Return the mechanisms that a report names and its definitions lack."""
-    every = "\n".join(texts(executed))
+    every = "\n".join(texts(cells))
     named_so = "{#definitions}", 'id="definitions"'  # in a source, and as Jupyter shows it
-    tables_of_terms = (text for text in paragraphs(executed) if any(n in text for n in named_so))
+    tables_of_terms = (text for text in paragraphs(cells) if any(n in text for n in named_so))
     terms = "\n".join(tables_of_terms)
     # others are words of their own, such as tcp
     names = {name for name in backends() if "-" in name}

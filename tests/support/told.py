@@ -82,6 +82,8 @@ def cells(name: str, drawn: bool = False) -> list[Any]:
 class Told:
     """One execution of a notebook: what its findings and texts say, and its variables."""
 
+    drawn = False  # figures are left out
+
     def __init__(self, name: str, frames: Frames, run: RunFolder | None = None) -> None:
         self.shown: list[str] = []
         self.values: dict[str, Any] = {}
@@ -106,7 +108,7 @@ class Told:
         forget_judged()
 
     def _run(self) -> None:
-        for code in cells(self.name):
+        for code in cells(self.name, self.drawn):
             exec(code, self.values)
             if "run" in self.values and "lab" not in self.values:
                 self.values["run"] = str(self.run.path)

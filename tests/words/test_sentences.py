@@ -21,66 +21,32 @@ SIDES = [{"backend": "unix"}, {"backend": "pipe"}]
 UP, DOWN, NEAR = [3.04, "1", 2.5, 4.0], [0.247, "1", 0.2, 0.3], [1.02, "1", 0.99, 1.04]
 
 
+BEST = {"best": [10.0, "ns", 9.0, 11.0], "all": 4, "slower": 2, "next": {"backend": "pipe"}}
+VALUES: dict[str, dict[str, Any]] = {
+    "compare": {"a": [300.0, "ns"], "b": [100.0, "ns"], "quick": 0},
+    "cheapest": {**BEST, "ratio": UP, "within": NEAR},
+    "fastest": {**BEST, "ratio": UP, "within": NEAR}
+    | {"busy": False, "fast": [10.0, "ns"], "slow": [20.0, "ns"]},
+    "effect": {"all": 6, "by": "backend", "same": 0.05, "more": 2, "less": 3}
+    | {"alike": 0, "few": 0, "state": 0}
+    | {f"more_{name}": [{"backend": "tcp"}, UP] for name in ("most", "least")}
+    | {f"less_{name}": [{"backend": "udp"}, DOWN] for name in ("most", "least")},
+    "reach": {"x": "size_bytes", "way": "less", "first": 100, "last": 10_000, "next": 2_000_000}
+    | {"at_first": DOWN, "at_last": DOWN, "at_next": UP},
+    "spread": {
+        "least": [{"backend": "unix"}, [1.0, "ns"]],
+        "most": [{"backend": "tcp"}, [9.0, "ns"]],
+    },
+    "value": {"value": [10.0, "ns", 9.0, 11.0]},
+}
+
+
 def finding(kind: str, verdict: str, measure: str = "time", **values: Any) -> dict[str, Any]:
     """Return a finding of that kind and verdict, with values that fit it."""
-    over = {"less": DOWN, "more": UP}.get(verdict, NEAR)
-    known: dict[str, Any] = {
-        "compare": {"a": [300.0, "ns"], "b": [100.0, "ns"], "ratio": over, "quick": 0},
-        "fastest": {
-            "best": [10.0, "ns", 9.0, 11.0],
-            "all": 4,
-            "slower": 2,
-            "busy": False,
-            "fast": [10.0, "ns"],
-            "slow": [20.0, "ns"],
-            "next": {"backend": "pipe"},
-            "ratio": UP,
-            "within": NEAR,
-        },
-        "cheapest": {
-            "best": [10.0, "ns", 9.0, 11.0],
-            "all": 4,
-            "slower": 2,
-            "next": {"backend": "pipe"},
-            "ratio": UP,
-            "within": NEAR,
-        },
-        "effect": {
-            "all": 6,
-            "by": "backend",
-            "same": 0.05,
-            "more": 2,
-            "less": 3,
-            "alike": 0,
-            "few": 0,
-            "state": 0,
-            **{f"more_{name}": [{"backend": "tcp"}, UP] for name in ("most", "least")},
-            **{f"less_{name}": [{"backend": "udp"}, DOWN] for name in ("most", "least")},
-        },
-        "reach": {
-            "x": "size_bytes",
-            "way": "less",
-            "first": 100,
-            "last": 10_000,
-            "next": 2_000_000,
-            "at_first": DOWN,
-            "at_last": DOWN,
-            "at_next": UP,
-        },
-        "spread": {
-            "least": [{"backend": "unix"}, [1.0, "ns"]],
-            "most": [{"backend": "tcp"}, [9.0, "ns"]],
-        },
-        "value": {"value": [10.0, "ns", 9.0, 11.0]},
-    }
-    return {
-        "kind": kind,
-        "verdict": verdict,
-        "measure": measure,
-        "topic": TOPIC,
-        "sides": SIDES,
-        "values": known[kind] | values,
-    }
+    ratio = {"less": DOWN, "more": UP}.get(verdict, NEAR)
+    known = VALUES[kind] | ({"ratio": ratio} if kind == "compare" else {}) | values
+    about = {"kind": kind, "verdict": verdict, "measure": measure}
+    return {**about, "topic": TOPIC, "sides": SIDES, "values": known}
 
 
 CASES = [(kind, verdict) for kind in FILLS for verdict in SENTENCES[kind]]

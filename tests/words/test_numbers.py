@@ -52,6 +52,31 @@ def test_what_differs_by_language() -> None:
     assert chinese.format(past, "marked") == f"95.0{_}MB/s（估计）"
 
 
+def test_shares_differ_by_points() -> None:
+    found = Quantity(-0.125, "points", -0.2, -0.1)
+    said = [Formatter(lang).format(found, "interval") for lang in ("en", "ko", "zh")]
+    assert said == [
+        f"−12.5{_}pp [−20.0–−10.0]",
+        "−12.5%p [−20.0~−10.0]",
+        "−12.5个百分点 [−20.0–−10.0]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Quantity(351e6, "ns", 350.9e6, 351.2e6), f"351{_}ms"),
+        (Quantity(3.79, "1", 3.789, 3.791), "3.79×"),
+        (Quantity(351e6, "ns", 340e6, 360e6), f"351{_}ms [340–360]"),
+        (Quantity(351e6, "ns", 350e6, 351.2e6), f"351{_}ms [350–351]"),
+    ],
+)
+def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(
+    value: Quantity, text: str
+) -> None:
+    assert Formatter("en").format(value, "x,interval" if value.unit == "1" else "interval") == text
+
+
 def test_a_unit_that_does_not_fit_is_refused() -> None:
     with pytest.raises(LabError, match="a quantity in ns: no format 'MB'"):
         Formatter("en").format(Quantity(1, "ns"), "MB")

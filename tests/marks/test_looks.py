@@ -1,78 +1,19 @@
-"""Figures: neighbouring series differ in lightness, dash, marker or hatch; no median lies outside
-its axes.
-"""
+"""How series look: neighbours differ in grey, axes end near their values, few names are legible."""
 
-from pathlib import Path
-from typing import Any
-
-import nbformat
 import pandas as pd
 import pytest
 
-from ipclab.frames.derived import studies_measured
-from ipclab.lab import canvas, shell
-from ipclab.lab.figure import FIGURES
+from ipclab.lab import canvas
 from ipclab.lab.lab import Lab
-from ipclab.marks import pictures, style
+from ipclab.marks import style
 from ipclab.marks.bars import bars, leading, limit
 from ipclab.marks.curves import lines
 from ipclab.marks.named_rows import dots
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
 from tests.support.beyond import beyond
-from tests.support.commands import ROOT
 from tests.support.cut import cut
-from tests.support.few import some
 from tests.support.grey import alike
-
-NOTEBOOKS = {
-    "01_payload": "payload",
-    "02_shared_dict": "shared_dict",
-    "03_multiplexer": "multiplexer",
-    "04_round_trip": "round_trip",
-    "05_file_io": "file_io",
-    "06_stream": "stream",
-    "07_faults": "faults",
-}
-
-
-def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
-    """Execute a notebook on the reference run in this process; return the canvas of each figure by
-    its title.
-    """
-    found: dict[str, Any] = {}
-    values: dict[str, Any] = {"display": lambda *_, **__: None}
-    complete = canvas.complete
-
-    def kept(figure: Any) -> None:
-        complete(figure)
-        figure.draw_without_rendering()
-        found[f"figure {len(found)}"] = figure
-
-    patch.setenv(FIGURES, str(folder))
-    patch.setattr(canvas, "complete", kept)
-    patch.setattr(shell, "namespace", lambda: values)
-    for saved, content in (("svg", "<svg/>"), ("png", b""), ("pdf", b"")):
-        patch.setattr(pictures, saved, lambda *_, content=content: content)
-    for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
-        if cell.cell_type == "code":
-            exec(cell.source, values)
-            if "run" in values and "lab" not in values:
-                values["run"] = str(checkout().reference)
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some([*NOTEBOOKS], 3))
-def test_neighbours_differ_in_grey_every_median_is_shown_and_nothing_is_drawn_beyond_its_data(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    figures = drawn(name, monkeypatch, tmp_path)
-    if NOTEBOOKS[name] in studies_measured(opened(checkout(), checkout().reference)):
-        assert figures
-    assert {title: found for title, figure in figures.items() if (found := alike(figure))} == {}
-    assert {title: found for title, figure in figures.items() if (found := cut(figure))} == {}
-    assert {title: found for title, figure in figures.items() if (found := beyond(figure))} == {}
 
 
 @pytest.fixture
@@ -119,17 +60,6 @@ def test_panels_that_share_an_axis_show_the_values_of_all(lab: Lab) -> None:
         assert cut(figure) == []
         panels[1].set_ylim(0.5, 5)
         assert len(cut(figure)) == 2
-
-
-def test_a_planted_pair_of_bars_and_a_pale_line_are_found(lab: Lab) -> None:
-    with canvas.blank(lab, (4, 3)) as figure:
-        ax = figure.subplots()
-        bars(rows(["tcp", "unix"]).query("size_bytes == 1"), y="size_bytes", hue="backend", ax=ax)
-        assert alike(figure) == []
-        for container in ax.containers:
-            container.patches[0].set(hatch="", facecolor=style.BLUE)
-        ax.plot([0, 1], [0, 1], color=style.YELLOW)
-        assert ["pale" in line for line in alike(figure)] == [False, True]
 
 
 def test_a_mechanism_without_a_look_has_one_colour_in_each_placement(lab: Lab) -> None:
@@ -181,21 +111,6 @@ def test_ticks_have_room_within_a_decade_too(lab: Lab) -> None:
         canvas.complete(figure)
         figure.draw_without_rendering()
         assert 2 <= len([tick for tick in ax.get_xticks() if 290 <= tick <= 710]) <= 3
-
-
-def test_a_bar_a_dot_and_a_line_beyond_their_data_are_found(lab: Lab) -> None:
-    frame = rows(["tcp", "unix"])
-    with canvas.blank(lab, (4, 3)) as figure:
-        ax = figure.subplots()
-        lines(frame, x="size_bytes", hue="backend", ax=ax)
-        assert beyond(figure) == []
-        ax.broken_barh([(1, 7e9)], (1, 0.5))
-        ax.scatter([5], [0.5])
-        ax.plot([1, 9.5], [1, 1])
-        assert len(beyond(figure)) == 3
-        other = figure.add_subplot()
-        other.plot([0, 1], [0, 1])
-        assert "no frame" in beyond(figure)[-1]
 
 
 def test_an_interval_and_a_stacked_bar_lie_within_their_data(lab: Lab) -> None:

@@ -1,0 +1,119 @@
+"""Pages of the reference run, each executed once in this process: findings are true of their rows and
+have no hole, ratios are quotients as printed, figures can be told apart in grey and show their data.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ipclab.frames import derived
+from ipclab.store.run import RunFolder
+from tests.support.beyond import beyond
+from tests.support.changed import Run
+from tests.support.cut import cut
+from tests.support.divided import undivided
+from tests.support.executed import contradicted, executed, findings, holes
+from tests.support.few import some
+from tests.support.grey import alike
+from tests.support.rendered import DATA
+from tests.support.told import measured, reference
+
+BOOKS = {
+    "01_payload": "payload",
+    "02_shared_dict": "shared_dict",
+    "03_multiplexer": "multiplexer",
+    "04_round_trip": "round_trip",
+    "05_file_io": "file_io",
+    "06_stream": "stream",
+    "07_faults": "faults",
+    "08_objects": "objects",
+    "09_tasks": "tasks",
+    "10_spin": "spin",
+}
+# What is changed: values of a level, levels that change places.
+TIMES = [
+    ("payload", "backend", "tcp", 10),
+    ("payload", "mapping", "kept", 0.1),
+    ("shared_dict", "backend", "zmq-push", 0.1),
+    ("shared_dict", "entries", 10_000, 10),
+    ("round_trip", "backend", "unix", 0.1),
+    ("round_trip", "placement", "cross", 10),
+    ("round_trip", "wait", "spin", 10),
+    ("stream", "backend", "shm-ring", 10),
+    ("stream", "placement", "cross", 0.1),
+    ("objects", "way", "shared-memory", 10),
+    ("tasks", "backend", "thread", 10),
+    ("spin", "spin_ns", 30_000, 0.1),
+    ("multiplexer", "backend", "hybrid", 10),
+    ("multiplexer", "medium", "unix", 0.1),
+    ("file_io", "backend", "mmap", 10),
+    ("file_io", "cache", "cold", 0.1),
+]
+EXCHANGED = [
+    ("payload", "mapping", "kept", "truncated"),
+    ("round_trip", "placement", "same", "cross"),
+    ("round_trip", "backend", "unix", "shm-futex"),
+    ("stream", "backend", "unix", "shm-ring"),
+    ("objects", "way", "pickle5", "arrow"),
+    ("tasks", "backend", "thread", "pool-fork"),
+    ("multiplexer", "backend", "hybrid", "original"),
+    ("multiplexer", "pool", "yes", "no"),
+    ("file_io", "buffer", "fresh", "prefaulted"),
+]
+CHANGED = [Run(study, {(factor, level): times}) for study, factor, level, times in TIMES]
+CHANGED += [
+    Run(study, places={factor: {one: other, other: one}}) for study, factor, one, other in EXCHANGED
+]
+
+
+def as_measured(_run: RunFolder, study: str, kind: str) -> pd.DataFrame:
+    return measured(study, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some([*BOOKS], 3))
+def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
+    page = executed(name, as_measured, drawn=True)
+    assert findings(page.said) or name == "07_faults"  # whose findings are counts
+    assert contradicted(page.said, measured(BOOKS[name], "points")) == []
+    assert holes(page.said) == []
+    assert [line for part in page.together for line in undivided(part)] == []
+    assert page.figures
+    for figure in page.figures.values():
+        figure.draw_without_rendering()  # which lays it out
+    for wrong in (alike, cut, beyond):
+        assert {
+            title: found for title, each in page.figures.items() if (found := wrong(each))
+        } == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "run", some(CHANGED, 5), ids=lambda run: f"{run.study} {run.changes or run.places}"
+)
+def test_findings_follow_the_values(run: Run) -> None:
+    name = next(name for name, study in BOOKS.items() if study == run.study)
+    page = executed(name, run)
+    assert findings(page.said)
+    assert contradicted(page.said, run(reference(), run.study, "points")) == []
+    assert holes(page.said) == []
+
+
+def test_a_contest_has_the_quotient_of_its_two_values() -> None:
+    for study in derived.studies_measured(reference()):
+        contests = measured(study, "contests").dropna(subset="ratio")
+        quotients = contests.value / contests.best
+        assert contests.ratio.to_numpy(float) == pytest.approx(quotients.to_numpy(float)), study
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)  # the first that asks for the reports renders them
+def test_the_appendix_prints_the_quotients_of_its_values(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it quotes was executed for the reports."""
+    monkeypatch.setenv("IPCLAB_DATA", str(made / DATA))
+    page = executed("00_appendix", as_measured)
+    assert len(page.together) > 20
+    assert [line for part in page.together for line in undivided(part)] == []
