@@ -36,20 +36,11 @@ def launched(
     """
     random, made = np.random.default_rng(7), []
     for point in points:
-        ns = (
-            1e5
-            * int(point.levels["exchanges"])
-            / EXCHANGES
-            / (2 if point.backend == favoured else 1)
-        )
-        head = {
-            "study": point.study,
-            "point": point.id,
-            **point.key(),
-            "op": OP,
-            "metric": "p50",
-            "unit": "ns",
-        }
+        ns = 1e5 * int(point.levels["exchanges"]) / EXCHANGES
+        if point.backend == favoured:
+            ns /= 2
+        head = {"study": point.study, "point": point.id, **point.key()}
+        head |= {"op": OP, "metric": "p50", "unit": "ns"}
         values = ns * np.exp(random.normal(0, scatter, launches))
         made += [
             {**head, "launch": k, "round": k, "value": value} for k, value in enumerate(values)
@@ -57,15 +48,19 @@ def launched(
     return pd.DataFrame(made)
 
 
+def points_of(profile: str) -> list[Point]:
+    return STUDY.points(PROFILES[profile], Sweep())
+
+
 def told(scatter: float, launches: int, favoured: str = "") -> dict[str, Counted]:
-    return of(STUDY.points(PROFILES["quick"], Sweep()), scatter, launches, favoured)
+    return of(points_of("quick"), scatter, launches, favoured)
 
 
 def of(
-    points: list[Point], scatter: float, launches: int, favoured: str = "", bound: float = 0.05
+    points: list[Point], scatter: float, launches: int, favoured: str = ""
 ) -> dict[str, Counted]:
     frame = launched(points, scatter, launches, favoured)
-    return counted(contests(question("calibration"), frame, bound))
+    return counted(contests(question("calibration"), frame, 0.05))
 
 
 def test_every_run_has_it_whatever_is_swept() -> None:
@@ -82,12 +77,12 @@ def test_every_run_has_it_whatever_is_swept() -> None:
 
 
 def test_launches_that_decide_nothing_get_one_pair() -> None:
-    assert {point.levels["pair"] for point in STUDY.points(PROFILES["smoke"], Sweep())} == {1}
+    assert {point.levels["pair"] for point in points_of("smoke")} == {1}
     assert STUDY.effort(PROFILES["quick"]).most_launches == HEAT_LOOKS[2]
 
 
 def test_no_two_pairs_share_a_contestant() -> None:
-    points = STUDY.points(PROFILES["quick"], Sweep())
+    points = points_of("quick")
     assert {len(heat) for heat in heats(points)} <= {3 * PAIRS, 3}
     contests_of = contests(question("calibration"), launched(points, 0.01, 12), 0.10)
     names = [*contests_of.point.unique(), *contests_of.other_point]
@@ -125,14 +120,12 @@ def test_what_launches_cannot_tell_apart_is_not_counted() -> None:
 
 def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
     """One alone in its contest is compared with none: that was a traceback."""
-    points = [
-        point for point in STUDY.points(PROFILES["quick"], Sweep()) if point.placement == "same"
-    ]
-    one, other = [
+    one, other = (
         each
-        for each in points
-        if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES
-    ]
+        for each in points_of("quick")
+        if (each.placement, each.levels["pair"]) == ("same", 1)
+        and each.levels["exchanges"] == EXCHANGES
+    )
     assert of([one], 0.01, 12) == {}
     assert of([one, other], 0.01, 12) == {"same": Counted(1)}
 
