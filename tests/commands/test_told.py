@@ -65,18 +65,6 @@ def test_more_rows_than_a_person_reads_are_counted(
     assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
 
 
-def test_values_are_a_table_for_a_person(ipclab: Run, tmp_path: Path) -> None:
-    run = make_run(tmp_path / "data/runs")
-    done = ipclab(
-        "values", run.id[-6:], "--study", "round_trip", "--metric", "p50", "--format", "table"
-    )
-    head, *rows = done.stdout.splitlines()
-    assert head.split() == ["backend", "size_bytes", "placement", "levels", "op", "metric", "value"]
-    assert len(rows) == 2 and all(
-        "µs [" in row and row.index("arm=") == head.index("levels") for row in rows
-    )
-
-
 def test_a_run_is_named_by_a_part_of_its_id(paths: Paths, tmp_path: Path) -> None:
     run = make_run(paths.runs)
     for name in (run.id, run.id[-6:], str(run.path)):

@@ -42,7 +42,7 @@ def heeded(study: str) -> pd.DataFrame:
     return states.heeded(lab().run, study, lab().contests(study))
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", some(STUDIES, 2))
 def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
     bound = lab().run.questions.same
     medians = derived.read_frame(lab().run, study, "launches")
