@@ -5,7 +5,7 @@ them.
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from math import exp, inf
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +20,6 @@ from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import (
     TEXTS,
     Recomputed,
-    _follows,
     printed_numbers,
     recompute,
     rounded,
@@ -35,7 +34,6 @@ from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
-from ipclab.studies.file_io.sets import file_sets
 from ipclab.words.filling import placeholders
 from ipclab.words.words import Words
 from tests.support.told import reference
@@ -225,46 +223,28 @@ def _printed(study: str, metric: str) -> str:
     return quantities.get(metric, metric)
 
 
-def outcome(study: str, by: str, label: str = "") -> Recomputed:
+@pytest.mark.parametrize(
+    ("study", "by", "label", "stated", "computed"),
+    [
+        ("payload", "for the largest payload", "", 0.1, 0.3304),
+        ("file_io", "less the time", "serial.longest.5", -4.49e6, 4.49e6),
+    ],
+)
+def test_what_does_not_follow_is_told_with_what_does(study, by, label, stated, computed) -> None:
     (found,) = (
         each
         for name, each in outcomes()
         if name == study and by in each.by and label in ("", each.row.label)
     )
-    return found
-
-
-@pytest.mark.parametrize(
-    ("study", "by", "label", "stated", "computed", "follows"),
-    [
-        ("payload", "for the largest payload", "", 0.1, 0.3304, False),
-        ("shared_dict", "one over the total", "", 145, 145.379, True),
-        ("file_io", "less the time", "serial.longest.5", -4.49e6, 4.49e6, False),
-    ],
-)
-def test_single_derivations(study, by, label, stated, computed, follows) -> None:
-    found = outcome(study, by, label)
+    assert not found.follows
     assert (found.stated.value, found.computed.value) == pytest.approx((stated, computed), rel=1e-3)
-    assert found.follows is follows
-
-
-def test_numbers_in_the_files_are_those_of_the_code() -> None:
-    sets = {name: file_sets("full")[name].size for name in ("exp-small", "exp-large")}
-    for label, name in (("soon.exp-small", "exp-small"), ("soon.exp-large", "exp-large")):
-        found = outcome("file_io", "expected size", label=label).computed
-        size = sets[name]
-        clamped = size.low + size.mean * (exp(-size.low / size.mean) - exp(-size.high / size.mean))
-        assert found.value == pytest.approx(clamped * 10_000, rel=1e-6)
-        assert found.ends[1] - found.value == pytest.approx(4 * sets[name].mean * 100, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("printed", "unit", "value", "low", "high"),
     [
-        ("0.040", "ms", 40_000, 39_500, 40_500),
-        ("18", "x", 18, 17.5, 18.5),
-        ("22", "count", 22, 22, 22),
         ("-4.49", "ms", -4_490_000, -4.495e6, -4.485e6),
+        ("22", "count", 22, 22, 22),
         ("0", "%", 0, -0.005, 0.005),
     ],
 )
@@ -273,19 +253,6 @@ def test_a_printed_number_stands_for_all_that_round_to_it(printed, unit, value, 
     assert found.ends == pytest.approx((low, high))
     assert (found / 2).ends == pytest.approx((low / 2, high / 2))
     assert (1 - found).ends == pytest.approx((1 - high, 1 - low))
-
-
-@pytest.mark.parametrize(
-    ("sense", "computed", "follows"),
-    [
-        ("equal", 2.06, False), ("equal", 2.04, True), ("truncated", 2.09, True), ("truncated", 1.99, False),
-        ("lowest", 1.9, False), ("lowest", 2.1, True), ("highest", 2.1, False), ("highest", 1.9, True),
-    ],
-)  # fmt: skip
-def test_whether_a_number_follows_changes_with_the_table(
-    sense: str, computed: float, follows: bool
-) -> None:
-    assert _follows(sense, Quantity(2.0, "1", 1.95, 2.05), Quantity(computed)) is follows
 
 
 def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:

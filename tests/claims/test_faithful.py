@@ -24,7 +24,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import studies
 from ipclab.words.words import Words
 
-FACTS = {"python": "3.11.7", "pyzmq": "27.3.0", "go": "1.27.3"}
+FACTS = {"python": "3.11.7", "go": "1.27.3", "os_name": "Ubuntu 24.04"}
 ROWS = [(100, "a", 50_000), (100, "b", 50_000), (2_000_000, "a", 40), (2_000_000, "b", 11)]
 
 
@@ -95,15 +95,13 @@ def test_what_was_not_measured_is_not_said_to_be_the_same() -> None:
 
 def test_files_are_those_that_the_run_made() -> None:
     made = lab(file_io={"sets": {"large": {"count": 8, "bytes": 536_870_912}}})
-    rows: dict[str, dict[str, Any]] = {
-        "files": {"text": 40},
-        "bytes": {"text": 536_870_912, "of": "bytes"},
-    }
-    hows = [
-        module._compared(made, "", {"what": what, "set": "large", **row}, trips(), {}, [])
-        for what, row in rows.items()
-    ]
-    assert [(one.how, one.times) for one in hows] == [(TIMES, (0.2, 0.2)), (SAME, (1.0, 1.0))]
+    for row, how, times in (
+        ({"text": 40}, TIMES, (0.2, 0.2)),
+        ({"text": 536_870_912, "of": "bytes"}, SAME, (1.0, 1.0)),
+    ):
+        of_set = {"what": "files", "set": "large", **row}
+        one = module._compared(made, "", of_set, trips(), {}, [])
+        assert (one.how, one.times) == (how, times)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +112,8 @@ def test_files_are_those_that_the_run_made() -> None:
         ({"fact": "python", "text": "3.14"}, OTHER),
         ({"fact": "python", "text": "3.8+", "least": True}, SAME),
         ({"fact": "go", "text": "1.28+", "least": True}, OTHER),
+        ({"fact": "os_name", "text": "Linux"}, SAME),  # any of its kind
+        ({"fact": "os_name", "text": "macOS"}, OTHER),
     ],
 )
 def test_versions_stand_beside_those_of_the_text(row: dict[str, Any], how: str) -> None:
@@ -179,14 +179,6 @@ def test_no_word_of_the_table_is_that_of_a_level() -> None:
             said += [value for value in values if isinstance(value, str)]
     assert len(said) > 20
     assert [text for text in said if words.level("", text) != text] == []
-
-
-def test_the_system_of_a_text_is_any_that_is_of_its_kind() -> None:
-    row = {"what": "Operating system", "fact": "os_name"}
-    made = lab()
-    made.run.about["machine"]["facts"] = {"os_name": "Ubuntu 24.04"}
-    assert module._fact(made, "", {**row, "text": "Linux"}).how == SAME
-    assert module._fact(made, "", {**row, "text": "macOS"}).how == OTHER
 
 
 def test_what_both_ways_were_measured_says_how_many_values_change(

@@ -1,6 +1,8 @@
 """Requests that cannot mean anything, or cannot be written down, are one line and leave nothing."""
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -150,10 +152,18 @@ def test_a_scratch_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_p
     assert not paths.data.exists()
 
 
-def test_without_shared_memory_nothing_is_measured(
+def test_without_room_in_shared_memory_nothing_is_measured(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path / "absent")
-    with pytest.raises(LabError, match="no /dev/shm: No such file or directory; mount one"):
-        measure_run(paths, Request(("payload",), "smoke"), Progress())
+    request = Request(("payload",), "smoke", sweep=Sweep((84, 1_382_400), ("shm-mmap",)))
+    read_only = SimpleNamespace(f_flag=os.ST_RDONLY)
+    for where, name, found, told in (
+        (ledger, "SHARED_MEMORY", tmp_path / "no", "no /dev/shm: No such file or directory; mount"),
+        (os, "statvfs", lambda _: read_only, "/dev/shm cannot be written; mount it for writing"),
+        (ledger, "free_shared_memory", lambda: 1 << 20, "1,048,576 bytes are free and 3,816,816"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, name, found)
+            with pytest.raises(LabError, match=told):
+                measure_run(paths, request, Progress())
     assert not paths.data.exists()

@@ -89,19 +89,22 @@ def test_no_two_pairs_share_a_contestant() -> None:
     assert len(set(names)) == len(points)
 
 
-def test_a_quiet_machine_finds_what_was_planted_and_imagines_nothing() -> None:
-    planted = {"0.10": 2, "0.20": 1, "0.40": 1}
-    assert told(0.01, 12) == dict.fromkeys(("cross", "same"), Counted(PAIRS, 0, planted, planted))
-    assert Counted(PAIRS).upper == pytest.approx(0.527, abs=1e-3)
+SLOWED = {"0.10": 2, "0.20": 1, "0.40": 1}
 
 
-def test_fifty_nine_twins_without_alarm_bound_five_per_cent() -> None:
-    assert Counted(59).upper < 0.05 < Counted(58).upper
-
-
-def test_a_loud_machine_misses_what_was_planted() -> None:
-    for part in told(0.5, 12).values():
-        assert part.found.get("0.10", 0) < part.planted["0.10"] == 2
+@pytest.mark.parametrize(
+    ("launches", "favoured", "found"),
+    [
+        (12, "", Counted(PAIRS, 0, SLOWED, SLOWED)),  # a quiet machine imagines nothing
+        (12, "echo-slower", Counted(0, 0, SLOWED, {})),  # and no twins are compared
+        (2, "", None),  # what launches cannot tell apart is not counted
+    ],
+)
+def test_what_was_planted_is_found_unless_the_slowed_one_looks_fastest(
+    launches: int, favoured: str, found: Counted | None
+) -> None:
+    expected = dict.fromkeys(("cross", "same"), found) if found else {}
+    assert told(0.01, launches, favoured) == expected
 
 
 def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
@@ -109,13 +112,14 @@ def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
         assert part.alarms == part.twins == PAIRS
 
 
-def test_a_slowed_one_that_looks_fastest_is_missed_and_no_twins_are_compared() -> None:
-    for part in told(0.01, 12, "echo-slower").values():
-        assert part == Counted(0, 0, {"0.10": 2, "0.20": 1, "0.40": 1}, {})
+def test_a_loud_machine_misses_what_was_planted() -> None:
+    for part in told(0.5, 12).values():
+        assert part.found.get("0.10", 0) < part.planted["0.10"] == 2
 
 
-def test_what_launches_cannot_tell_apart_is_not_counted() -> None:
-    assert told(0.01, 2) == {}
+def test_fifty_nine_twins_without_alarm_bound_five_per_cent() -> None:
+    assert Counted(PAIRS).upper == pytest.approx(0.527, abs=1e-3)
+    assert Counted(59).upper < 0.05 < Counted(58).upper
 
 
 def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
