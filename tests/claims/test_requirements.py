@@ -5,6 +5,7 @@ rest, and what is not violated is shown by enough launches only.
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +21,12 @@ from ipclab.report.appendix.thin import thinned
 from ipclab.store.door import point_of
 from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, encode
+from ipclab.store.record import Record, encode
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
-from tests.support.bundled import NOW
-from tests.support.made import made_machine
+from tests.support.made import begun
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000
 REQUIREMENT = """\
@@ -46,14 +46,9 @@ MEDIAN = ALONE.replace('"max"', '"median"')
 
 def run_of(folder: Path, launches: int, planted: int = 0, fixed: bool = True) -> Record:
     """Return a run of one point whose samples are below the bound, but so many launches' last."""
-    machine = made_machine("example")
-    levels: dict[str, object] = {"sizes": None, "backends": None, "levels": {}}
-    parameters = {"profile": "full", "studies": ["limits", "round_trip"], **levels}
-    if fixed:
-        parameters["launches"] = launches
-    asked = questions_plain(questions_of(PROFILES["full"]))
-    about = {"parameters": parameters, "seed": 1, "machine": machine, "questions": asked}
-    run = create(folder, machine["digest"], about, NOW)
+    questions = questions_plain(questions_of(PROFILES["full"]))
+    number: dict[str, Any] = {"launches": launches} if fixed else {}
+    run = begun(folder, questions, profile="full", studies=["limits", "round_trip"], **number)
     random = np.random.default_rng(3)
     made = []
     for order in range(launches):
@@ -64,7 +59,7 @@ def run_of(folder: Path, launches: int, planted: int = 0, fixed: bool = True) ->
         made.append(Launch({OP: times}, {}, order, order * 10**6, 10**6, facts={"lost": 0}))
     point = Point("round_trip", "unix", 100, "cross", {"arm": "main"}, "", (OP,))
     run.place([(point, encode(Measured(point, made, "enough")))])
-    run.about["finished"] = NOW.isoformat()
+    run.about["finished"] = run.about["begun"]
     run.save()
     return run
 

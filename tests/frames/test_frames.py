@@ -1,10 +1,10 @@
 """Frames of hand-made points: exact values, flags, what is kept on disk, and what is refused."""
 
-import datetime as dt
 import math
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -18,26 +18,18 @@ from ipclab.frames.estimates import estimated
 from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
-from ipclab.lab.lab import Lab
+from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, encode
+from ipclab.store.record import Record, encode
 from ipclab.store.samples import Measured
 from tests.frames.test_ratios import DATA
-from tests.support.commands import ROOT
-from tests.support.made import ASKED, framed, made_machine, make_launch
+from tests.support.made import begun, framed, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
-LEVELS = {"sizes": None, "backends": None, "levels": {}}
-ABOUT = {
-    "parameters": {"profile": "smoke", "studies": ["payload"], **LEVELS},
-    "seed": 1,
-    "machine": made_machine("m"),
-    "questions": ASKED,
-}
 
 
 def tidy(*measured: Measured) -> pd.DataFrame:
@@ -52,7 +44,7 @@ def row(points: pd.DataFrame, op: str, metric: str) -> pd.Series:
 
 @pytest.fixture
 def run(measured: Measured, tmp_path: Path) -> Record:
-    made = create(tmp_path, "m", {**ABOUT}, dt.datetime.now(dt.UTC))
+    made = begun(tmp_path, studies=["payload"])
     made.place([(measured.point, encode(measured))])
     made.about["finished"] = made.about["begun"]
     made.save()
@@ -236,15 +228,6 @@ def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
         assert not list(cache.iterdir())
 
 
-def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
-    assert derived.studies_measured(run) == ["payload"]
-    lab = Lab.of(run, Paths(ROOT), "en")
-    assert lab.points("round_trip", arm="main", placement="same").empty
-    assert not lab.value("round_trip", arm="main", placement="same", size_bytes=100)
-    with pytest.raises(UsageError, match=r"unknown study 'paylod'.*did you mean 'payload'"):
-        lab.points("paylod")
-
-
 def test_an_altered_sample_is_refused(run: Record, measured: Measured) -> None:
     file = run.path / run.file(measured.point)
     assert len(derived.read_frame(run, "payload", "points"))  # frames are kept
@@ -275,3 +258,12 @@ def test_an_interval_of_a_count_ends_at_nothing_at_the_latest() -> None:
     launches = [make_launch((), {"minor_faults": count}, write=[1]) for count in (6, 0, 0, 0, 6)]
     faults = row(tidy(Measured(point, launches, "budget")), "write", "minor_faults")
     assert (faults.low, faults.value) == (0, pytest.approx(2.4)) and faults.high > 6
+
+
+def test_what_an_older_run_does_not_know_is_known_of_the_installed_study() -> None:
+    asked = SimpleNamespace(of=lambda study: SimpleNamespace(levels={"arm": ("main",)}))
+    run: Any = SimpleNamespace(questions=asked)
+    held = pd.DataFrame({"op": ["write"], "metric": ["mean"]})
+    check_levels(run, "payload", held, {"arm": "paced"}, {"arm": ("paced",)})
+    with pytest.raises(UsageError, match=r"did you mean 'paced'\?$"):
+        check_levels(run, "payload", held, {"arm": "pacd"}, {"arm": ("paced",)})

@@ -16,26 +16,19 @@ from ipclab.session.rounds import LIMIT_REPEATS, Launched, Rounds
 from ipclab.session.state import PointStates
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, encode
+from ipclab.store.record import Record, encode
 from ipclab.store.samples import Measured, decode
 from ipclab.studies.limits import LAUNCHES
 from ipclab.studies.profile import profile
-from tests.support import made as support
-from tests.support.bundled import NOW
-from tests.support.made import make_launch
+from tests.support.made import begun, make_launch
 
 OP = "round-trip"
 PIPE, UNIX = (
     Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix")
 )
 EFFORT = replace(profile("quick"), least_launches=1)
-LEVELS: dict[str, Any] = {
-    "arm": "main",
-    "wait": "block",
-    "gap_ns": 0,
-    "touch": "full",
-    "receive": "bytes",
-}
+LEVELS: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0}
+LEVELS |= {"touch": "full", "receive": "bytes"}
 ASKED = Point("round_trip", "pipe", 100, "cross", LEVELS, "", (OP,))
 
 
@@ -47,15 +40,7 @@ def made(path: Path, **times: list[int]) -> Record:
     """Return a run of a round trip over a pipe and of two limits, whose launches have these medians
     in ns.
     """
-    machine = support.made_machine("example")
-    levels: dict[str, Any] = {"sizes": None, "backends": None, "levels": {}}
-    about = {
-        "parameters": {"profile": "quick", "studies": [], **levels},
-        "seed": 1,
-        "machine": machine,
-        "questions": support.ASKED,
-    }
-    run = create(path, machine["digest"], about, NOW)
+    run = begun(path)
     places = count(1)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):
         launches = [launch_of(ns) for ns in times[name]]

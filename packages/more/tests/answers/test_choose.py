@@ -2,7 +2,6 @@
 said.
 """
 
-import datetime as dt
 import math
 import shlex
 from dataclasses import replace
@@ -18,7 +17,6 @@ from ipclab.frames import derived
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
-from ipclab.store.record import create
 from ipclab.store.run import RunFolder
 from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
@@ -28,7 +26,7 @@ from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
 from ipclab_more.choose.promises import Offer, promise_kept, promised
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
-from tests.support.made import ASKED, made_machine
+from tests.support.made import begun
 from tests.support.needs import Plant, asked
 from tests.support.told import reference
 
@@ -292,14 +290,7 @@ def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
 
 def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
     """Return a run that was measured for `need`, of which these points failed."""
-    levels = {"sizes": None, "backends": None, "levels": {}}
-    about = {
-        "parameters": {"profile": "quick", "studies": [need.study], "need": need.plain(), **levels},
-        "seed": 1,
-        "machine": made_machine("example"),
-        "questions": ASKED,
-    }
-    run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))
+    run = begun(folder, studies=[need.study], need=need.plain())
     run.about["failures"].update(failures)
     return run
 
