@@ -132,10 +132,10 @@ def test_levels_replace_those_of_the_studies_that_have_them() -> None:
 
 
 def test_a_level_replaces_those_of_the_arms_that_have_it() -> None:
-    trips = swept("round_trip", sizes=(64,), backends=("pipe",), gap_ns=(9,), placement=("same",))
-    points = points_of(trips)["round_trip"]
-    assert {point.placement for point in points} == {"same"}
-    assert {point.levels["gap_ns"] for point in points} == {0, 9}
+    same = swept("round_trip", sizes=(64,), backends=("pipe",), placement=("same",))
+    assert {point.placement for point in points_of(same)["round_trip"]} == {"same"}
+    gaps = points_of(Request((), "quick", sweep=Sweep(levels={"gap_ns": (9,)})))["round_trip"]
+    assert {point.levels["gap_ns"] for point in gaps} == {0, 9}
     files = points_of(swept(threads=(3,), depth=(2,)))["file_io"]
     assert {each.levels["threads"] for each in files if each.levels["arm"] == "soon"} == {3}
     overlapped = [each for each in files if each.backend == "overlapped"]

@@ -147,17 +147,12 @@ def test_a_launch_that_is_lost_with_its_fork_server_is_made_again():
         _insisting(launched)
 
 
-def test_two_mechanisms_are_two_points_of_a_study():
-    first, second = Asked(Wanted("round_trip", "", 100), frozenset({0})).arms(["unix", "tcp"])
-    assert (first.label, second.label) == ("unix", "tcp")
-    assert not isinstance(first.launched, CommandArm)
-
-
 def test_a_quantile_is_in_the_name_of_an_arm_and_takes_samples_enough(launcher: Launcher):
     named = Asked(Wanted("round_trip", "", 100, quantile=0.9), frozenset({0}))
     first, second = named.arms(["unix", "tcp"])
     assert (first.label, second.label) == ("unix p90", "tcp p90")
-    assert isinstance(first.launched, AtPoint) and "quantile" not in named.wanted.plain()
+    assert isinstance(first.launched, AtPoint)  # and no command
+    assert "quantile" not in named.wanted.plain()
     assert first.launched.contestant.roles[1].arguments["most"] == 10_000
     with pytest.raises(tails.FewSamplesError, match=r"p99\.9999 is not known"):
         replace(first.launched, quantile=0.999999)(launcher, 30)
@@ -169,10 +164,8 @@ def test_two_checkouts_measure_the_same_point_each_with_its_own_package(tmp_path
         (tmp_path / name / "ipclab" / "__init__.py").touch()
     arms = asked().arms([str(tmp_path / "base"), str(tmp_path / "head")])
     base, head = (program(arm).role for arm in arms)
-    assert (base.env["PYTHONPATH"], head.env["PYTHONPATH"]) == (
-        f"{tmp_path}/base",
-        f"{tmp_path}/head",
-    )
+    places = [role.env["PYTHONPATH"] for role in (base, head)]
+    assert places == [f"{tmp_path}/base", f"{tmp_path}/head"]
     assert base.command == head.command
 
 
@@ -190,6 +183,7 @@ def test_a_command_takes_the_arm_in_its_place():
         ("pipee unixx", "'pipee' is no program and no mechanism; did you mean 'pipe'?"),
         ("pipe unixx", "'unixx' is no mechanism: the other one is; did you mean 'unix'?"),
         ("true 'open", "close its quotes"),
+        ("true ", "no program and no mechanism"),
         ("true false", "false cannot be launched"),
         ("true true --printed", "no number"),
         ("true --before true", "--undo"),
@@ -207,7 +201,7 @@ def test_a_command_takes_the_arm_in_its_place():
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(given, said, ipclab):
-    done = ipclab("ab", *given.split())
+    done = ipclab("ab", *given.split(" "))
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert said in done.stderr
 

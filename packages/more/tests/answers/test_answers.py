@@ -48,7 +48,8 @@ def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
     [
         (("--help",), 0),
         (("choose", "--help"), 0),
-        (("report", "--profile", "quik", "--lang", "xx"), 2),
+        (("compare", "--fail-on", "nope"), 2),
+        (("report", "--profile", "quik"), 2),
         (("ab", "x", "y", "--format", "line", "--format", "bmf"), 2),
     ],
 )
@@ -99,7 +100,10 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None
     def add(name: str, value: str) -> None:
         plugins._entries.cache_clear()
         entries = EntryPoints([EntryPoint(name, value, GROUP)])
-        found = lambda **wanted: entries if wanted == {"group": GROUP} else usual(**wanted)  # noqa: E731
+
+        def found(**wanted: str) -> EntryPoints:
+            return entries if wanted == {"group": GROUP} else usual(**wanted)
+
         monkeypatch.setattr(metadata, "entry_points", found)
 
     yield add

@@ -180,8 +180,9 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
     assert need_of(need.plain()) == need
     for unreadable in ("x = " + "[" * 5000, "size = 64\n# " + "x" * 2**20):
         file.write_text(unreadable)
-        with pytest.raises(UsageError, match="is no need"):
+        with pytest.raises(UsageError, match="is no need") as error:
             read_need(file)
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
