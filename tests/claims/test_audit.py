@@ -28,8 +28,6 @@ from ipclab.claims.published import (
 from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.commands.report import decided
-from ipclab.frames.address import Address
-from ipclab.frames.remembered import forget
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
@@ -358,23 +356,15 @@ def test_a_copy_beside_a_write_is_of_the_most_bytes_and_told_with_its_size(lab: 
     assert "memcpy alone, of 256,000,000\u00a0B at a time, " in said
 
 
-def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_claims_look_up_is_looked_up_once_for_readers_of_all_languages(lab: Lab) -> None:
     """Of 792 look-ups of the page of claims, two of three were of what it had found."""
-    forget()
-    found = list[Address]()
-    find = Address.find
-
-    def noted(address: Address, *given: Any, **named: Any) -> Any:
-        found.append(address)
-        return find(address, *given, **named)
-
-    monkeypatch.setattr(Address, "find", noted)
-    before = audited(lab, "payload")
-    count = len(found)
-    assert count > 10
-    assert audited(Lab.of(lab.run, PATHS, "ko"), "payload").here.equals(before.here)
-    assert len(found) == count
+    korean, english = (Lab.of(lab.run, PATHS, lang) for lang in ("ko", "en"))
+    found = audited(korean, "payload").here
+    looked_up = {**computed.of_text(lab.run, "payload").looked_up}
+    assert len(looked_up) > 10
+    assert audited(english, "payload").here.equals(found)
+    again = computed.of_text(lab.run, "payload").looked_up
+    assert len(again) == len(looked_up)
+    assert all(again[address] is values for address, values in looked_up.items())
     changed = RunFolder(lab.run.path, {**lab.run.about, "begun": "2026-01-01"})
-    assert computed.of_text(changed, "payload") is not computed.of_text(lab.run, "payload")
+    assert computed.of_text(changed, "payload").looked_up == {}
