@@ -231,7 +231,7 @@ BETWEEN = MEDIAN.replace("at_most 2 us", "between 1 us and 2 us")
     [
         (
             f"{REQUIREMENT}{KOREAN}'50마이크로초'",
-            9,
+            8,
             "it says 50마이크로초, which the rule does not",
         ),
         (f'{ALONE}figures = {{ bound = "3 us" }}\n', 7, "bound is the rule's own"),
