@@ -3,6 +3,7 @@ claims, refused with the line.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf, log
 from pathlib import Path
 from typing import Any
@@ -217,11 +218,15 @@ def test_what_decides_is_the_quantity_that_is_printed() -> None:
     assert decide(at_most, one_missing).word == NOT_TESTABLE
 
 
+def _given(printed: Quantity, _table: Numbers) -> Quantity:
+    return printed
+
+
 def test_a_printed_table_fails_where_no_rounding_of_it_gives_the_rule() -> None:
     bounds = Bounds.read("at_least 15 rounded")
     for value, word in ((14.4, HOLDS), (13.0, FAILS)):
         printed = Quantity(value, "1", value - 0.2, value + 0.2)
-        found = on_table(bounds, lambda _, printed=printed: printed, RUN)
+        found = on_table(bounds, partial(_given, printed), RUN)
         assert found.word == word
         assert found.deciding is not None and found.deciding.ends == (value, value)
 

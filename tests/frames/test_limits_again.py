@@ -64,7 +64,7 @@ def again(run: Record, ns: int) -> tuple[Counter[str], list[Launch]]:
 
     def noted(names: Sequence[str], number: int) -> Launched:
         asked.update(states[name].point.backend for name in names)
-        facts = {ROUND: number}
+        facts: dict[str, object] = {ROUND: number}
         return {name: replace(launch_of(ns), order=next(orders), facts=facts) for name in names}
 
     heats = [[name] for name in states]

@@ -36,8 +36,9 @@ def made_machine(name: str, **facts: Any) -> dict[str, Any]:
 def begun(folder: Path, asked: Mapping[str, Any] = ASKED, **parameters: Any) -> Record:
     """Return a run that was begun with these parameters, and else as a quick one, without points."""
     machine = made_machine("example")
-    usual = {"profile": "quick", "studies": [], "sizes": None, "backends": None, "levels": {}}
-    about = {"parameters": usual | parameters, "seed": 1, "machine": machine, "questions": asked}
+    usual: dict[str, Any] = {"profile": "quick", "studies": [], "sizes": None, "backends": None}
+    parameters = usual | {"levels": {}} | parameters
+    about = {"parameters": parameters, "seed": 1, "machine": machine, "questions": asked}
     when = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
     return create(folder, machine["digest"], about, when)
 

@@ -9,6 +9,7 @@ from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import click
 import pytest
@@ -101,7 +102,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None
         plugins._entries.cache_clear()
         entries = EntryPoints([EntryPoint(name, value, GROUP)])
 
-        def found(**wanted: str) -> EntryPoints:
+        def found(**wanted: str) -> Any:
             return entries if wanted == {"group": GROUP} else usual(**wanted)
 
         monkeypatch.setattr(metadata, "entry_points", found)

@@ -103,7 +103,7 @@ def test_the_ratio_of_a_contest_is_that_of_the_largest_that_one_of_both_has_won(
         assert any((ratio.value, *ratio.ends) == pytest.approx(row) for row in every), (pair, every)
 
 
-def asked(study: str, op: str, over: str, under: str) -> dict[str, Quantity]:
+def asked(study: str, op: str, over: str, under: str) -> dict[str, Any]:
     """Return the ratio of two points as each part of the house gives it."""
     a, b = cells(study)[over, op], cells(study)[under, op]
     one, other = address(study, over, op), address(study, under, op)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -55,7 +56,8 @@ def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
 
 
 def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
-    wanted = {"backend": ["tcp"], "metric": ["p50", "p90"], "wait": ["block"], "size_bytes": [100]}
+    wanted: dict[str, list[Any]] = {"backend": ["tcp"], "metric": ["p50", "p90"]}
+    wanted |= {"wait": ["block"], "size_bytes": [100]}
     found = rows.rows(run, [], wanted, None)
     assert list(found.metric) == ["p50", "p90"] and set(found.backend) == {"tcp"}
     with pytest.raises(UsageError, match="wait=spin"):
