@@ -1,6 +1,5 @@
 """What is said to be as published follows from the run, and from nothing else."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -18,37 +17,30 @@ from ipclab.claims.faithful import (
     Faithfulness,
     faithfulness,
 )
+from ipclab.lab.data import Data
+from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
+from ipclab.store.run import RunFolder
 from ipclab.studies.installed import studies
 from ipclab.words.words import Words
+from tests.support.commands import ROOT
 
-FACTS = {"python": "3.11.7", "pyzmq": "27.3.0", "go": "1.27.3"}
-ROWS = [(100, "a", 50_000), (100, "b", 50_000), (2_000_000, "a", 40), (2_000_000, "b", 11)]
+FACTS = {"python": "3.11.7", "go": "1.27.3", "os_name": "Ubuntu 24.04"}
+ROWS = [(100, "a", 5e4), (100, "b", 5e4), (2_000_000, "a", 40.0), (2_000_000, "b", 11.0)]
 
 
-def lab(**notes: Any) -> Any:
-    words = Words.load("en")
-    about = {"machine": {"facts": FACTS}, "points": {}, "notes": notes}
-    made = SimpleNamespace(run=SimpleNamespace(about=about, profile="quick"), words=words)
-    made.level = words.level
-
-    def say(text: str, /, **more: Any) -> str:
-        return words.translate(text).format(**more)
-
-    made.say = say
-    return made
+def lab(**notes: Any) -> Data:
+    parameters = {"profile": "quick"}
+    machine = {"facts": FACTS}
+    about = {"parameters": parameters, "machine": machine, "points": {}, "notes": notes}
+    return Data(RunFolder(ROOT, about), Words.load("en"), checkout())
 
 
 def trips() -> pd.DataFrame:
-    rows = [
-        {
-            "study": "round_trip", "arm": "published", "point": f"{size} {backend}", "size_bytes": size,
-            "backend": backend, "placement": "free", "op": "launch", "metric": "iterations",
-            "value": float(count), "launches": 5, "samples": 500,
-        }
-        for size, backend, count in ROWS
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(ROWS, columns=["size_bytes", "backend", "value"])
+    same: dict[str, Any] = {"study": "round_trip", "arm": "published", "placement": "free"}
+    same |= {"op": "launch", "metric": "iterations", "launches": 5, "samples": 500}
+    return frame.assign(point=["a", "b", "long a", "long b"], **same)
 
 
 def compared(row: dict[str, Any], frame: pd.DataFrame | None = None, **where: Any) -> Faithfulness:
@@ -93,15 +85,13 @@ def test_what_was_not_measured_is_not_said_to_be_the_same() -> None:
 
 def test_files_are_those_that_the_run_made() -> None:
     made = lab(file_io={"sets": {"large": {"count": 8, "bytes": 536_870_912}}})
-    rows: dict[str, dict[str, Any]] = {
-        "files": {"text": 40},
-        "bytes": {"text": 536_870_912, "of": "bytes"},
-    }
-    hows = [
-        module._compared(made, "", {"what": what, "set": "large", **row}, trips(), {}, [])
-        for what, row in rows.items()
-    ]
-    assert [(one.how, one.times) for one in hows] == [(TIMES, (0.2, 0.2)), (SAME, (1.0, 1.0))]
+    for row, how, times in (
+        ({"text": 40}, TIMES, (0.2, 0.2)),
+        ({"text": 536_870_912, "of": "bytes"}, SAME, (1.0, 1.0)),
+    ):
+        of_set = {"what": "files", "set": "large", **row}
+        one = module._compared(made, "", of_set, trips(), {}, [])
+        assert (one.how, one.times) == (how, times)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +102,8 @@ def test_files_are_those_that_the_run_made() -> None:
         ({"fact": "python", "text": "3.14"}, OTHER),
         ({"fact": "python", "text": "3.8+", "least": True}, SAME),
         ({"fact": "go", "text": "1.28+", "least": True}, OTHER),
+        ({"fact": "os_name", "text": "Linux"}, SAME),  # any of its kind
+        ({"fact": "os_name", "text": "macOS"}, OTHER),
     ],
 )
 def test_versions_stand_beside_those_of_the_text(row: dict[str, Any], how: str) -> None:
@@ -123,17 +115,18 @@ def told(monkeypatch: pytest.MonkeyPatch, *made: Faithfulness) -> tuple[str, pd.
     return identical_but(lab(), "round_trip"), faithful(lab(), "round_trip")
 
 
+SIZES: dict[str, Any] = {"how": LACKING, "lacking": (500,), "factor": "size_bytes"}
+
+
 def test_the_line_names_every_difference_and_says_so_of_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     same = Faithfulness("Round trips", "Warm-up", 100, 100, SAME)
     assert told(monkeypatch, same)[0] == "identical in all 1 parameters"
     part = Faithfulness(
-        "Round trips", "Round trips", 50_000, (578, 578), TIMES, times=(0.01156,) * 2
+        "Round trips", "Round trips", 50_000, (578, 578), TIMES, times=(0.0116,) * 2
     )
-    sizes = Faithfulness(
-        "Round trips", "Size", [100, 500], [100], LACKING, lacking=(500,), factor="size_bytes"
-    )
+    sizes = Faithfulness("Round trips", "Size", [100, 500], [100], **SIZES)
     line, table = told(monkeypatch, same, part, sizes)
     assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2)"
     hows = [*table.Faithful]
@@ -146,25 +139,23 @@ def test_of_many_differences_counts_are_named_first_and_the_rest_counted(
 ) -> None:
     program = Faithfulness("A", "Program", "theirs", "ours", OTHER)
     trips = Faithfulness("A", "Round trips", 50_000, (578, 579), TIMES, times=(0.01, 0.01))
-    sizes = Faithfulness("A", "Size", [100, 500], [100], LACKING, lacking=(500,))
-    told(monkeypatch, program, trips, sizes)
+    told(monkeypatch, program, trips, Faithfulness("A", "Size", [100, 500], [100], **SIZES))
     line = identical_but(lab(), "round_trip", 2)
     assert line == "identical but for: Round trips (578 to 579 of 50,000); Size (1 of 2) and 1 more"
 
 
 def test_each_arm_says_what_it_ran_less_of_than_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs and machines are told for the text as a whole."""
-    program = Faithfulness("A", "Program", "theirs", "ours", OTHER, arms=("published", "whole"))
-    whole = Faithfulness("A", "Round trips", 50_000, (50_000,) * 2, SAME, arms=("whole",))
-    part = Faithfulness(
-        "A", "Round trips", 50_000, (578,) * 2, TIMES, times=(0.01, 0.01), arms=("published",)
+    of_trips = ("A", "Round trips", 50_000)
+    told(
+        monkeypatch,
+        Faithfulness("A", "Program", "theirs", "ours", OTHER, arms=("published", "whole")),
+        Faithfulness(*of_trips, (50_000,) * 2, SAME, arms=("whole",)),
+        Faithfulness(*of_trips, (578,) * 2, TIMES, times=(0.01, 0.01), arms=("published",)),
+        Faithfulness("Machine", "Kernel", "", "6.18", UNSTATED),
     )
-    machine = Faithfulness("Machine", "Kernel", "", "6.18", UNSTATED)
-    told(monkeypatch, program, whole, part, machine)
-    assert less_of(lab(), "round_trip") == {
-        "published": "Round trips (578 of 50,000)",
-        "whole": "the same",
-    }
+    less = {"published": "Round trips (578 of 50,000)", "whole": "the same"}
+    assert less_of(lab(), "round_trip") == less
 
 
 def test_no_word_of_the_table_is_that_of_a_level() -> None:
@@ -177,14 +168,6 @@ def test_no_word_of_the_table_is_that_of_a_level() -> None:
             said += [value for value in values if isinstance(value, str)]
     assert len(said) > 20
     assert [text for text in said if words.level("", text) != text] == []
-
-
-def test_the_system_of_a_text_is_any_that_is_of_its_kind() -> None:
-    row = {"what": "Operating system", "fact": "os_name"}
-    made = lab()
-    made.run.about["machine"]["facts"] = {"os_name": "Ubuntu 24.04"}
-    assert module._fact(made, "", {**row, "text": "Linux"}).how == SAME
-    assert module._fact(made, "", {**row, "text": "macOS"}).how == OTHER
 
 
 def test_what_both_ways_were_measured_says_how_many_values_change(

@@ -27,14 +27,11 @@ def offered(line: str, word: str = "") -> list[str]:
         ("measure --study round_trip --backend", "posix-m", ["posix-mq"]),
         ("measure --study file_io --backend", "posix-m", []),
         (f"{SHARED} --level", "", ["entries=", "readers="]),
-        (f"{SHARED} --level", "r", ["readers="]),
         (f"{SHARED} --level", "readers=", [f"readers={count}" for count in (1, 3, 7)]),
         (f"{SHARED} --level", "readers=1,", ["readers=1,3", "readers=1,7"]),
         (f"{SHARED} --level", "other=", []),
-        ("values newest --study", "pay", ["payload"]),
         ("values newest --study shared_dict --level", "e", ["entries="]),
         ("ab pipe unix --study shared_dict --level", "r", ["readers="]),
-        ("choose --profile", "q", ["quick"]),
         ("choose --placement", "c", ["cross"]),
     ],
 )
@@ -42,28 +39,18 @@ def test_names_are_offered(line: str, word: str, says: list[str]) -> None:
     assert offered(line, word) == says
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "values",
-        "bundle",
-        "choose --run",
-        "report --run",
-        "measure --run",
-        "compare",
-        "runs label",
-        "runs delete",
-    ],
-)
 def test_runs_are_offered_the_newest_first_and_then_files(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IPCLAB_DATA", str(tmp_path))
     runs = [make_run(tmp_path / folder).id for folder in ("runs", "imported")]
-    assert offered(line) == ["newest", *sorted(runs, reverse=True)]
-    assert offered(line, runs[0][:-1]) == [runs[0]]
+    newest_first = ["newest", *sorted(runs, reverse=True)]
+    of_run = [f"{command} --run" for command in ("choose", "report", "measure")]
+    for line in (*of_run, "values", "bundle", "compare", "runs label", "runs delete"):
+        assert offered(line) == newest_first, line
+    assert offered("bundle", runs[0][:-1]) == [runs[0]]
     shell = ShellComplete(commands, {}, "ipclab", "_IPCLAB_COMPLETE")
-    (file,) = shell.get_completions(line.split(), "data/ref")
+    (file,) = shell.get_completions(["bundle"], "data/ref")
     assert (file.type, file.value) == ("file", "data/ref")
 
 

@@ -1,10 +1,8 @@
 """What a person is told when it is wanted: the end of measuring, help, progress, a second session."""
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -14,14 +12,16 @@ import pytest
 
 from ipclab.commands.bundles import pack, unpack
 from ipclab.commands.measure import measure
+from ipclab.commands.report import added
 from ipclab.commands.told_run import COLUMNS, MOST_ROWS, _beside, median_lines
-from ipclab.console import aligned
-from ipclab.errors import UsageError
+from ipclab.console import aligned, say_wrong
+from ipclab.errors import LabError, UsageError
 from ipclab.lab.named import run_named
 from ipclab.paths import Paths
 from ipclab.session import alone as session_alone
 from ipclab.session.alone import BESIDE, alone
 from ipclab.session.progress import Progress
+from ipclab.session.request import told_of_tails
 from ipclab.studies.installed import ALWAYS, studies
 from tests.support.bundled import make_run, too_fast
 
@@ -32,7 +32,7 @@ def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:
     run = make_run(paths.runs)
     head, *rows, last = median_lines(paths, run, ["round_trip", "limits"])
     assert head.split() == [name for name in COLUMNS if name != "levels"]
-    assert [row.split()[1] for row in rows] == ["unix", "tcp"] or len(rows) == 2
+    assert {row.split()[1] for row in rows} == {"unix", "tcp"}
     for row in rows:
         assert row.startswith("round_trip") and "µs [" in row and "100 B" in row
     assert sum("the least median of 2" in row for row in rows) == 1  # few launches show nothing
@@ -40,22 +40,19 @@ def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:
     assert median_lines(paths, run, ["payload"]) == []
 
 
-def contest(**rows: list[object]) -> pd.DataFrame:
-    """Return the contest of unix, whose median is the least, with what is known of its rivals."""
-    head = {"point": "unix-cross", "op": "round-trip", "fastest": "unix"}
-    return pd.DataFrame(rows).assign(**head)
-
-
 def test_the_fastest_is_called_so_where_all_others_are_shown_to_be_slower() -> None:
-    key, other = ("unix-cross", "round-trip"), ("pipe-cross", "round-trip")
+    head = {"point": "unix-cross", "op": "round-trip", "fastest": "unix"}
     for verdict, ratio, word in (
         ("slower", 1.2, "the fastest of 2"),
         ("not tested", 0.91, "the least median of 2"),
         ("undecided", 1.01, "the least median of 2"),
     ):
-        said = _beside(contest(other_point=["pipe-cross"], verdict=[verdict], ratio=[ratio]))
-        assert said == {key: word, other: f"{verdict}, {ratio:.2f} x unix"}
-    assert _beside(contest(other_point=[""], verdict=[""], ratio=[float("nan")])) == {}
+        rival = {**head, "other_point": "pipe-cross", "verdict": verdict, "ratio": ratio}
+        said = _beside(pd.DataFrame([rival]))
+        other = f"{verdict}, {ratio:.2f} x unix"
+        assert said == {("unix-cross", "round-trip"): word, ("pipe-cross", "round-trip"): other}
+    alone_in_it = {**head, "other_point": "", "verdict": "", "ratio": float("nan")}
+    assert _beside(pd.DataFrame([alone_in_it])) == {}
 
 
 def test_more_rows_than_a_person_reads_are_counted(
@@ -66,18 +63,6 @@ def test_more_rows_than_a_person_reads_are_counted(
     count, next_ = median_lines(paths, run, ["round_trip"])
     assert count == "2 medians: round_trip 2" and MOST_ROWS > 1
     assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
-
-
-def test_values_are_a_table_for_a_person(ipclab: Run, tmp_path: Path) -> None:
-    run = make_run(tmp_path / "data/runs")
-    done = ipclab(
-        "values", run.id[-6:], "--study", "round_trip", "--metric", "p50", "--format", "table"
-    )
-    head, *rows = done.stdout.splitlines()
-    assert head.split() == ["backend", "size_bytes", "placement", "levels", "op", "metric", "value"]
-    assert len(rows) == 2 and all(
-        "µs [" in row and row.index("arm=") == head.index("levels") for row in rows
-    )
 
 
 def test_a_run_is_named_by_a_part_of_its_id(paths: Paths, tmp_path: Path) -> None:
@@ -104,12 +89,9 @@ def test_the_newest_run_is_the_newest_full_one_else_the_newest_complete(paths: P
     assert run_named(paths, "newest").id == run.id
 
 
-def test_a_report_and_a_run_say_in_one_line_what_beat_its_limit(
+def test_a_run_says_in_one_line_what_beat_its_limit(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from ipclab.console import say_wrong
-    from ipclab.errors import LabError
-
     run = make_run(tmp_path)
     too_fast(run)
     with pytest.raises(LabError, match="physically impossible"):
@@ -129,12 +111,6 @@ def test_help_tells_whole_summaries_a_first_command_and_what_can_be_varied(ipcla
             assert all(f"{factor}=" in told for factor in study.factors)
 
 
-def test_measure_takes_a_placement_as_other_commands_do(ipclab: Run) -> None:
-    words = "measure", "--study", "payload", "--placement", "crss"
-    done = ipclab(*words)
-    assert (done.returncode, "placement=crss is not possible" in done.stderr) == (2, True)
-
-
 def test_progress_counts_what_it_says_and_names_the_study(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -148,31 +124,49 @@ def test_progress_counts_what_it_says_and_names_the_study(
 
 
 def test_launches_say_that_they_measure_tails() -> None:
-    from ipclab.session.request import told_of_tails
+    said = "10,000 samples, for its own p99.9, in turns of 250 ms instead of 2.0 ms"
+    assert said in told_of_tails("quick")
 
-    assert (
-        "10,000 samples, for its own p99.9, in turns of 250 ms instead of 2.0 ms"
-        in told_of_tails("quick")
-    )
+
+def test_a_briefer_profile_names_what_standard_adds_and_how_long_it_takes() -> None:
+    (line,) = added("quick")
+    assert line.startswith("PROFILE=standard adds more launches, the studies stream, faults, ")
+    assert line.endswith("it takes 32 to 52 minutes: make report PROFILE=standard")
+    assert added("standard") == added("published") == []
+
+
+def test_columns_of_lines_begin_below_each_other() -> None:
+    assert [*aligned([["a", "bb"], ["ccc", "d"]])] == ["a    bb", "ccc  d"]
+
+
+@pytest.fixture
+def name(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A name of the test's own, by which sessions know that another one measures."""
+    own = f"\0ipclab-test-{os.getpid()}"
+    monkeypatch.setattr(session_alone, "NAME", own)
+    monkeypatch.delenv(BESIDE, raising=False)
+    return own
+
+
+def started(code: str) -> "subprocess.Popen[str]":
+    """Start another process that holds the name, or asks for it."""
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 
 SECOND = """
-from ipclab.session.alone import alone
-with alone(lambda line: print(line, flush=True)):
+from ipclab.session import alone as a
+a.NAME = {name!r}
+with a.alone(lambda line: print(line, flush=True)):
     print("begun", flush=True)
 """
 
 
 def test_a_second_session_says_so_and_waits_or_goes_on_when_told(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = f"\0ipclab-test-{os.getpid()}"
-    monkeypatch.setattr(session_alone, "NAME", name)
-    monkeypatch.delenv(BESIDE, raising=False)
-    code = f"from ipclab.session import alone as a; a.NAME = {name!r}\n{SECOND}"
     said: list[str] = []
     with alone(said.append):
-        second = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        second = started(SECOND.format(name=name))
         assert second.stdout is not None
         assert "another session is measuring on this machine" in second.stdout.readline()
         with alone(said.append, beside=True):
@@ -182,54 +176,37 @@ def test_a_second_session_says_so_and_waits_or_goes_on_when_told(
     assert second.stdout.readline() == "begun\n" and second.wait(30) == 0 and said == []
 
 
+@pytest.mark.usefixtures("name")
 def test_what_is_wrong_is_refused_before_another_session_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session_alone, "NAME", f"\0ipclab-wrong-{os.getpid()}")
     monkeypatch.setattr(session_alone, "LONGEST", 0.0)
-    monkeypatch.delenv(BESIDE, raising=False)
     words = ["--study", "round_trip", "--backend", "unics"]
     with alone(lambda line: None), pytest.raises(UsageError, match="no backend 'unics'"):
         measure.main(words, standalone_mode=False)
 
 
-def test_a_session_that_was_killed_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = f"\0ipclab-killed-{os.getpid()}"
-    monkeypatch.setattr(session_alone, "NAME", name)
-    monkeypatch.delenv(BESIDE, raising=False)
-    code = f"import socket, time; s = socket.socket(socket.AF_UNIX); s.bind({name!r})"
-    code += "; print(1, flush=True); time.sleep(60)"
-    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    assert holder.stdout is not None and holder.stdout.readline()
-    holder.kill()
-    holder.wait()
-    began = time.monotonic()
-    with (
-        alone(lambda line: None),
-        pytest.raises(OSError, match="in use"),
-        socket.socket(socket.AF_UNIX) as other,
-    ):
-        other.bind(name)
-    assert time.monotonic() - began < 30
+STRANGER = """
+import os, socket, time
+os.setuid(64123)
+held = socket.socket(socket.AF_UNIX)
+held.bind({name!r})
+held.listen()
+print("bound", flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_a_strangers_word_makes_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = f"\0ipclab-stranger-{os.getpid()}"
-    monkeypatch.setattr(session_alone, "NAME", name)
-    monkeypatch.delenv(BESIDE, raising=False)
-    code = f"import os, socket, time; os.setuid(64123); s = socket.socket(socket.AF_UNIX); s.bind({name!r})"
-    code += "; s.listen(); print(1, flush=True); time.sleep(60)"
-    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+def test_a_strangers_word_makes_nobody_wait_and_nobody_holds_a_name_who_was_killed(
+    name: str,
+) -> None:
+    holder = started(STRANGER.format(name=name))
     assert holder.stdout is not None and holder.stdout.readline()
     said: list[str] = []
     with alone(said.append):
-        assert [line.partition(":")[0] for line in said] == [
-            session_alone.STRANGER.partition(":")[0]
-        ]
+        assert said == [session_alone.STRANGER]
     holder.kill()
     holder.wait()
-
-
-def test_columns_of_lines_begin_below_each_other() -> None:
-    assert [*aligned([["a", "bb"], ["ccc", "d"]])] == ["a    bb", "ccc  d"]
+    with alone(said.append):
+        assert len(said) == 1

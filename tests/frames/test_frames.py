@@ -1,13 +1,11 @@
 """Frames of hand-made points: exact values, flags, what is kept on disk, and what is refused."""
 
-import datetime as dt
 import math
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from subprocess import CompletedProcess
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -20,34 +18,18 @@ from ipclab.frames.estimates import estimated
 from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
 from ipclab.frames.stamps import stamp
-from ipclab.lab.lab import Lab
+from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, encode
+from ipclab.store.record import Record, encode
 from ipclab.store.samples import Measured
 from tests.frames.test_ratios import DATA
-from tests.support.commands import ROOT
-from tests.support.made import ASKED, framed, made_machine, make_launch
+from tests.support.made import begun, framed, make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
-ABOUT = {
-    "parameters": {
-        "profile": "smoke",
-        "studies": ["payload"],
-        "sizes": None,
-        "backends": None,
-        "levels": {},
-    },
-    "seed": 1,
-    "machine": made_machine("m"),
-    "questions": ASKED,
-    "sessions": [],
-    "points": {},
-    "notes": {},
-}
 
 
 def tidy(*measured: Measured) -> pd.DataFrame:
@@ -62,7 +44,7 @@ def row(points: pd.DataFrame, op: str, metric: str) -> pd.Series:
 
 @pytest.fixture
 def run(measured: Measured, tmp_path: Path) -> Record:
-    made = create(tmp_path, "m", {**ABOUT}, dt.datetime.now(dt.UTC))
+    made = begun(tmp_path, studies=["payload"])
     made.place([(measured.point, encode(measured))])
     made.about["finished"] = made.about["begun"]
     made.save()
@@ -73,48 +55,33 @@ def test_one_row_for_each_op_and_metric_one_column_for_each_factor(measured: Mea
     points = tidy(measured)
     times = ["p50", "p90", "p99", "p99.9", "min", "max", "mean", "sd"]
     ours = [(op, metric) for op in ("write", "read", "write.copy") for metric in times]
-    ours += [("write", metric) for metric in ("bandwidth", "minor_faults", "cpu_ns")] + [
-        ("read", "bandwidth")
-    ]
+    ours += [("write", metric) for metric in ("bandwidth", "minor_faults", "cpu_ns")]
+    ours += [("read", "bandwidth")]
     assert sorted(zip(points.op, points.metric, strict=True)) == sorted(ours)
-    assert list(points.columns) == [
-        "study",
-        "point",
-        "backend",
-        "size_bytes",
-        "placement",
-        "arm",
-        *VALUES,
-    ]
+    factors = ["study", "point", "backend", "size_bytes", "placement", "arm"]
+    assert list(points.columns) == [*factors, *VALUES]
     assert points.size_bytes.dtype == "int64"
 
 
 def test_values_are_exact(measured: Measured) -> None:
     points = tidy(measured)
-    values = {
-        metric: row(points, "write", metric).value for metric in ("p50", "min", "max", "mean")
-    }
     mean = math.sqrt(20 * 30)
-    assert values == pytest.approx({"p50": mean, "min": 10, "max": 40, "mean": mean})
-    assert row(points, "write", "sd").value == pytest.approx(math.sqrt(200 / 3))
-    assert row(points, "write", "bandwidth").value == pytest.approx(88e9 / mean)
-    assert row(points, "write", "minor_faults").value == 2
+    for metric, value, unit in (
+        ("p50", mean, "ns"),
+        ("min", 10, "ns"),
+        ("max", 40, "ns"),
+        ("mean", mean, "ns"),
+        ("sd", math.sqrt(200 / 3), "ns"),
+        ("bandwidth", 88e9 / mean, "B/s"),
+        ("minor_faults", 2, "count"),
+        ("cpu_ns", math.sqrt(500 * 700), "ns"),
+    ):
+        found = row(points, "write", metric)
+        assert (found.value, found.unit) == (pytest.approx(value), unit), metric
     # the mean of the two in the middle, then the geometric one of 8 and 5
-    assert row(points, "read", "p50").value == pytest.approx(math.sqrt(8 * 5))
-    names = ("p50", "sd", "bandwidth", "minor_faults", "cpu_ns")
-    units = {metric: row(points, "write", metric).unit for metric in names}
-    assert units == {
-        "p50": "ns",
-        "sd": "ns",
-        "bandwidth": "B/s",
-        "minor_faults": "count",
-        "cpu_ns": "ns",
-    }
-    counts = {
-        op: (row(points, op, "p50").launches, row(points, op, "p50").samples)
-        for op in ("write", "read")
-    }
-    assert counts == {"write": (2, 6), "read": (2, 3)}
+    read = row(points, "read", "p50")
+    assert read.value == pytest.approx(math.sqrt(8 * 5))
+    assert (read.launches, read.samples) == (2, 3)
     told = points[points.value.notna()]
     assert ((told.low <= told.value) & (told.value <= told.high)).all()
     # of which three samples tell nothing
@@ -134,17 +101,6 @@ def test_flags_say_what_was_not_as_it_should_be(measured: Measured, point: Point
     assert row(fewer, "op", "p99.9")["flags"] == "precise;few-samples"  # 8 samples above it
 
 
-def test_quantiles_are_in_order(point: Point) -> None:
-    launches = [
-        make_launch(op=[(7919 * i) % 1009 + 1 for i in range(1, 5_000 + n)]) for n in range(3)
-    ]
-    points = tidy(Measured(point, launches, "precise"))
-    values = [
-        row(points, "op", metric).value for metric in ("min", "p50", "p90", "p99", "p99.9", "max")
-    ]
-    assert all(low <= high for low, high in pairwise(values))
-
-
 def test_intervals_do_not_depend_on_what_else_was_measured(measured: Measured) -> None:
     other = Measured(
         Point("payload", "file", 84, "same", {"arm": "file"}), measured.launches, "budget"
@@ -162,16 +118,14 @@ def test_a_clock_too_coarse_gives_no_bandwidth(point: Point) -> None:
 
 
 def test_levels_narrow_a_frame_and_two_rows_are_no_value(measured: Measured) -> None:
-    other = Measured(
-        Point("payload", "shm-mmap", 84, "same", {"arm": "mapping"}), measured.launches, "budget"
-    )
-    points = tidy(measured, other)
-    assert set(narrowed(points, {"arm": "mapping"}).point) == {other.point.id}
+    mapping = Point("payload", "shm-mmap", 84, "same", {"arm": "mapping"})
+    points = tidy(measured, Measured(mapping, measured.launches, "budget"))
+    assert set(narrowed(points, {"arm": "mapping"}).point) == {mapping.id}
     assert len(set(narrowed(points, {"arm": ["mapping", "published"]}).point)) == 2
     found = DATA.value(points, op="write", arm="mapping")
     assert (found.unit, found.n) == ("ns", "2 x 6")
     assert found.value == pytest.approx(math.sqrt(20 * 30))
-    assert found.sources == (f"payload/{other.point.id}/write/p50",)
+    assert found.sources == (f"payload/{mapping.id}/write/p50",)
     assert DATA.value(points, op="write", arm="tcp") == Quantity(None, "ns")
     with pytest.raises(LabError, match=r"2 rows have .*they differ in size_bytes, placement, arm"):
         DATA.value(points, op="write", backend="shm-mmap")
@@ -207,13 +161,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "ipclab" / "frames"
 
 
-def forget(monkeypatch: pytest.MonkeyPatch, **replaced: object) -> None:
-    """Begin as a new process does, in which some functions must not be called."""
-    monkeypatch.setattr(derived, "_in_memory", {})
-    for name, value in replaced.items():
-        monkeypatch.setattr(derived, name, value)
-
-
 def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     run: Record, measured: Measured, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,11 +173,10 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     assert {file.name.split("-")[0] for file in kept_files} == {stamp(run, "payload")}
     modes = {oct(path.stat().st_mode & 0o777) for path in kept_files}
     assert (oct(cache.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
-    forget(monkeypatch, _derived=None)
+    monkeypatch.setattr(derived, "_in_memory", {})  # as in a new process
+    monkeypatch.setattr(derived, "_derived", None)
     pd.testing.assert_frame_equal(derived.read_frame(run, "payload", "points"), first)
-    assert derived.read_frame(run, "payload", "launches").shape[0] == len(
-        list(launch_rows(measured))
-    )
+    assert len(derived.read_frame(run, "payload", "launches")) == len([*launch_rows(measured)])
 
 
 def test_a_kept_frame_that_is_not_whole_is_derived_again(
@@ -240,7 +186,7 @@ def test_a_kept_frame_that_is_not_whole_is_derived_again(
     (file,) = cache.glob("*-points-*")
     content = file.read_bytes()
     file.write_bytes(content[:100])
-    forget(monkeypatch)
+    monkeypatch.setattr(derived, "_in_memory", {})
     pd.testing.assert_frame_equal(derived.read_frame(run, "payload", "points"), first)
     assert file.read_bytes() == content
 
@@ -282,23 +228,6 @@ def test_a_folder_of_others_or_one_that_cannot_be_written_is_no_cache(
         assert not list(cache.iterdir())
 
 
-def test_frames_in_the_folder_of_an_older_run_are_not_read(
-    run: Record, measured: Measured, cache: Path
-) -> None:
-    (run.path / "frames").mkdir()
-    tidy(measured).assign(value=7777.0).to_parquet(run.path / "frames" / "payload-points.parquet")
-    assert 7777.0 not in set(derived.read_frame(run, "payload", "points").value)
-
-
-def test_a_run_without_a_study_has_an_empty_frame(run: Record) -> None:
-    assert derived.studies_measured(run) == ["payload"]
-    lab = Lab.of(run, Paths(ROOT), "en")
-    assert lab.points("round_trip", arm="main", placement="same").empty
-    assert not lab.value("round_trip", arm="main", placement="same", size_bytes=100)
-    with pytest.raises(UsageError, match=r"unknown study 'paylod'.*did you mean 'payload'"):
-        lab.points("paylod")
-
-
 def test_an_altered_sample_is_refused(run: Record, measured: Measured) -> None:
     file = run.path / run.file(measured.point)
     assert len(derived.read_frame(run, "payload", "points"))  # frames are kept
@@ -308,18 +237,15 @@ def test_an_altered_sample_is_refused(run: Record, measured: Measured) -> None:
 
 
 def test_a_check_refuses_samples_that_no_clock_gives_though_their_digests_fit(
-    run: Record,
-    measured: Measured,
-    paths: Paths,
-    ipclab: Callable[..., "CompletedProcess[str]"],
-    tmp_path: Path,
+    run: Record, measured: Measured, paths: Paths, ipclab: Any, tmp_path: Path
 ) -> None:
     staleness.write_manifest(paths, [run], tmp_path / "out", [])
     assert ipclab("check", "--out", "out").returncode == 0
-    file = run.path / run.file(measured.point)
-    table = pq.read_table(file)
-    pq.write_table(table.set_column(2, "ns", pa.array(-table["ns"].to_numpy())), file)
-    run.about["files"][run.file(measured.point)] = sha256(file)
+    name = run.file(measured.point)
+    table = pq.read_table(run.path / name)
+    negative = table.set_column(2, "ns", pa.array(-table["ns"].to_numpy()))
+    pq.write_table(negative, run.path / name)
+    run.about["files"][name] = sha256(run.path / name)
     run.save()
     done = ipclab("check", "--out", "out")
     assert done.returncode == 1
@@ -332,3 +258,12 @@ def test_an_interval_of_a_count_ends_at_nothing_at_the_latest() -> None:
     launches = [make_launch((), {"minor_faults": count}, write=[1]) for count in (6, 0, 0, 0, 6)]
     faults = row(tidy(Measured(point, launches, "budget")), "write", "minor_faults")
     assert (faults.low, faults.value) == (0, pytest.approx(2.4)) and faults.high > 6
+
+
+def test_what_an_older_run_does_not_know_is_known_of_the_installed_study() -> None:
+    asked = SimpleNamespace(of=lambda study: SimpleNamespace(levels={"arm": ("main",)}))
+    run: Any = SimpleNamespace(questions=asked)
+    held = pd.DataFrame({"op": ["write"], "metric": ["mean"]})
+    check_levels(run, "payload", held, {"arm": "paced"}, {"arm": ("paced",)})
+    with pytest.raises(UsageError, match=r"did you mean 'paced'\?$"):
+        check_levels(run, "payload", held, {"arm": "pacd"}, {"arm": ("paced",)})

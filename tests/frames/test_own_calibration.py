@@ -37,20 +37,11 @@ def launched(
     """
     random, made = np.random.default_rng(7), []
     for point in points:
-        ns = (
-            1e5
-            * int(point.levels["exchanges"])
-            / EXCHANGES
-            / (2 if point.backend == favoured else 1)
-        )
-        head = {
-            "study": point.study,
-            "point": point.id,
-            **point.key(),
-            "op": OP,
-            "metric": "p50",
-            "unit": "ns",
-        }
+        ns = 1e5 * int(point.levels["exchanges"]) / EXCHANGES
+        if point.backend == favoured:
+            ns /= 2
+        head = {"study": point.study, "point": point.id, **point.key()}
+        head |= {"op": OP, "metric": "p50", "unit": "ns"}
         values = ns * np.exp(random.normal(0, scatter, launches))
         made += [
             {**head, "launch": k, "round": k, "value": value} for k, value in enumerate(values)
@@ -58,15 +49,19 @@ def launched(
     return pd.DataFrame(made)
 
 
+def points_of(profile: str) -> list[Point]:
+    return STUDY.points(PROFILES[profile], Sweep())
+
+
 def told(scatter: float, launches: int, favoured: str = "") -> dict[str, Counted]:
-    return of(STUDY.points(PROFILES["quick"], Sweep()), scatter, launches, favoured)
+    return of(points_of("quick"), scatter, launches, favoured)
 
 
 def of(
-    points: list[Point], scatter: float, launches: int, favoured: str = "", bound: float = 0.05
+    points: list[Point], scatter: float, launches: int, favoured: str = ""
 ) -> dict[str, Counted]:
     frame = launched(points, scatter, launches, favoured)
-    return counted(contests(question("calibration"), frame, bound))
+    return counted(contests(question("calibration"), frame, 0.05))
 
 
 def test_every_run_has_it_whatever_is_swept() -> None:
@@ -83,31 +78,34 @@ def test_every_run_has_it_whatever_is_swept() -> None:
 
 
 def test_launches_that_decide_nothing_get_one_pair() -> None:
-    assert {point.levels["pair"] for point in STUDY.points(PROFILES["smoke"], Sweep())} == {1}
+    assert {point.levels["pair"] for point in points_of("smoke")} == {1}
     assert STUDY.effort(PROFILES["quick"]).most_launches == HEAT_LOOKS[2]
 
 
 def test_no_two_pairs_share_a_contestant() -> None:
-    points = STUDY.points(PROFILES["quick"], Sweep())
+    points = points_of("quick")
     assert {len(heat) for heat in heats(points)} <= {3 * PAIRS, 3}
     contests_of = contests(question("calibration"), launched(points, 0.01, 12), 0.10)
     names = [*contests_of.point.unique(), *contests_of.other_point]
     assert len(set(names)) == len(points)
 
 
-def test_a_quiet_machine_finds_what_was_planted_and_imagines_nothing() -> None:
-    planted = {"0.10": 2, "0.20": 1, "0.40": 1}
-    assert told(0.01, 12) == dict.fromkeys(("cross", "same"), Counted(PAIRS, 0, planted, planted))
-    assert Counted(PAIRS).upper == pytest.approx(0.527, abs=1e-3)
+SLOWED = {"0.10": 2, "0.20": 1, "0.40": 1}
 
 
-def test_fifty_nine_twins_without_alarm_bound_five_per_cent() -> None:
-    assert Counted(59).upper < 0.05 < Counted(58).upper
-
-
-def test_a_loud_machine_misses_what_was_planted() -> None:
-    for part in told(0.5, 12).values():
-        assert part.found.get("0.10", 0) < part.planted["0.10"] == 2
+@pytest.mark.parametrize(
+    ("launches", "favoured", "found"),
+    [
+        (12, "", Counted(PAIRS, 0, SLOWED, SLOWED)),  # a quiet machine imagines nothing
+        (12, "echo-slower", Counted(0, 0, SLOWED, {})),  # and no twins are compared
+        (2, "", None),  # what launches cannot tell apart is not counted
+    ],
+)
+def test_what_was_planted_is_found_unless_the_slowed_one_looks_fastest(
+    launches: int, favoured: str, found: Counted | None
+) -> None:
+    expected = dict.fromkeys(("cross", "same"), found) if found else {}
+    assert told(0.01, launches, favoured) == expected
 
 
 def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
@@ -115,25 +113,24 @@ def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
         assert part.alarms == part.twins == PAIRS
 
 
-def test_a_slowed_one_that_looks_fastest_is_missed_and_no_twins_are_compared() -> None:
-    for part in told(0.01, 12, "echo-slower").values():
-        assert part == Counted(0, 0, {"0.10": 2, "0.20": 1, "0.40": 1}, {})
+def test_a_loud_machine_misses_what_was_planted() -> None:
+    for part in told(0.5, 12).values():
+        assert part.found.get("0.10", 0) < part.planted["0.10"] == 2
 
 
-def test_what_launches_cannot_tell_apart_is_not_counted() -> None:
-    assert told(0.01, 2) == {}
+def test_fifty_nine_twins_without_alarm_bound_five_per_cent() -> None:
+    assert Counted(PAIRS).upper == pytest.approx(0.527, abs=1e-3)
+    assert Counted(59).upper < 0.05 < Counted(58).upper
 
 
 def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
     """One alone in its contest is compared with none: that was a traceback."""
-    points = [
-        point for point in STUDY.points(PROFILES["quick"], Sweep()) if point.placement == "same"
-    ]
-    one, other = [
+    one, other = (
         each
-        for each in points
-        if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES
-    ]
+        for each in points_of("quick")
+        if (each.placement, each.levels["pair"]) == ("same", 1)
+        and each.levels["exchanges"] == EXCHANGES
+    )
     assert of([one], 0.01, 12) == {}
     assert of([one, other], 0.01, 12) == {"same": Counted(1)}
 

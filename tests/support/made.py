@@ -1,7 +1,9 @@
-"""Made-up launches."""
+"""Made-up launches, and runs that were begun."""
 
-from collections.abc import Iterable, Sequence
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from ipclab.frames.estimates import estimated
 from ipclab.frames.points import BY_HEAT, Frame, Row
 from ipclab.store.identity import NAMES, digest_of
 from ipclab.store.launch import Launch
+from ipclab.store.record import Record, create
 from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
 
@@ -28,6 +31,16 @@ def made_machine(name: str, **facts: Any) -> dict[str, Any]:
         **facts,
     }
     return {"digest": digest_of(about), "facts": about, "reasons": {}}
+
+
+def begun(folder: Path, asked: Mapping[str, Any] = ASKED, **parameters: Any) -> Record:
+    """Return a run that was begun with these parameters, and else as a quick one, without points."""
+    machine = made_machine("example")
+    usual: dict[str, Any] = {"profile": "quick", "studies": [], "sizes": None, "backends": None}
+    parameters = usual | {"levels": {}} | parameters
+    about = {"parameters": parameters, "seed": 1, "machine": machine, "questions": asked}
+    when = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
+    return create(folder, machine["digest"], about, when)
 
 
 ORDERS = count(1)  # no two launches of a run have one

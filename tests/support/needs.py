@@ -2,7 +2,7 @@
 each mechanism.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,15 +15,9 @@ from ipclab_more.choose.known import Frames
 from ipclab_more.choose.need import need_of
 from ipclab_more.choose.promises import Offer
 
-LEVELS = {
-    "arm": "main",
-    "window": 0,
-    "batch": 1,
-    "load": 0,
-    "stall_ns": 0,
-    "work_ns": 0,
-    "placement": "cross",
-}
+LAUNCHES = 12
+LEVELS = {"arm": "main", "window": 0, "batch": 1, "load": 0, "stall_ns": 0, "work_ns": 0}
+LEVELS |= {"placement": "cross", "consumers": 1, "sharing": "each"}
 
 
 @dataclass(frozen=True)
@@ -45,79 +39,63 @@ class Plant:
 def asked(
     plants: Mapping[str, Plant],
     need: Mapping[str, Any],
-    seed: int = 0,
     scatter: float = 0.02,
-    launches: int = 12,
     faults: pd.DataFrame | None = None,
 ) -> Answer:
     """Return the answer to `need` of a run in which `plants` were measured: closed loops, and open
     ones at its rate.
     """
-    random, points, taken = np.random.default_rng(seed), [], []
+    random, points, taken = np.random.default_rng(0), list[Any](), list[Any]()
     for name, plant in plants.items():
-        for size, ns in plant.times.items():
+        for size in plant.times:
             for rate in {0, round(need.get("rate", 0))}:
-                luck = np.exp(random.normal(0, scatter, launches))
-                made = _rows(name, plant, size, ns, rate, luck)
-                points += made[0]
-                taken += made[1]
-    largest = max(need_of(need).size)
+                luck = np.exp(random.normal(0, scatter, LAUNCHES))
+                head = {"study": "stream", "backend": name, "size_bytes": size, "rate": rate}
+                head |= {"point": f"{name}-{size}-{rate}", **LEVELS, **plant.at}
+                points += _points(head, plant, luck)
+                taken += _launches(head, plant, luck)
+    told = need_of(need)
     offers = []
     for name, plant in plants.items():
-        refused = f"{plant.longest} bytes at most" if largest > plant.longest else ""
+        too_long = max(told.size) > plant.longest
+        refused = f"{plant.longest} bytes at most" if too_long else ""
         offers.append(Offer(name, plant.demands, refused))
-    told = pd.DataFrame() if faults is None else faults
-    return answer_need(
-        need_of(need),
-        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=lambda: 0.05),
-        offers,
+    of_faults = pd.DataFrame() if faults is None else faults
+    frames = Frames(
+        pd.DataFrame(points), pd.DataFrame(taken), faults=of_faults, seconds=lambda: 0.05
     )
+    return answer_need(told, frames, offers)
 
 
-def _rows(
-    name: str, plant: Plant, size: int, ns: float, rate: int, luck: Any
-) -> tuple[list[Any], list[Any]]:
-    levels = {"consumers": 1, "sharing": "each", "rate": rate, **LEVELS, **plant.at}
-    head = {
-        "study": "stream",
-        "backend": name,
-        "size_bytes": size,
-        "point": f"{name}-{size}-{rate}",
-        **levels,
-    }
-    op = "intended" if rate else "received"
-    times = {"p50": ns * luck, "p99": ns * plant.tail * luck}
-    told = [(op, metric, "ns", values) for metric, values in times.items()]
-    told += [
-        (end, "busy_cpus", "count", np.full(len(luck), plant.cpu / 2))
-        for end in ("sent", "received")
-    ]
-    told += [("launch", "closed_per_second", "1/s", 1e9 / (ns * luck))] if rate else []
+def _op(head: Mapping[str, Any]) -> str:
+    return "intended" if head["rate"] else "received"
+
+
+def _points(head: Mapping[str, Any], plant: Plant, luck: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a point whose launches had this luck."""
+    times = plant.times[head["size_bytes"]] * luck
+    told = [(_op(head), "p50", "ns", times), (_op(head), "p99", "ns", times * plant.tail)]
+    if head["rate"]:
+        told.append(("launch", "closed_per_second", "1/s", 1e9 / times))
     facts = {
-        "lost": plant.lost,
-        "accepted": 100,
-        "refused": int(not plant.drops),
-        "delivered": 60 if plant.drops else 100,
+        ("sent", "busy_cpus"): plant.cpu / 2,
+        ("received", "busy_cpus"): plant.cpu / 2,
+        ("launch", "lost"): plant.lost,
+        ("launch", "accepted"): 100,
+        ("launch", "refused"): int(not plant.drops),
+        ("launch", "delivered"): 60 if plant.drops else 100,
     }
-    told += [
-        ("launch", metric, "count", np.full(len(luck), value)) for metric, value in facts.items()
-    ]
-    points = []
-    for each, metric, unit, values in told:
-        found = statistic_estimate(values, len(values))
-        row = {
-            "op": each,
-            "metric": metric,
-            "unit": unit,
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
-            "heats": tuple(range(len(values))),
-            "by_heat": tuple(map(float, values)),
-        }
-        points.append({**head, **row, "launches": len(luck), "samples": 1000, "flags": "decided"})
-    medians = enumerate(times["p50"])
-    return points, [
-        {**head, "op": op, "metric": "p50", "unit": "ns", "round": k, "value": each}
-        for k, each in medians
-    ]
+    told += [(*named, "count", np.full(LAUNCHES, value)) for named, value in facts.items()]
+    for op, metric, unit, values in told:
+        found = statistic_estimate(values, LAUNCHES)
+        row = {"op": op, "metric": metric, "unit": unit, "flags": "decided", "samples": 1000}
+        row |= {"value": found.value, "low": found.low, "high": found.high, "launches": LAUNCHES}
+        heats = {"heats": tuple(range(LAUNCHES)), "by_heat": tuple(map(float, values))}
+        yield {**head, **row, **heats}
+
+
+def _launches(head: Mapping[str, Any], plant: Plant, luck: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of its launches."""
+    row = {**head, "op": _op(head), "metric": "p50", "unit": "ns"}
+    for number, value in enumerate(plant.times[head["size_bytes"]] * luck):
+        yield {**row, "round": number, "value": value}

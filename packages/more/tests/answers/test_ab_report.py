@@ -12,25 +12,12 @@ from ipclab_more.ab.report import TrialReport
 from ipclab_more.ab.trial import AGAIN, LIMITS, A, B, TrialAnswer, trial_judged
 from tests.answers.test_ab import answered
 
+NUMBERS = {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")}
+MEASURE = {"type": "object", "properties": NUMBERS, "required": ["value"]}
 BMF = {  # https://bencher.dev/bmf.json
     "$schema": "http://json-schema.org/draft-07/schema",
     "type": "object",
-    "patternProperties": {
-        ".+": {
-            "type": "object",
-            "patternProperties": {
-                ".+": {
-                    "type": "object",
-                    "properties": {
-                        "value": {"type": "number"},
-                        "lower_value": {"type": "number"},
-                        "upper_value": {"type": "number"},
-                    },
-                    "required": ["value"],
-                }
-            },
-        }
-    },
+    "patternProperties": {".+": {"type": "object", "patternProperties": {".+": MEASURE}}},
 }
 NONE = trial_judged([], 0.05, failure="it <broke> & | ended")
 ANSWERS = [answered(0.5), answered(-0.5), answered(again=0.5), NONE]
@@ -66,14 +53,10 @@ def test_bencher_metric_format_conforms_to_its_schema(answer):
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.verdict)
-def test_markdown_has_a_table_row_for_each_arm(answer):
+def test_markdown_has_a_table_row_for_each_arm_and_the_line_verdict_and_controls(answer):
     tokens = MarkdownIt("commonmark").enable("table").parse(told(answer).markdown())
     assert [token.type for token in tokens].count("tr_open") == 4
     assert answer.verdict in told(answer).markdown()
-
-
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.verdict)
-def test_the_line_is_one_with_verdict_ratio_and_controls(answer):
     line = told(answer).line()
     assert "\n" not in line
     assert line.startswith(answer.verdict)

@@ -9,6 +9,7 @@ from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import click
 import pytest
@@ -49,10 +50,7 @@ def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
         (("--help",), 0),
         (("choose", "--help"), 0),
         (("compare", "--fail-on", "nope"), 2),
-        (("compare", "--lang", "xx"), 2),
         (("report", "--profile", "quik"), 2),
-        (("measure", "--study", "payloads"), 2),
-        (("ab", "x"), 2),
         (("ab", "x", "y", "--format", "line", "--format", "bmf"), 2),
     ],
 )
@@ -80,10 +78,9 @@ def test_pages_of_the_report_do_without_the_answers() -> None:
     for page in pages:
         for cell in read_notebook(page)["cells"]:
             source = "".join(cell["source"])
-            of_studies = source.replace("ipclab_more.studies", "").replace(
-                "ipclab_more.fault_frames", ""
-            )
-            assert "ipclab_more" not in of_studies, page
+            for of_studies in ("ipclab_more.studies", "ipclab_more.fault_frames"):
+                source = source.replace(of_studies, "")
+            assert "ipclab_more" not in source, page
 
 
 @click.command()
@@ -104,11 +101,11 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None
     def add(name: str, value: str) -> None:
         plugins.entries.cache_clear()
         entries = EntryPoints([EntryPoint(name, value, GROUP)])
-        monkeypatch.setattr(
-            metadata,
-            "entry_points",
-            lambda **wanted: entries if wanted == {"group": GROUP} else usual(**wanted),
-        )
+
+        def found(**wanted: str) -> Any:
+            return entries if wanted == {"group": GROUP} else usual(**wanted)
+
+        monkeypatch.setattr(metadata, "entry_points", found)
 
     yield add
     plugins.entries.cache_clear()

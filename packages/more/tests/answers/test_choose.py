@@ -2,7 +2,6 @@
 said.
 """
 
-import datetime as dt
 import math
 import shlex
 from dataclasses import replace
@@ -18,8 +17,6 @@ from ipclab.frames import derived
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
-from ipclab.store.bundle import opened
-from ipclab.store.record import create
 from ipclab.store.run import RunFolder
 from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
@@ -29,72 +26,54 @@ from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
 from ipclab_more.choose.promises import Offer, promise_kept, promised
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
-from tests.support.made import ASKED, made_machine
+from tests.support.made import begun
 from tests.support.needs import Plant, asked
+from tests.support.told import reference
 
-RING, UNIX, TCP = (
-    Plant({64: 500, 65536: 40_000}),
-    Plant({64: 2_000, 65536: 20_000}),
-    Plant({64: 6_000, 65536: 60_000}, demands=()),
-)
+RING = Plant({64: 500, 65536: 40_000})
+UNIX = Plant({64: 2_000, 65536: 20_000})
+TCP = Plant({64: 6_000, 65536: 60_000}, demands=())
 THREE = {"ring": RING, "unix": UNIX, "tcp": TCP}
-TWIN = {**THREE, "twin": Plant({64: 500, 65536: 40_000})}
+TWIN = {**THREE, "twin": RING}
 SPIN = {**THREE, "spin": Plant({64: 200, 65536: 30_000}, cpu=2.0)}
 LONG = {**THREE, "jumpy": Plant({64: 300, 65536: 10_000}, tail=500)}
-LOSSY = {
-    **THREE,
-    "lossy": Plant({64: 100, 65536: 100}, lost=3),
-    "drops": Plant({64: 110, 65536: 100}, drops=True),
-}
+LOST = {"lossy": Plant({64: 100}, lost=3), "drops": Plant({64: 110}, drops=True)}
 SHORT = {**THREE, "short": Plant({64: 100}, longest=8192)}
-FAN = {
-    **THREE,
-    "fan": Plant({64: 50}, at={"consumers": 8}),
-    "slow fan": Plant({64: 900}, at={"consumers": 8}),
-}
+FANS = {name: Plant({64: ns}, at={"consumers": 8}) for name, ns in (("fan", 50), ("slow fan", 900))}
+FAN = {**THREE, **FANS}
 MIX = {"size": {"64": 9, "65536": 1}}
+LATE = {"size": 64, "rate": 1000, "deadline_us": 0.5}
+DEADLINE = LATE | {"deadline_us": 50}
+ELSEWHERE = {"size": 64, "must": ["across-hosts"]}
+SURVIVES = {"size": 64, "must": ["survives-writer-crash"]}
 NEEDS: dict[str, tuple[Any, Any, str, set[str]]] = {
     "the fastest at a measured size": (THREE, {"size": 64}, ANSWERED, {"ring"}),
     "another one at another size": (THREE, {"size": "64KiB"}, ANSWERED, {"unix"}),
     "a size between": (THREE, {"size": 1024}, UNDECIDED, set()),
     "a tie": (TWIN, {"size": 64}, ANSWERED, {"ring", "twin"}),
-    "a must-have that excludes the fastest": (
-        THREE,
-        {"size": 64, "must": ["across-hosts"]},
-        ANSWERED,
-        {"tcp"},
-    ),
-    "no loss": (LOSSY, {"size": 64, "must": ["no-loss"]}, ANSWERED, {"ring"}),
-    "nothing fits": (THREE, {"size": 64, "rate": 1000, "deadline_us": 0.5}, NOTHING, set()),
-    "a deadline that the fastest misses": (
-        LONG,
-        {"size": 64, "rate": 1000, "deadline_us": 50},
-        ANSWERED,
-        {"ring"},
-    ),
+    "a must-have that excludes the fastest": (THREE, ELSEWHERE, ANSWERED, {"tcp"}),
+    "no loss": ({**THREE, **LOST}, {"size": 64, "must": ["no-loss"]}, ANSWERED, {"ring"}),
+    "nothing fits": (THREE, LATE, NOTHING, set()),
+    "a deadline that the fastest misses": (LONG, DEADLINE, ANSWERED, {"ring"}),
     "a rate that one keeps up with": (THREE, {"size": 64, "rate": 1_000_000}, ANSWERED, {"ring"}),
     "a budget of CPUs": (SPIN, {"size": 64, "cpus": 1.5}, ANSWERED, {"ring"}),
     "a mix for which the mean decides": (THREE, MIX, ANSWERED, {"unix"}),
     "a mix of mostly small ones": (THREE, {"size": "64:999,65536:1"}, ANSWERED, {"ring"}),
     "a size that one cannot have": (SHORT, {"size": "64KiB"}, ANSWERED, {"unix"}),
     "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, ANSWERED, {"fan"}),
-    "what no run has measured": (
-        THREE,
-        {"size": 64, "must": ["survives-writer-crash"]},
-        UNDECIDED,
-        {"ring"},
-    ),
+    "what no run has measured": (THREE, SURVIVES, UNDECIDED, {"ring"}),
 }
 
 
-LATER = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5)]
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    return Lab.of(reference(), checkout(), "en")
 
 
 @pytest.mark.parametrize("name", NEEDS)
-@pytest.mark.parametrize("seed", [0, *LATER])
-def test_the_planted_best_is_named(name: str, seed: int) -> None:
+def test_the_planted_best_is_named(name: str) -> None:
     plants, need, state, best = NEEDS[name]
-    found = asked(plants, need, seed)
+    found = asked(plants, need)
     assert (found.state, set(found.best)) == (state, best)
 
 
@@ -118,39 +97,33 @@ def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide(
     assert asked(close, {"size": 64}, scatter=0.01).best == ["one"]
 
 
-@pytest.mark.parametrize(
-    ("plants", "told"),
-    [
-        (
-            THREE,
-            "Take ring: every other mechanism that was measured and fits was shown to be slower (next: ",
-        ),
+def test_a_verdict_names_who_is_next(lab: Lab) -> None:
+    shown = "Take ring: every other mechanism that was measured and fits was shown to be slower"
+    for plants, told in (
+        (THREE, f"{shown} (next: "),
         ({"ring": RING}, "Take ring: no other mechanism that was measured fits."),
         (TWIN, "Take one of "),
-    ],
-)
-def test_a_verdict_names_who_is_next(plants: dict[str, Plant], told: str) -> None:
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
-    assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
+    ):
+        assert verdict(lab, asked(plants, {"size": 64}, scatter=0.005)).startswith(told)
 
 
-def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_its_command() -> None:
+def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_its_command(
+    lab: Lab,
+) -> None:
     need = {"size": 64, "consumers": 8, "must": ["no-daemon"]}
     found = asked(FAN, need, scatter=0.005)
     assert (found.state, found.best) == (ANSWERED, ["fan"])
     assert found.unmeasured == ["ring", "tcp", "unix"]
     assert found.launches == found.seconds == 0.0
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     said = verdict(lab, found)
     command = "ipclab choose --measure --size 64 --consumers 8 --must no-daemon"
     assert said.endswith(f"Not measured: ring, tcp, unix. What measures it: {command}")
     assert said.count("Not measured") == 1
 
 
-def test_a_demand_that_was_not_measured_is_named_above_no_number_of_launches() -> None:
-    found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, scatter=0.005)
+def test_a_demand_that_was_not_measured_is_named_above_no_number_of_launches(lab: Lab) -> None:
+    found = asked(THREE, SURVIVES, scatter=0.005)
     assert (found.state, found.unknown) == (UNDECIDED, ["survives-writer-crash"])
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     said = verdict(lab, found)
     assert "Not measured of what the need demands: survives a crash of the writer." in said
     assert "launches" not in said and found.missing.empty
@@ -186,22 +159,17 @@ def test_where_another_one_becomes_the_fastest() -> None:
         ("ring", "unix", 64, 65536)
     ]
     assert crossed.about[0] == pytest.approx(64 * 1024 ** (2 / 3), rel=0.1)
-    assert asked(THREE, {"size": 64, "must": ["across-hosts"]}).crossings.empty
+    assert asked(THREE, ELSEWHERE).crossings.empty
 
 
 def test_what_would_change_the_answer_is_named() -> None:
-    found = asked(THREE, {"size": 64, "must": ["across-hosts"]}).changes
+    found = asked(THREE, ELSEWHERE).changes
     told = dict(zip(found.backend, found.change, strict=True))
     assert told["ring"] == told["unix"] == "without:across-hosts"
-    assert found[found.backend == "ring"].amount.iloc[0].value == pytest.approx(
-        500 / 6000, rel=0.05
-    )
-    deadline = (
-        asked(THREE, {"size": 64, "rate": 1000, "deadline_us": 50})
-        .changes.set_index("change")
-        .amount["deadline"]
-    )
-    assert deadline.value == pytest.approx(1000, rel=0.05)
+    of_ring = found[found.backend == "ring"].amount.iloc[0]
+    assert of_ring.value == pytest.approx(500 / 6000, rel=0.05)
+    amounts = asked(THREE, DEADLINE).changes.set_index("change").amount
+    assert amounts["deadline"].value == pytest.approx(1000, rel=0.05)
 
 
 def test_a_need_is_read_from_a_file(tmp_path) -> None:
@@ -210,6 +178,11 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
     need = read_need(file)
     assert need.size == {64: 0.9, 1 << 20: 0.1}
     assert need_of(need.plain()) == need
+    for unreadable in ("x = " + "[" * 5000, "size = 64\n# " + "x" * 2**20):
+        file.write_text(unreadable)
+        with pytest.raises(UsageError, match="is no need") as error:
+            read_need(file)
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +202,19 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
         {"size": 64, "consumers": 1.5},
         {"size": 64, "consumers": math.inf},
         {"size": "9" * 400},
+        {"size": "64KiB", "way": "state"},
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
     with pytest.raises(UsageError) as error:
         need_of(told)
     assert "\n" not in str(error.value)
+
+
+def test_a_need_that_cannot_be_is_one_line_of_the_command(ipclab) -> None:
+    done = ipclab("choose", "--size", "0")
+    why = "size = '0' is not possible: give a number of bytes above 0; see docs/choose.md"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ipclab: {why}\n")
 
 
 @pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
@@ -249,29 +229,18 @@ def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(
     # one launch in twenty suffices
     rows += [{"backend": "ring", "op": "noticed", "metric": ring, "value": 0.0}] * 19
     faults = pd.DataFrame(rows).assign(fault="killed-writing")
-    found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, faults=faults)
+    found = asked(THREE, SURVIVES, faults=faults)
     assert (found.state, found.best) == (ANSWERED, [best])
 
 
-def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_others() -> None:
-    faults = pd.DataFrame(
-        [
-            {
-                "backend": "ring",
-                "op": "noticed",
-                "metric": "end",
-                "value": 1.0,
-                "fault": "killed-writing",
-            }
-        ]
-    )
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_others(
+    lab: Lab,
+) -> None:
+    row = {"backend": "ring", "op": "noticed", "metric": "end", "value": 1.0}
+    faults = pd.DataFrame([row | {"fault": "killed-writing"}])
     told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
-    assert list(told["When the writer is killed"]) == [
-        "readers are told, or keep the last content",
-        "–",
-        "–",
-    ]
+    survives = "readers are told, or keep the last content"
+    assert list(told["When the writer is killed"]) == [survives, "–", "–"]
 
 
 def test_torn_content_is_no_survival() -> None:
@@ -285,20 +254,14 @@ def test_torn_content_is_no_survival() -> None:
 
 
 def test_where_launches_failed_no_loss_is_not_known() -> None:
-    rows = [
-        ("whole", "decided"),
-        ("broken", "decided"),
-        ("broken", "disturbed:1/9;failed-launches:2"),
-    ]
-    frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(
-        op="launch", metric="lost", unit="count"
-    )
-    frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
-    told = {name: promised(rows, frame.iloc[:0]) for name, rows in frame.groupby("backend")}
-    assert {name: promise_kept("no-loss", Offer(""), each) for name, each in told.items()} == {
-        "whole": True,
-        "broken": None,
-    }
+    frame = pd.DataFrame({"flags": ["decided", "disturbed:1/9;failed-launches:2"]})
+    frame = frame.assign(op="launch", metric="lost", unit="count", value=0.0, low=0.0, high=0.0)
+    frame = frame.assign(launches=9, samples=9)
+    none = frame.iloc[:0]
+    whole = promised(frame.iloc[:1], none)
+    broken = promised(frame, none)
+    assert promise_kept("no-loss", Offer(""), whole) is True
+    assert promise_kept("no-loss", Offer(""), broken) is None
 
 
 def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
@@ -320,58 +283,34 @@ def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
 def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
     for told in ({"size": 100, "way": "round-trip"}, {"size": 1000, "way": "state"}):
         need = need_of(told)
-        named = file_names(need)
-        files = [
-            f"points/{point.study}/{point.id}.parquet"
-            for point in points_asked(need, profile("standard"))
-        ]
-        assert files and all(map(named.search, files))
+        points = points_asked(need, profile("standard"))
+        files = [f"points/{point.study}/{point.id}.parquet" for point in points]
+        assert files and all(map(file_names(need).search, files))
         assert not any(map(file_names(need_of({**told, "size": 7})).search, files))
 
 
 def run_of(folder: Path, need: Need, failures: dict[str, str]) -> RunFolder:
     """Return a run that was measured for `need`, of which these points failed."""
-    about = {
-        "parameters": {
-            "profile": "quick",
-            "studies": [need.study],
-            "need": need.plain(),
-            "sizes": None,
-            "backends": None,
-            "levels": {},
-        },
-        "seed": 1,
-        "machine": made_machine("example"),
-        "questions": ASKED,
-    }
-    run = create(folder, "0123456789ab", about, dt.datetime(2026, 11, 20, tzinfo=dt.UTC))
+    run = begun(folder, studies=[need.study], need=need.plain())
     run.about["failures"].update(failures)
     return run
 
 
 @pytest.mark.parametrize(
-    "sides",
-    [
-        {"size": 100, "way": "round-trip"},
-        {"size": "64,1KiB", "rate": 1000},
-        {"size": "10,1000", "way": "state"},
-    ],
+    "sides", [{"size": "64,1KiB", "rate": 1000}, {"size": "10,1000", "way": "state"}]
 )
 def test_what_failed_at_every_size_is_shown_with_its_reason(
     tmp_path: Path, sides: dict[str, Any]
 ) -> None:
     need = need_of(sides)
     wanted = points_asked(need, profile("quick"))
-    failures = {point.id: f"{point.backend} fell silent" for point in wanted}
-    run = run_of(tmp_path, need, failures)
-    offered = offers(need, run)
-    assert {name: offer.refused for name, offer in offered.items()} == {
-        point.backend: f"{point.backend} fell silent" for point in wanted
-    }
+    run = run_of(tmp_path, need, {each.id: f"{each.backend} fell silent" for each in wanted})
+    silent = {each.backend: f"{each.backend} fell silent" for each in wanted}
+    assert {name: offer.refused for name, offer in offers(need, run).items()} == silent
     rows = tell(checkout(), run, need).rows
     assert {*rows.status} == {"excluded"}
-    assert {row.backend: row.why for row in rows.itertuples()} == {
-        point.backend: [f"{point.backend} fell silent"] for point in wanted
+    assert dict(zip(rows.backend, rows.why, strict=True)) == {
+        name: [why] for name, why in silent.items()
     }
 
 
@@ -386,7 +325,7 @@ def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
 
 
 def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
-    frame = derived.read_frame(opened(checkout(), checkout().reference), "stream", "points")
+    frame = derived.read_frame(reference(), "stream", "points")
     need = need_of({"size": 64})
     told = narrowed_to(need, frame)
     assert {*told.arm} == {"main"}

@@ -51,7 +51,7 @@ def compared(study: str) -> pd.DataFrame:
     return rivals.assign(verdict=rivals.verdict.mask(shaken, states.UNSTEADY))
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", some(STUDIES, 2))
 def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
     bound = lab().run.questions.same
     medians = derived.read_frame(lab().run, study, "launches")

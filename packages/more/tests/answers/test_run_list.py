@@ -19,23 +19,19 @@ from tests.support.commands import ROOT
 
 
 def test_runs_are_listed_with_label_and_state(paths: Paths) -> None:
-    whole, other = make_run(paths.runs), make_run(paths.runs, "abc", finished=False)
+    whole, begun = make_run(paths.runs), make_run(paths.runs, "abc", finished=False)
     folders.label(whole, "n1")
+    failed = make_run(paths.imported, "def")
+    failed.about["failures"] = {"a-point": "it died", "another": "it hung"}
+    failed.save()
     told = {row["run"]: row for row in folders.runs_listed(paths)}
-    assert list(told[whole.id]) == list(folders.COLUMNS)
-    assert (told[whole.id]["label"], told[whole.id]["state"], told[whole.id]["points"]) == (
-        "n1",
-        "complete",
-        "3",
-    )
-    assert (told[other.id]["label"], told[other.id]["state"]) == ("", "unfinished")
-
-
-def test_a_run_of_which_points_failed_is_not_called_complete(paths: Paths) -> None:
-    run = make_run(paths.runs)
-    run.about["failures"] = {"a-point": "it died", "another": "it hung"}
-    run.save()
-    assert [row["state"] for row in folders.runs_listed(paths)] == ["2 failed"]
+    assert list(told[whole.id]) == list(folders.COLUMNS) and told[whole.id]["points"] == "3"
+    states = {run: (row["label"], row["state"]) for run, row in told.items()}
+    assert states == {
+        whole.id: ("n1", "complete"),
+        begun.id: ("", "unfinished"),
+        failed.id: ("", "2 failed"),
+    }
 
 
 def test_a_label_is_given_and_taken_away(paths: Paths) -> None:
@@ -72,13 +68,8 @@ def test_committed_runs_and_strangers_are_not_deleted(
 ) -> None:
     elsewhere = make_run(tmp_path / "elsewhere")
     pack(elsewhere, tmp_path / "one.ipclab")
-    for name in (
-        str(elsewhere.path),
-        "one.ipclab",
-        str(ROOT / "data/reference.ipclab"),
-        str(tmp_path / "data"),
-        "x",
-    ):
+    committed = str(ROOT / "data/reference.ipclab")
+    for name in (str(elsewhere.path), "one.ipclab", committed, str(tmp_path / "data"), "x"):
         done = ipclab("runs", "delete", name, "--yes")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), name
     assert elsewhere.path.exists() and (ROOT / "data/reference.ipclab").is_file()
