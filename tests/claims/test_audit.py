@@ -345,12 +345,6 @@ def test_a_table_of_claims_leaves_none_out_and_says_what_its_text_concedes(
     }
 
 
-def test_what_an_address_holds_is_computed_and_what_was_not_measured_is_none(lab: Lab) -> None:
-    address = "payload.write[arm=published,size_bytes={}].size_bytes"
-    assert compute(lab, address.format(1_384_120)).value == 1_384_120
-    assert compute(lab, address.format(7)).value is None
-
-
 def test_a_copy_beside_a_write_is_of_the_most_bytes_and_told_with_its_size(lab: Lab) -> None:
     """What lies in a cache moves more in a second than memory does, of which the claim speaks."""
     (said,) = (here for here in corrections(lab, of=["0.8"]).here if "memcpy" in here)

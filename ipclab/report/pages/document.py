@@ -19,7 +19,7 @@ from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
 from ipclab.report.notebooks.execute import INJECTED
-from ipclab.report.pages import captions, front, narrative, outputs, pandoc, sections
+from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
 from ipclab.tables.table import Table
@@ -237,6 +237,7 @@ def _trees(every: Sequence[outputs.Shown]) -> dict[int, pandoc.Tree]:
         mine = [each for each in unread if each.kind == kind]
         read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
         trees |= zip(map(id, mine), read_ones, strict=True)
+    macros.settle(trees[id(each)] for each in unread)
     return trees
 
 
