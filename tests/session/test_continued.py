@@ -137,7 +137,9 @@ def test_a_notebook_opens_what_the_same_code_measured_for_the_same_request(
     assert not found()
 
 
-def test_an_altered_point_is_measured_again_and_said(run: Record, paths: Paths) -> None:
+def test_an_altered_point_is_measured_again_and_said(
+    run: Record, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = orders(run)
     altered, cut, *_ = run.point_files()
     altered.write_bytes(altered.read_bytes()[:-1] + b"\0")
@@ -146,9 +148,8 @@ def test_an_altered_point_is_measured_again_and_said(run: Record, paths: Paths) 
     half.write_bytes(b"PAR1")
     open_again(run)
     said = list[str]()
-    progress = Progress()
-    progress.say = said.append  # type: ignore[method-assign]
-    again = measure_run(paths, MINE, progress)
+    monkeypatch.setattr(Progress, "say", lambda _, line: said.append(line))
+    again = measure_run(paths, MINE, Progress())
     warned = {line.split()[0] for line in said if "is not what was measured" in line}
     assert {Path(name).name for name in warned} == {altered.name, cut.name}
     after = orders(again)
