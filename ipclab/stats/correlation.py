@@ -64,7 +64,8 @@ def apart(sides: Mapping[Name, Side]) -> float:
     found, chance = lag_one(sides)
     if chance > LEVEL:
         return 1.0
-    correlation = min(found + (1 + 3 * found) / _shared(sides).shape[1], MOST)
+    heats = _shared(sides).shape[1]
+    correlation = float(min(found + (1 + 3 * found) / heats, MOST))
     return (1 - correlation) / (1 + correlation)
 
 
