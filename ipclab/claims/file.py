@@ -101,7 +101,8 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
     """What stands in a signed document and no run knows: empty fields are lines to write on.
 
     `plan` is the document that held plan and criteria before the run, with its date, `assessor` who disposes of
-    flagged results, `tool_class` and `tool_tests` are the tool's class and its tests of the commit.
+    flagged results, `tool_class` is the tool's, which follows from
+    `tool_impact` and `tool_detection`, and `tool_tests` are its tests of the commit.
     """
 
     number: str = ""
@@ -118,6 +119,8 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
     approver: str = ""
     assessor: str = ""
     tool_class: str = ""
+    tool_impact: str = ""
+    tool_detection: str = ""
     tool_tests: str = ""
     history: list[Revision] = []
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,14 @@ class Lab(Notes):
     """
 
     _own: Any = None
+
+    if not TYPE_CHECKING:  # whose checker knows the names itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise `AttributeError` with the nearest name that a lab has."""
+            why = f"a lab has no attribute {name!r}"
+            public = [each for each in dir(type(self)) if not each.startswith("_")]
+            raise AttributeError(why if name.startswith("_") else f"{why}: {hint(name, public)}")
 
     @classmethod
     def open(cls, run: str = "", lang: str = "en", study: str = "") -> Self:

@@ -61,6 +61,13 @@ def test_names_move_apart_around_their_middle() -> None:
     assert _apart([0.0, 1.0, 2.0, 50.0], 10.0) == [-9.0, 1.0, 11.0, 50.0]
 
 
+def test_a_mistyped_attribute_of_a_lab_is_told_with_the_nearest() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'cheapst': did you mean 'cheapest'"):
+        _ = DATA.cheapst  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no attribute '_hidden'$"):
+        _ = DATA._hidden  # type: ignore[attr-defined]
+
+
 def test_a_quoted_figure_and_table_may_share_a_name() -> None:
     made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
     drawn = Figure("<svg/>", "a line", "Writes", "writes")
