@@ -214,7 +214,7 @@ def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
             if correction.claims and not ids:
                 continue
             quoted = [f"“{correction.quote}”"] if correction.quote else []
-            said = " ".join(dict.fromkeys([*map(stated.__getitem__, ids), *quoted]))
+            said = lab.words.joined(dict.fromkeys([*map(stated.__getitem__, ids), *quoted]), " ")
             place = lab.say(N_("{text}, {section}"), text=short, section=correction.source)
             source = lab.words.joined(ids) or place
             own = _corrected(lab, correction.own, correction.own_values, table)

@@ -124,7 +124,8 @@ def _briefly(lab: Data, one: Faithfulness) -> str:
     if isinstance(one.text, list):
         return lab.say(OF_COUNT, here=str(len(one.here)), text=str(len(one.text)))
     here = _told(lab, one, one.here) or lab.words.translate(NOT_RUN)
-    form = OF_COUNT if isinstance(one.text, int | float) and one.here else OF_WORD
+    fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1
+    form = OF_COUNT if fewer else OF_WORD
     return lab.say(form, here=here, text=_told(lab, one, one.text))
 
 

@@ -103,6 +103,7 @@ class Ranked(Data):
             "best": plain(self._of_row(by_point[named[0]])),
             "all": len(rows),
             "slower": len(slower),
+            "equal": _equal(contest),
         }
         if len(slower):
             second = slower.sort_values("ratio", kind="stable").iloc[0]
@@ -194,6 +195,12 @@ def _check_one_each(rows: pd.DataFrame) -> None:
 def _tied(contest: pd.DataFrame) -> pd.DataFrame:
     """Return who is not told apart from the first."""
     return contest[contest.verdict.isin(["undecided", "same", "not tested"])]
+
+
+def _equal(contest: pd.DataFrame) -> int:
+    """Return how many are as good as the first: those before one that is not, by their values."""
+    worse = contest.verdict.isin(["slower"]).to_numpy()
+    return int(worse.argmax()) if worse.any() else len(contest)
 
 
 def _beats(row: Any) -> bool:

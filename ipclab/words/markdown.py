@@ -11,7 +11,7 @@ from typing import Any
 from ipclab.errors import LabError
 from ipclab.words import output, phrases
 from ipclab.words.amounts import Amount, number
-from ipclab.words.sentences import SENTENCES, sentence, subject, text
+from ipclab.words.sentences import SENTENCES, listed, sentence, subject, text
 from ipclab.words.words import Words
 
 UNDECIDED = ("open", "few", "state", "limit", "missing")
@@ -71,17 +71,16 @@ def _advice(data: Mapping[str, Any], words: Words) -> str:
 
 
 def _choice(finding: Mapping[str, Any], words: Words) -> str:
-    """Return what to take: the better side, or all that are not told apart."""
+    """Return what to take: the better side, or all that are as good."""
     sides = finding["sides"]
     if finding["kind"] == "compare" and finding["verdict"] != "alike":
         more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
         best = 0 if (finding["verdict"] == "more") == more_is_better else 1
         return phrases.side(sides[best], words).noun
-    comma = SENTENCES["word"][words.lang][", "]
-    names = [phrases.name(side, words) for side in sides[: MOST_NAMED + 1]]
-    if len(names) == 1:
-        return names[0]
-    return str(SENTENCES["page"][words.lang]["either"]).format(names=comma.join(names))
+    equal = sides[: 1 + finding["values"].get("equal", len(sides))]
+    if len(equal) == 1:
+        return phrases.name(equal[0], words)
+    return str(SENTENCES["page"][words.lang]["either"]).format(names=listed(equal, words))
 
 
 def _because(finding: Mapping[str, Any], words: Words) -> str:

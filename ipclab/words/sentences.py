@@ -157,7 +157,7 @@ def _counted(words: Words, name: str, count: int) -> str:
     return _word(words, name).format(n=count)
 
 
-def _listed(sides: Sequence[phrases.Levels], words: Words) -> str:
+def listed(sides: Sequence[phrases.Levels], words: Words) -> str:
     """Return the names of sides, of many the first."""
     names = [phrases.name(side, words) for side in sides]
     said = _word(words, ", ").join(names[:MOST_NAMED])
@@ -194,7 +194,7 @@ def _ranked(finding: Finding, words: Words, others: str, forms: tuple[str, str])
         "a이": first.side,
         "a_name": phrases.name(sides[0], words),
         "v": number(_amount(finding, "best"), words, "interval"),
-        "rest": _listed(sides[1:], words),
+        "rest": listed(sides[1:], words),
         "others": _counted(words, others, values["slower"]),
         "w": _within(_amount(finding, "within"), words) if "within" in values else "",
     }

@@ -21,7 +21,6 @@ from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
-MOST_TOLD = 6  # results that a notice names
 NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
 LIMITS = labels.WORDS["limits"]
 # How limits begin of which the least size alone is shown.
@@ -124,8 +123,8 @@ def _limit(lab: Data, backend: str, size: int) -> str:
 def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
     """Say what the first page must say of the limits of `runs` (or this one), if anything.
 
-    With `study` only its results count. Returns a table of the worst with the states of both,
-    whatever their intervals.
+    With `study` only its results count. Returns a table of them with the states of both, whatever
+    their intervals.
     """
     parts = [beaten(replace(lab, run=run), *filter(None, [study])) for run in runs or (lab.run,)]
     faster = pd.concat(parts, ignore_index=True)
@@ -139,10 +138,9 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
         ),
         count=len(named),
     )
-    worst = named.head(MOST_TOLD)
-    shown = worst[[*NAMING]].assign(over=worst.lowest.map(Quantity))
+    shown = named[[*NAMING]].assign(over=named.lowest.map(Quantity))
     for name in STATES:
-        shown[name] = worst[name].map(lambda value: Quantity(value, "ns"))
+        shown[name] = named[name].map(lambda value: Quantity(value, "ns"))
     return tabulated(
         lab,
         shown.set_index([*NAMING]),
