@@ -341,7 +341,7 @@ def test_a_table_of_claims_leaves_none_out_and_says_what_its_text_concedes(
     (conceded,) = (note for note in table.notes if "each reader and iteration" in note)
     assert all(name in conceded for name in ("1.2", "1.2b", "1.7", "1.12"))
     assert {row[-1] for row in table.rows} == {
-        "Writes of LMDB and shared memory (10 of 1)",
+        "Writes of LMDB and shared memory (10 instead of 1)",
         "not run by the text",
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ipclab.stats.intervals import mean_of
 from ipclab.stats.product import Part
 from ipclab.stats.quantity import Quantity
 
@@ -23,6 +24,15 @@ def divides(over: float, under: float, ratio: float) -> bool:
     return least / high <= last and most / low >= first
 
 
+def of_both(over: Part, under: Part) -> tuple[float, float] | None:
+    """Return both values over the launches that they share; None where each has all of them."""
+    shared = over.launches.keys() & under.launches.keys()
+    if not shared or over.launches.keys() == under.launches.keys():
+        return None
+    one, other = (mean_of([part.launches[heat] for heat in shared]) for part in (over, under))
+    return one, other
+
+
 def undivided(shown: Iterable[Any]) -> Iterator[str]:
     """Yield each ratio among what is shown together that is not the quotient of two values there."""
     every = [one for one in shown if isinstance(one, Quantity) and isinstance(one.value, float)]
@@ -34,6 +44,6 @@ def undivided(shown: Iterable[Any]) -> Iterator[str]:
     for one in every:
         parts = one.product.pair or ()
         if parts and all(part in values for part in parts):
-            over, under = (float(values[part].value) for part in parts)
+            over, under = of_both(*parts) or (float(values[part].value) for part in parts)
             if not divides(over, under, float(one.value) / one.product.number):
                 yield f"{over} / {under} is {over / under}, not {one.value}: {one.sources}"
