@@ -90,7 +90,7 @@ def test_own_notebooks_are_executed_as_jupyter_does_and_one_that_fails_is_named(
     out, steps = tmp_path / "out", Steps()
     typst.compile(b"of this process, whose threads those that render do not have")
     made = run_jobs(jobs, Target(("html", "pdf"), out, tmp_path / "figures"), steps)
-    assert (steps.count, made.asides) == (7, ["warns.ipynb, cell 2: secret"])
+    assert (steps.count, made.asides) == (len(jobs) + 7, ["warns.ipynb, cell 2: secret"])
     names = ["en/warns", "ko/warns", "en/raises", "en/null", "en/own", "en/shows"]
     assert made.files == [out / f"{name}.{fmt}" for name in names for fmt in ("html", "pdf")]
     pages = {file.stem: file.read_text("utf-8") for file in made.files if file.suffix == ".html"}

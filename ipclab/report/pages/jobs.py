@@ -86,7 +86,7 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
     """
     os.environ.update(ENVIRONMENT)
     count = sum(len(job.about) for job in jobs)
-    progress.start("report", count, "page")
+    progress.start("report", len(jobs) + count, "notebook or page")
     try:
         with processes.pool(count, target.figures) as pool:
             results = _results(pool, jobs, target, progress)
@@ -121,9 +121,10 @@ def _results(
         for future in ended:
             place, lang = running.pop(future)
             results[place, lang] = result = future.result()
+            progress.step()
             if lang:
-                progress.step()
-            elif isinstance(result, LabError):
+                continue
+            if isinstance(result, LabError):
                 for _ in jobs[place].about:
                     progress.step()
             else:
