@@ -128,7 +128,9 @@ def _states(row: Mapping[Hashable, Any]) -> str:
 
 
 def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
-    """Return one line for each median shorter than its passes of memcpy, the fastest, can be.
+    """Return one line for each median shorter than its passes of memcpy can be.
+
+    The fastest sample of memcpy counts.
 
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
     the next smaller one is what its passes take at least.

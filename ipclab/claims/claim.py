@@ -131,9 +131,20 @@ class Text:
         Raises `RuleError` for a rule or a figure that cannot be read.
         """
         amounts = {key: amount(str(figure)) for key, figure in (figures or {}).items()}
-        bounds, language = Bounds.read(rule), self.language
         self.claims.append(
-            Claim(name, section, bounds, meaning, here, quote, language, amounts, own, fair, **more)
+            Claim(
+                name,
+                section,
+                Bounds.read(rule),
+                meaning,
+                here,
+                quote=quote,
+                language=self.language,
+                figures=amounts,
+                own=own,
+                fair=fair,
+                **more,
+            )
         )
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:

@@ -123,14 +123,14 @@ def _of(
         if "fact" in row:
             yield _fact(lab, name, row)
         elif ran is None:
-            yield _not_run(name, row)
+            yield _of_text(name, row)
         else:
             effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
             yield _compared(lab, name, row, ran, experiment.get("where", {}), effect)
 
 
-def _not_run(name: str, row: Mapping[str, Any]) -> Faithfulness:
-    """Return a parameter as the text has it, and nothing of it here."""
+def _of_text(name: str, row: Mapping[str, Any]) -> Faithfulness:
+    """Return a parameter as the text has it, until it is seen here."""
     factor, unit = row.get("shown", row.get("level", "")), row.get("unit", "")
     return Faithfulness(name, row["what"], row.get("text", ""), "", LACKING, unit, factor=factor)
 
@@ -161,7 +161,7 @@ def _compared(
     effect: list[Quantity],
 ) -> Faithfulness:
     """Return a parameter with what was done here, in the rows of an arm `where` levels are so."""
-    one = replace(_not_run(name, row), effect=effect)
+    one = replace(_of_text(name, row), effect=effect)
     if "here" in row:
         how = SAME if one.text == row["here"] else OTHER
         return replace(one, here=row["here"], how=row.get("how", how))

@@ -45,7 +45,7 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
             if not 0 < least < inf:
                 raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
         _ = self.fair_rule
-        if self.published:
+        if self.published != "":
             _check_published(self.published, self.rule)
 
     @property
@@ -58,7 +58,7 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
 
     def claim(self) -> Claim:
         """Return it as what is judged."""
-        stated = amount(str(self.published)) if self.published else None
+        stated = amount(str(self.published)) if self.published != "" else None
         fair = self.fair_rule
         return Claim(
             self.id,

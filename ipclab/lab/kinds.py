@@ -53,8 +53,7 @@ class Kinds(Ranked):
     ) -> Finding:
         """Return what `after` changes over `before`, row by row with the same levels of `on`.
 
-        Growth over a factor is that of its largest level over its smallest. Of one row it is
-        `compare`. Raises `LabError` for two rows of one level, `UsageError` for sides that differ
+        Of one row it is `compare`. Raises `LabError` for two rows of one level, `UsageError` for sides that differ
         in more than one thing.
 
         >>> lab.effect(trips[trips.placement == "cross"], trips[trips.placement == "same"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -62,10 +62,12 @@ class Lab(Notes):
 
     if not TYPE_CHECKING:  # whose checker knows the names itself
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
             """Raise `AttributeError` with the nearest name that a lab has."""
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # whose own error it is
             why = f"a lab has no attribute {name!r}"
-            public = [each for each in dir(type(self)) if not each.startswith("_")]
+            public = [each for each in dir(self) if not each.startswith("_")]
             raise AttributeError(why if name.startswith("_") else f"{why}: {hint(name, public)}")
 
     @classmethod

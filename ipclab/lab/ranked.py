@@ -103,7 +103,7 @@ class Ranked(Data):
             "best": plain(self._of_row(by_point[named[0]])),
             "all": len(rows),
             "slower": len(slower),
-            "equal": _equal(contest),
+            "as_good": _as_good(contest),
         }
         if len(slower):
             second = slower.sort_values("ratio", kind="stable").iloc[0]
@@ -197,9 +197,9 @@ def _tied(contest: pd.DataFrame) -> pd.DataFrame:
     return contest[contest.verdict.isin(["undecided", "same", "not tested"])]
 
 
-def _equal(contest: pd.DataFrame) -> int:
-    """Return how many are as good as the first: those before one that is not, by their values."""
-    worse = contest.verdict.isin(["slower"]).to_numpy()
+def _as_good(contest: pd.DataFrame) -> int:
+    """Return how many are as good as the first: those before one that is slower, by their values."""
+    worse = (contest.verdict == "slower").to_numpy()
     return int(worse.argmax()) if worse.any() else len(contest)
 
 

@@ -20,7 +20,7 @@ from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
-from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpiexec, rank_environment
+from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpi_missing, mpiexec, rank_environment
 from ipclab.spawn.mpi_mail import Answer, Command, Done, RankPart
 from ipclab.spawn.names import exclusively, shared
 from ipclab.spawn.started import END_SECONDS, Role
@@ -79,7 +79,9 @@ class RankBench:
 
     def _begin(self) -> None:
         """Start ranks; raises `LaunchError` when they do not come up."""
-        launcher = self.launcher
+        launcher, path = self.launcher, mpiexec()
+        if path is None:
+            raise LaunchError("ranks cannot be started", mpi_missing() or "")
         launcher.started += 1
         prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
@@ -95,7 +97,7 @@ class RankBench:
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             listening.bind(f"{self.folder}/socket")
             listening.listen(self.count)
-            words = command(mpiexec() or Path("mpiexec"), self.count, worker)
+            words = command(path, self.count, worker)
             role = Role("mpiexec", "", {}, cpus, command=words, env=env, own_network=True)
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:

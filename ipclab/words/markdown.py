@@ -77,10 +77,11 @@ def _choice(finding: Mapping[str, Any], words: Words) -> str:
         more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
         best = 0 if (finding["verdict"] == "more") == more_is_better else 1
         return phrases.side(sides[best], words).noun
-    equal = sides[: 1 + finding["values"].get("equal", len(sides))]
-    if len(equal) == 1:
-        return phrases.name(equal[0], words)
-    return str(SENTENCES["page"][words.lang]["either"]).format(names=listed(equal, words))
+    if finding["kind"] != "compare":
+        sides = sides[: 1 + finding["values"]["as_good"]]
+    if len(sides) == 1:
+        return phrases.name(sides[0], words)
+    return str(SENTENCES["page"][words.lang]["either"]).format(names=listed(sides, words))
 
 
 def _because(finding: Mapping[str, Any], words: Words) -> str:

@@ -18,11 +18,12 @@ from tests.support.strangers import knock
 WAIT_NS = 4 * 10**9
 
 
-def test_strangers_neither_hold_the_wait_nor_are_heard(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["tcp", "zmq-tcp"])
+def test_strangers_neither_hold_the_wait_nor_are_heard(name: str, tmp_path: Path) -> None:
     """More of them than may wait, silent or with half a token, or who say nonsense, hang up or
     reset; the peer comes last.
     """
-    kind = backends()["tcp"].channel
+    kind = backends()[name].channel
     assert kind
     place = Place("test-1", str(tmp_path), 100)
     server, client = kind(place, True), kind(place, False)
@@ -33,10 +34,17 @@ def test_strangers_neither_hold_the_wait_nor_are_heard(tmp_path: Path) -> None:
         held.callback(client.close)
         taking = threading.Thread(target=server.accept, args=(Peer.me(), WAIT_NS))
         taking.start()
+        silent: list[socket.socket] = []
+
+        def hang_up() -> None:
+            for each in silent:
+                each.close()
+
+        held.callback(hang_up)
         for number in range(MOST_WAITING + 8):
             stranger = held.enter_context(socket.create_connection(where, 5))
             stranger.sendall(b"x" * (TOKEN_BYTES // 2) * (number % 2))
-            knock(where[1], number, [])
+            knock(where[1], number, silent)
         client.accept(Peer.me(), WAIT_NS)
         taking.join()
         for text in (b"one", b"two"):

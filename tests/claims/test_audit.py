@@ -15,15 +15,17 @@ import pytest
 from ipclab.claims import computed
 from ipclab.claims.audit import audited, claims_table, corrections
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim
-from ipclab.claims.numbers import Numbers
+from ipclab.claims.numbers import Numbers, only
 from ipclab.claims.published import (
     TEXTS,
     Recomputed,
+    _follows,
     printed_numbers,
     recompute,
     rounded,
     table_of,
 )
+from ipclab.claims.texts import payload
 from ipclab.claims.verdicts import on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.commands.report import decided
@@ -255,6 +257,19 @@ def test_a_printed_number_stands_for_all_that_round_to_it(printed, unit, value, 
     assert (1 - found).ends == pytest.approx((1 - high, 1 - low))
 
 
+@pytest.mark.parametrize(
+    ("sense", "computed", "follows"),
+    [
+        ("equal", 2.06, False), ("equal", 2.04, True), ("truncated", 2.09, True), ("truncated", 1.99, False),
+        ("lowest", 1.9, False), ("lowest", 2.1, True), ("highest", 2.1, False), ("highest", 1.9, True),
+    ],
+)  # fmt: skip
+def test_whether_a_number_follows_changes_with_the_table(
+    sense: str, computed: float, follows: bool
+) -> None:
+    assert _follows(sense, Quantity(2.0, "1", 1.95, 2.05), Quantity(computed)) is follows
+
+
 def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
     every = [
         (study, correction) for study, text in TEXTS.items() for correction in text.corrections
@@ -344,6 +359,20 @@ def test_a_table_of_claims_leaves_none_out_and_says_what_its_text_concedes(
         "Writes of LMDB and shared memory (10 instead of 1)",
         "not run by the text",
     }
+
+
+def test_a_ratio_has_one_definition_in_all_documents(lab: Lab) -> None:
+    """The appendix compares transfers as v1.0 makes them; the corrected sentences once took another
+    method's.
+    """
+    told = corrections(lab).set_index("claims").here
+    run = computed.of_text(lab.run, "payload")
+    write = payload.as_v10(run, "write")
+    past, both = only(payload.tcp(run)), write + payload.as_v10(run, "read")
+    for claim, value in {"0.10": past / both, "0.11": both * 20, "0.14": past / write}.items():
+        spec = "ms,interval" if claim == "0.11" else "x,interval"
+        assert lab.words.numbers.format(value, spec) in told[claim]
+        assert "as v1.0 makes" in told[claim]
 
 
 def test_a_copy_beside_a_write_is_of_the_most_bytes_and_told_with_its_size(lab: Lab) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.support.commands import ROOT, environment, eventually
 from tests.support.few import some
 from tests.support.rendered import share_opened
 
+Begin = Callable[..., "subprocess.Popen[str]"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
@@ -33,20 +35,33 @@ def alive(folder: Path) -> dict[int, str]:
     return found
 
 
-def begun(folder: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
-    """Start a command whose data lie in the folder."""
-    command, env = [sys.executable, "-m", "ipclab", *words], environment(folder) | more
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=env, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    """Start commands whose data lie in a folder; they are gone at the end."""
+    every: list[subprocess.Popen[str]] = []
+
+    def started(folder: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
+        command, env = [sys.executable, "-m", "ipclab", *words], environment(folder) | more
+        pipe = subprocess.PIPE
+        every.append(
+            subprocess.Popen(command, env=env, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
+        )
+        return every[-1]
+
+    yield started
+    for each in every:
+        each.kill()
+        each.communicate(timeout=60)
 
 
-def report_begun(folder: Path) -> "subprocess.Popen[str]":
-    """Start a report of a small run, and wait until its first kernel has started."""
-    run = make_run(folder / "elsewhere")
-    words = "report", "--run", str(run.path), "--out", str(folder / "out"), "--lang", "en"
-    report = begun(folder, *words)
-    assert eventually(lambda: any((folder / "tmp").glob("ipclab-*/k.json")), 240), report.poll()
-    return report
+@pytest.fixture
+def report(begin: Begin, tmp_path: Path) -> "subprocess.Popen[str]":
+    """A report of a small run whose first kernel has started."""
+    run = make_run(tmp_path / "elsewhere")
+    words = "report", "--run", str(run.path), "--out", str(tmp_path / "out"), "--lang", "en"
+    made = begin(tmp_path, *words)
+    assert eventually(lambda: any((tmp_path / "tmp").glob("ipclab-*/k.json")), 240), made.poll()
+    return made
 
 
 def left(folder: Path) -> list[str]:
@@ -54,10 +69,12 @@ def left(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("sign", some([signal.SIGKILL, signal.SIGTERM], 2))
-def test_what_derives_frames_leaves_no_process_when_it_is_killed(tmp_path: Path, sign: int) -> None:
+def test_what_derives_frames_leaves_no_process_when_it_is_killed(
+    begin: Begin, tmp_path: Path, sign: int
+) -> None:
     share_opened(tmp_path / "data")
     cache = tmp_path / "cache"  # in which no frame was derived before
-    command = begun(tmp_path, "values", "data/reference.ipclab", XDG_CACHE_HOME=str(cache))
+    command = begin(tmp_path, "values", "data/reference.ipclab", XDG_CACHE_HOME=str(cache))
     assert eventually(lambda: any((cache / "ipclab/frames").glob("*.parquet")), 240), command.poll()
     command.send_signal(sign)
     command.communicate(timeout=30)
@@ -66,22 +83,24 @@ def test_what_derives_frames_leaves_no_process_when_it_is_killed(tmp_path: Path,
 
 
 @pytest.mark.parametrize("sign", some([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], 3))
-def test_a_killed_report_leaves_nothing(tmp_path: Path, sign: signal.Signals) -> None:
-    report = report_begun(tmp_path)
+def test_a_killed_report_leaves_nothing(
+    begin: Begin, report: "subprocess.Popen[str]", tmp_path: Path, sign: signal.Signals
+) -> None:
     report.send_signal(sign)
     report.communicate(timeout=30)
     assert eventually(lambda: not alive(tmp_path), 30), alive(tmp_path)
     assert left(tmp_path) == []
     stranger = tmp_path / "tmp" / "ipclab-1-1-deadbeef"
     stranger.mkdir()
-    cleaned = begun(tmp_path, "clean")
+    cleaned = begin(tmp_path, "clean")
     assert cleaned.wait(60) == 0, cleaned.communicate()
     assert left(tmp_path) == [stranger.name]
     assert not list((tmp_path / "out").rglob("*.pdf"))
 
 
-def test_a_killed_process_of_a_report_is_told_in_one_line(tmp_path: Path) -> None:
-    report = report_begun(tmp_path)
+def test_a_killed_process_of_a_report_is_told_in_one_line(
+    report: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
     for pid, command in alive(tmp_path).items():
         if "multiprocessing.spawn" in command:
             with suppress(ProcessLookupError):  # one of them may have nothing left to do

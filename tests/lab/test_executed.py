@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.frames import derived
 from ipclab.store.run import RunFolder
 from tests.support.beyond import beyond
 from tests.support.changed import Run
@@ -98,13 +97,6 @@ def test_findings_follow_the_values(run: Run) -> None:
     assert findings(page.said)
     assert contradicted(page.said, run(reference(), run.study, "points")) == []
     assert holes(page.said) == []
-
-
-def test_a_contest_has_the_quotient_of_its_two_values() -> None:
-    for study in derived.studies_measured(reference()):
-        contests = measured(study, "contests").dropna(subset="ratio")
-        quotients = contests.value / contests.best
-        assert contests.ratio.to_numpy(float) == pytest.approx(quotients.to_numpy(float)), study
 
 
 @pytest.mark.slow

@@ -66,6 +66,8 @@ def test_a_mistyped_attribute_of_a_lab_is_told_with_the_nearest() -> None:
         _ = DATA.cheapst  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"no attribute '_hidden'$"):
         _ = DATA._hidden  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="did you mean 'words'"):
+        _ = DATA.wrds  # type: ignore[attr-defined]
 
 
 def test_a_quoted_figure_and_table_may_share_a_name() -> None:

@@ -10,12 +10,12 @@ from nbformat import v4
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.report.pages.jobs import EXPORTERS
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
 from tests.support.foreign import displayed, notebook
 
-EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 TITLES = {"ko": "쓰기 한 번의 비용", "en": "What a write costs"}
 
 

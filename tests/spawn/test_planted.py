@@ -198,7 +198,8 @@ def test_nothing_is_written_through_what_a_stranger_has_put_there(
     if case == "bridge" and (why := bridge.program_missing(bridge.PACKAGE)):
         pytest.skip(why)
     again = made_names(case, worker) & made_names(case, worker)
-    assert len(again) >= MADE.get(case, case.endswith(" segment"))
+    least = 1 if case.endswith(" segment") else MADE.get(case, 0)
+    assert len(again) >= least
     assert names_of(worker) == set()
     for path in (SHARED_MEMORY / name for name in sorted(again)):
         for plant in plants(path, precious):

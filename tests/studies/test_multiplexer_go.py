@@ -42,6 +42,25 @@ def test_a_persons_go_settings_do_not_reach_the_build(
         assert toolchain.go_environment(tmp_path)["GOCACHE"] == str(tmp_path / "go-cache")
 
 
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("echo broken >&2; exit 2", "broken"),
+        ("exec sleep 60", "timed out"),
+        ("", "none is installed"),
+    ],
+)
+def test_a_go_that_fails_or_does_not_answer_is_told(
+    script: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if script:
+        command(tmp_path, "go", script)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(toolchain, "ASK_SECONDS", 0.5)
+    told = toolchain.go_toolchain.__wrapped__()
+    assert isinstance(told, str) and why in told and "setup" in told
+
+
 COMPILING = """
 import sys
 from pathlib import Path

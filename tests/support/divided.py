@@ -1,4 +1,6 @@
-"""Ratios that stand beside the two values that they are of, and are not their quotient as printed."""
+"""Ratios that stand beside the two values that they are of, and are not their quotient as printed:
+of launches that both have in common, where one has others, too.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

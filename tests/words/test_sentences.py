@@ -197,6 +197,16 @@ def test_of_two_that_are_alike_either_is_taken() -> None:
         assert told in markdown({"schema": SCHEMA, "kind": "advice", "data": made}, "en")
 
 
+def test_of_those_not_told_apart_advice_names_the_ones_that_are_as_good() -> None:
+    made = finding("cheapest", "tied", "cpu", as_good=1)
+    made["sides"] = [{"backend": name} for name in ("pipe", "unix", "tcp")]
+    said = markdown(
+        {"schema": SCHEMA, "kind": "advice", "data": {"findings": [made], "title": "", "name": ""}},
+        "en",
+    )
+    assert "any of pipe, unix |" in said
+
+
 def test_one_that_is_open_is_told_of_as_one() -> None:
     for count, told in ((1, "1 of 1 findings of this document is open"), (2, "2 of 2 findings")):
         made = {"findings": [finding("compare", "open")] * count}

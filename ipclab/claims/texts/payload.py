@@ -32,7 +32,7 @@ TWO_ENDS = N_("a sender and a receiver, both placements")
 
 
 def published(run: Numbers, op: str, metric: str = "mean") -> Quantity:
-    """Return a write or read of the largest payload by the published method, by its means."""
+    """Return a write or read of the largest payload by the published method: its mean, or a `metric`."""
     return run.one(op, metric, arm="published", size_bytes=LARGEST)
 
 

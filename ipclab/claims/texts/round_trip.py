@@ -64,12 +64,12 @@ def slower_placed(run: Numbers) -> Values:
     return matched(placed(run, ZMQ, SIZES), placed(run, OURS, SIZES))
 
 
-def grown(run: Numbers, large: int, small: int) -> Values:
+def grown_placed(run: Numbers, large: int, small: int) -> Values:
     """Return a larger message of ours over a smaller one, in every placement of both."""
     return matched(placed(run, OURS, large), placed(run, OURS, small))
 
 
-def growth(run: Numbers, large: int, small: int) -> Quantity:
+def grown_as_published(run: Numbers, large: int, small: int) -> Quantity:
     """Return a larger message over a smaller one by the published program."""
     means = trips(run, SHARED, [small, large])
     found: Quantity = means[large] / means[small]
@@ -122,8 +122,8 @@ text.claim(
         " {high:pct,int}."
     ),
     figures={"small": "100 B", "medium": "10000 B", "high": "25 %"},
-    here=lambda run: growth(run, 10000, 100),
-    fair=lambda run: grown(run, 10000, 100),
+    here=lambda run: grown_as_published(run, 10000, 100),
+    fair=lambda run: grown_placed(run, 10000, 100),
     adds=PLACED,
 )
 text.claim(
@@ -136,8 +136,8 @@ text.claim(
         " and {high:x}."
     ),
     figures={"large": "500000 B", "largest": "2 MB", "low": 3.2, "high": 5},
-    here=lambda run: growth(run, 2000000, 500000),
-    fair=lambda run: grown(run, 2000000, 500000),
+    here=lambda run: grown_as_published(run, 2000000, 500000),
+    fair=lambda run: grown_placed(run, 2000000, 500000),
     adds=PLACED,
 )
 text.claim(

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE
 
+EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -201,8 +203,6 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
     """Make the files of a job in one language."""
     from ipclab.report.notebooks.nb import nbformat
     from ipclab.report.pages.localised import localised
-    from ipclab.report.pages.page import page_of
-    from ipclab.report.pages.typeset import pdf_of
 
     files = target.files(job.notebook, lang)
     try:
@@ -221,7 +221,8 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
             if fmt == "ipynb":
                 content = nbformat.writes(localised(notebook, lang)).encode()  # type: ignore[no-untyped-call]
             else:
-                content = pdf_of(document) if fmt == "pdf" else page_of(document).encode()
+                made = _exporter(fmt).convert(document)
+                content = made.encode() if isinstance(made, str) else made
             write_whole(file, content)
         lost = [f"{job.notebook.name}: {line}" for line in document.lost]
     except LabError as error:
@@ -234,6 +235,14 @@ def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
 def spoken_in(langs: Iterable[str]) -> list[str]:
     """Return the languages in which a notebook is executed: English first, which is the source."""
     return list(dict.fromkeys([SOURCE, *langs]))
+
+
+@cache
+def _exporter(fmt: str) -> Any:
+    """Return nbconvert's exporter for a format."""
+    from nbconvert.exporters import get_exporter
+
+    return get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
 
 
 def _failed(job: Job, error: Exception) -> LabError:

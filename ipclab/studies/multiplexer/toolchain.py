@@ -15,6 +15,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.interface import NotTestableError
 
+ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 REASON_LENGTH = 300
 # The toolchain and the sources that are there, and no network.
@@ -44,11 +45,14 @@ class Toolchain:
 def go_toolchain() -> Toolchain | str:
     """Return the Go that came as a package, beside this interpreter, or why there is none."""
     command = Path(sys.executable).with_name("go")
-    why = "none is installed"
-    if command.exists():
-        asked = [str(command), "env", "GOVERSION"]
-        env = go_environment(Path("/"))
-        done = subprocess.run(asked, env=env, stdin=DEVNULL, capture_output=True, check=False)
+    asked, env = [str(command), "env", "GOVERSION"], go_environment(Path("/"))
+    try:
+        done = subprocess.run(
+            asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = "none is installed" if not command.exists() else _line(str(error))
+    else:
         if not done.returncode:
             return Toolchain(command, done.stdout.decode().strip())
         why = _line(done.stderr.decode(errors="replace"))
