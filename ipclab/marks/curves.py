@@ -55,7 +55,8 @@ def lines(
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
     line_ends = []
     sketch = drawn.sketch_of(ax)
-    for place, (level, rows) in enumerate(groups(frame, hue)):
+    for level, rows in groups(frame, hue):
+        place = sketch.place(hue, level)
         part = rows.sort_values(x, kind="stable")
         label = label_of(ax, hue, level)
         sketch.series.append((ax, part, part[x], part[y], label))

@@ -33,12 +33,13 @@ def dots(
     rows = {level: row for row, level in enumerate(labels.ordered(y, dict.fromkeys(frame[y])))}
     sketch = drawn.sketch_of(ax)
     series = list(groups(frame, hue))
-    for place, (level, part) in enumerate(series):
-        shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
+    for nth, (level, part) in enumerate(series):
+        shift = (nth - (len(series) - 1) / 2) * ROOM / len(series)
+        place = sketch.place(hue, level)
         marker = style.SERIES[place % len(style.SERIES)][1]
         hollow = "white" if place % 2 else None  # else it is filled with its own colour
         for name, mine in part.groupby(y, sort=False):
-            of_row = (name, rows[name]) if y == "backend" else (level, place)
+            of_row = (name, sketch.place(y, name)) if y == "backend" else (level, place)
             colour = style.look(*of_row)[0]
             at = np.full(len(mine), rows[name] + shift)
             ax.errorbar(

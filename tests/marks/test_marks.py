@@ -57,6 +57,20 @@ def test_dots_stand_in_named_rows_with_their_values(ax) -> None:
     assert "spins while it waits, at first at least" in ax.get_legend_handles_labels()[1]
 
 
+@pytest.mark.parametrize("draw", [lines, dots])
+def test_a_level_looks_alike_in_each_panel_whatever_else_a_panel_holds(draw) -> None:
+    ways = FRAME.assign(backend=["a", "b", "b", "c"], placement=["same", "same", "cross", "cross"])
+    figure, axes = plt.subplots(1, 2)
+    looks: dict[str, set] = {}
+    for ax, part in facets(ways.rename(columns={"backend": "way"}), "placement", axes):
+        draw(part, **{"x": "size_bytes"} if draw is lines else {"y": "placement"}, hue="way", ax=ax)
+        for line, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            looks.setdefault(name, set()).add((line.get_color(), line.get_marker()))
+    plt.close(figure)
+    assert set(looks) == {"a", "b", "c"} and {len(kinds) for kinds in looks.values()} == {1}
+    assert len(set.union(*looks.values())) == 3
+
+
 def test_a_limit_and_a_panel_for_each_level(ax) -> None:
     panels = plt.figure().subplots(1, 2)
     for panel, rows in facets(FRAME, "backend", panels):
