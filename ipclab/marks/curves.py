@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from scipy.optimize import isotonic_regression
 
 from ipclab.marks import drawn, style
@@ -57,7 +56,7 @@ def lines(
     sketch = drawn.sketch_of(ax)
     for level, rows in groups(frame, hue):
         place = sketch.place(hue, level)
-        part = rows.sort_values(x, kind="stable")
+        part = rows.dropna(subset=[x, y]).sort_values(x, kind="stable")
         label = label_of(ax, hue, level)
         sketch.series.append((ax, part, part[x], part[y], label))
         if leading is not None and level not in leading:
@@ -74,6 +73,8 @@ def lines(
         line_ends.append((end[x], end[y], label, look["color"]))
     scale(ax, "x", frame, x, log="x" in log)
     scale(ax, "y", frame, y, log="y" in log)
+    # panels that share an axis have its name once
+    ax.yaxis.label.set_visible(ax.yaxis.get_tick_params().get("labelleft", True))
     if x in labels.UNITS or x in labels.COUNTED:
         ticks_at(ax, "x", x, list(frame[x].dropna()))
     if words:
@@ -92,18 +93,7 @@ def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
 
 def _line(part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str) -> None:
     """Draw one line, each row of it a point, with its intervals."""
-    sns.lineplot(
-        data=part,
-        x=x,
-        y=y,
-        ax=ax,
-        label=label,
-        errorbar=None,
-        estimator=None,
-        legend=False,
-        **look,
-        **MARKER,
-    )
+    ax.plot(part[x], part[y], label=label, **look, **MARKER)
     error = interval_ends(part, y)
     if error is not None:
         colour = look["color"]
