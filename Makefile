@@ -68,8 +68,9 @@ test: tools ## check the code, run the tests
 all-tests: tools  # beside the checks, of which types take long on one CPU
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER)
 
-test-all: tools ## all tests, with those of every combination, types of tests, kill storms and simulations
+test-all: tools ## all tests, with those of every combination, types of tests, kill storms, simulations, and of native code
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'slow or not slow'
+	@if command -v cargo >/dev/null; then cargo test --quiet --locked --manifest-path ipclab/native/hardware/Cargo.toml; fi
 
 test-fast: tools ## the quick tests, for daily work
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
