@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -23,7 +24,7 @@ from ipclab.frames.rows import narrowed
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.stats.quantity import Number, Quantity, missing, of
 
 # What each published text claims, by its study, in the order of the texts.
 TEXTS: Mapping[str, Text] = {
@@ -115,7 +116,9 @@ def table_of(paths: Paths, study: str) -> Numbers:
 def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rounded"]:
     """Return arithmetic that gives the widest interval that both intervals allow."""
 
-    def joined(one: "Rounded", other: Any) -> "Rounded":
+    def joined(one: "Rounded", other: Number) -> "Rounded":
+        if not isinstance(other, Quantity | Real):
+            return NotImplemented  # type: ignore[no-any-return]  # a Series does it for its own
         second = of(other)
         plain = make(Quantity(one.value, one.unit), Quantity(second.value, second.unit))
         ends = [make(a, b) for a in one.ends for b in second.ends]
