@@ -110,7 +110,7 @@ class Text:
     title: str
     language: str
     printed: Mapping[str, str] = field(default_factory=dict)
-    levels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     derived: list[Derivation] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)

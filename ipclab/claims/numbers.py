@@ -9,6 +9,7 @@
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -55,13 +56,6 @@ class Numbers:
         ops = (op,) if isinstance(op, str) else tuple(op)
         asked = sorted((name, _written(level)) for name, level in levels.items())
         return self.at(Address(self.study, ops, tuple(asked), metric))
-
-    def one(self, op: str, metric: str = "", /, **levels: Level) -> Quantity:
-        """Return the one quantity that has all levels; raises as `each` does."""
-        found = self.each(op, metric, **levels)
-        if len(found) != 1:
-            raise ValueError(f"{op} with {levels} names {len(found)} values")
-        return only(found)
 
     def at(self, address: Address) -> Values:
         """Return the quantities at an address as a Series; raises `MissingError`."""
@@ -112,6 +106,10 @@ def found_in(numbers: Numbers, part: Any) -> Any:
 def look(op: str | Sequence[str], metric: str = "", /, **levels: Level) -> Lookup:
     """Return the look-up that `Numbers.each` makes; where no factor tells values apart, of one."""
     return Lookup(lambda run: alone(run.each(op, metric, **levels)))
+
+
+# What a text says beside its operations.
+said = partial(look, "text")
 
 
 def several(*parts: Lookup) -> Lookup:

@@ -79,8 +79,9 @@ def test_series_pair_equal_levels() -> None:
     assert (ratios["same"].value, ratios["cross"].value) == (2, 3)
     two = RUN.each(["write", "read"], placement="same", size_bytes=84)
     assert (two["write"].value, two["read"].value) == (200, 100)
-    assert RUN.one("write", placement="same", size_bytes="max").value == 800
-    assert RUN.one("write", "size_bytes", placement="same", size_bytes="{42*cpus}").value == 84
+    assert look("write", placement="same", size_bytes="max")(RUN).value == 800
+    size = look("write", "size_bytes", placement="same", size_bytes="{42*cpus}")
+    assert size(RUN).value == 84
     both = RUN.each("write", placement=ALL, size_bytes=ALL)
     assert both.index.names == ["placement", "size_bytes"]
     assert len(matched(both, RUN.each("read", placement=ALL, size_bytes=ALL))) == 3

@@ -16,7 +16,6 @@ from ipclab.words.catalogue import N_
 LARGE_SET, SMALL_SET = "exp-large", "exp-small"
 SERIAL = "Multithread Sync vs Overlapped IO"
 READ_CALL, MAPPED = "Read Call Task Overhead", "Memory Mapped File"
-SOON, MASSIVE = "Do Read Call Task as soon as possible", "Massive File Count"
 STATES = ["cold", "warm"]
 SHORT, LONG, LONGEST = 800_000, 5_000_000, 10_000_000  # work on each file, in ns
 FAULT_SIZES = [65536, 1048576, 8388608, 33554432]
@@ -29,8 +28,6 @@ text = Text(
 )
 ANY_STATE = N_("files in memory and not in memory")
 THROUGH_CACHE = N_("both through the page cache, which only the maps of the text used")
-FEW_THREADS = N_("with few threads in all it may be alike or worse")
-OTHER_FILES = N_("other files, sizes and work give other results")
 
 # In the text's own table.
 
@@ -58,8 +55,6 @@ def saved_in_text(which: str, threads: int = 4) -> Lookup:
 
 
 SMALL_MAPS = best_printed("map.exp-small", [24], ["12RnC+12C", "9RnC+15C", "8RnC+16C"])
-LARGE_MAPS = best_printed("map.exp-large", [8, 16, 24, 32], ["4RnC", "8RnC", "16RnC", "24RnC"])
-MASSIVE_MAPS = best_printed("massive", [8, 16, 24, 32, 48, 64], ["8RnC+8C", "12RnC+12C"])
 
 # In a run.
 
@@ -71,8 +66,7 @@ def elapsed(arm: str, backend: str, files: str, cache: Level = "cold", **levels:
 
 def overlapped(op: str, depth: Level, metric: str = "") -> Lookup:
     """Return a part of overlapped reading of large files, by how many are in flight."""
-    levels: dict[str, Level] = {"cache": "cold", "depth": depth}
-    return look(op, metric, arm="overlap", backend="overlapped", **levels)
+    return look(op, metric, arm="overlap", backend="overlapped", cache="cold", depth=depth)
 
 
 def serial(backend: str, files: str, work: int, metric: str = "", **more: Level) -> Lookup:
@@ -94,18 +88,6 @@ def ratio(files: str, work: int, cache: Level = "cold") -> Lookup:
     return serial("overlapped", files, work, cache=cache) / sync
 
 
-def more_points(metric: str) -> Lookup:
-    """Return by how much a share of the threads' time differs with overlapping, in points."""
-    with_, without = (serial(way, "mixed", SHORT, metric) for way in ("overlapped", "sync"))
-    return (with_ - without).as_unit("points")
-
-
-def more_points_in_text(metric: str) -> Lookup:
-    """Return by how much a printed share differs with overlapping, in points."""
-    more = said(metric, "serial.base.1R+3C") - said(metric, "serial.base.4SYNC")
-    return more.as_unit("points")
-
-
 def one_file(op: str, size: int) -> Lookup:
     """Return a part of reading one file into memory that nothing touched."""
     return look(op, arm="call", backend="overlapped", set=f"size-{size}", buffer="fresh")
@@ -113,8 +95,9 @@ def one_file(op: str, size: int) -> Lookup:
 
 def slowest_call(threads: str) -> Lookup:
     """Return the p99 of read calls by some threads."""
-    levels: dict[str, Level] = {"depth": 256, "threads": threads}
-    return look("file.submit", "p99", arm="flight", backend="overlapped", **levels)
+    return look(
+        "file.submit", "p99", arm="flight", backend="overlapped", depth=256, threads=threads
+    )
 
 
 def soon(files: str, threads: Level) -> Lookup:
@@ -137,8 +120,8 @@ HALF_COMPUTE = half_compute("roles", "{cpus}", "{2*cpus}")
 
 def by_role(backend: str, files: str, cache: str, direct: str) -> Lookup:
     """Return maps or reads by the number of threads and by what these do."""
-    levels: dict[str, Level] = {"advice": "none", "threads": ALL, "roles": ALL}
-    return elapsed("map", backend, files, cache, direct=direct, **levels)
+    threads = {"advice": "none", "threads": ALL, "roles": ALL}
+    return elapsed("map", backend, files, cache, direct=direct, **threads)
 
 
 def by_threads(maps: Values, reads: Values) -> Values:
@@ -164,21 +147,17 @@ def of_page(op: str, backend: str, cache: Level) -> Lookup:
     return look(op, arm="fault", backend=backend, set="size-4096", cache=cache)
 
 
-def fault_over_read(cache: Level) -> Lookup:
-    """Return a page fault over a read."""
-    return of_page("file.fault", "mmap", cache) / of_page("file.read", "sync", cache)
-
-
-def map_of_page(cache: Level) -> Lookup:
-    """Return the time of maps of files of 4 KiB over that of reads."""
-    return of_page("elapsed", "mmap", cache) / of_page("elapsed", "sync", cache)
+def map_of_page(cache: Level, mapped: str = "elapsed", read: str = "elapsed") -> Lookup:
+    """Return a part of mapping files of 4 KiB over a part of reading them."""
+    return of_page(mapped, "mmap", cache) / of_page(read, "sync", cache)
 
 
 def fault_share(cache: Level) -> Lookup:
     """Return the share of a map's time that page faults take, at each size of file."""
-    levels: dict[str, Level] = {"cache": cache, "set": [f"size-{size}" for size in FAULT_SIZES]}
+    files = [f"size-{size}" for size in FAULT_SIZES]
     worked, faulted = (
-        look(op, arm="fault", backend="mmap", **levels) for op in ("file.compute", "file.fault")
+        look(op, arm="fault", backend="mmap", cache=cache, set=files)
+        for op in ("file.compute", "file.fault")
     )
     return 1 / (1 + worked / faulted)
 
@@ -186,10 +165,12 @@ def fault_share(cache: Level) -> Lookup:
 # The claims of a section by one arm.
 of_overlap = partial(text.claim, "Overlapped IO Performance", arm="overlap")
 of_serial = partial(text.claim, SERIAL, arm="serial", needs={"cpus": 2})
-of_soon = partial(text.claim, SOON, arm="soon")
+of_soon = partial(text.claim, "Do Read Call Task as soon as possible", arm="soon")
 of_maps = partial(text.claim, MAPPED, arm="map")
 of_faults = partial(text.claim, MAPPED, arm="fault")
-of_massive = partial(text.claim, MASSIVE, arm="massive", needs={"massive_files": 1_000_000})
+of_massive = partial(
+    text.claim, "Massive File Count", arm="massive", needs={"massive_files": 1_000_000}
+)
 
 of_overlap(
     "4.1",
@@ -233,16 +214,18 @@ of_serial(
     "동기로 진행했을 때보다 Execution %가 높아진 것을 확인할 수 있다",
     "above 0 %p",
     N_("The share of execution goes up."),
-    here=more_points("execution_share"),
-    own=more_points_in_text("execution"),
+    here=serial("overlapped", "mixed", SHORT, "execution_share")
+    - serial("sync", "mixed", SHORT, "execution_share"),
+    own=said("execution", "serial.base.1R+3C") - said("execution", "serial.base.4SYNC"),
 )
 of_serial(
     "4.4b",
     "동기로 읽기를 진행했을 경우, Waiting 하는 데에 38%를 사용하고 있다",
     "below 0 %p",
     N_("The share of waiting for the disk goes down."),
-    here=more_points("io_wait_share"),
-    own=more_points_in_text("io_wait"),
+    here=serial("overlapped", "mixed", SHORT, "io_wait_share")
+    - serial("sync", "mixed", SHORT, "io_wait_share"),
+    own=said("io_wait", "serial.base.1R+3C") - said("io_wait", "serial.base.4SYNC"),
 )
 of_serial(
     "4.5",
@@ -282,7 +265,7 @@ of_serial(
         saved("mixed", LONGEST) - saved("mixed", LONG),
     ),
     adds=N_("work that is longer still"),
-    concedes=FEW_THREADS,
+    concedes=N_("with few threads in all it may be alike or worse"),
 )
 of_serial(
     "4.6",
@@ -370,7 +353,7 @@ text.claim(
     own=printed("roles.12RnC+12C") / printed("roles.24RnC"),
     fair=several(HALF_COMPUTE, half_compute("roles", "{2*cpus}", "{4*cpus}")),
     adds=N_("two and four threads for each CPU"),
-    concedes=OTHER_FILES,
+    concedes=N_("other files, sizes and work give other results"),
     arm="roles",
 )
 of_maps(
@@ -409,7 +392,7 @@ of_maps(
     here=by_role("mmap", LARGE_SET, "cold", "no").pipe(
         best_over_best, by_role("overlapped", LARGE_SET, "cold", "yes")
     ),
-    own=LARGE_MAPS,
+    own=best_printed("map.exp-large", [8, 16, 24, 32], ["4RnC", "8RnC", "16RnC", "24RnC"]),
     fair=map_over_read(LARGE_SET),
     adds=THROUGH_CACHE,
 )
@@ -430,17 +413,17 @@ of_massive(
     "below 1",
     N_("A million files: the best map beats the best reading mix (judged over every pair)."),
     here=mix("massive", ALL, "mmap").pipe(best_over_best, mix("massive", ALL)),
-    own=MASSIVE_MAPS,
+    own=best_printed("massive", [8, 16, 24, 32, 48, 64], ["8RnC+8C", "12RnC+12C"]),
 )
 of_faults(
     "4.16",
     "Page Fault는 0.02ms ~ 0.09ms 정도로 대개 Read latency 보다 빠르다",
     "at_most 1",
     N_("Files of one page that are not in memory: a page fault takes less time than a read."),
-    here=fault_over_read("cold"),
+    here=map_of_page("cold", "file.fault", "file.read"),
     own=several(said("fault_low", "map.page-mapped"), said("fault_high", "map.page-mapped"))
     / said("latency", "map.page"),
-    fair=fault_over_read(STATES),
+    fair=map_of_page(STATES, "file.fault", "file.read"),
     adds=ANY_STATE,
     concedes=N_("it says mostly, not always"),
 )
@@ -506,8 +489,8 @@ for which, threads in (
     *(("big", 4), ("long", 4)),
     *(("longest", threads) for threads in (4, 5, 6, 7, 8)),
 ):
-    delta = said("delta", f"serial.{which}.{threads}")
-    text.derive(DELTA, delta, saved_in_text(which, threads))
+    stated = said("delta", f"serial.{which}.{threads}")
+    text.derive(DELTA, stated, saved_in_text(which, threads))
 text.derive(
     N_("the sum of its parts"),
     said("task", "map.page"),

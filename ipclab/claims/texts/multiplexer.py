@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ipclab.claims.claim import Text
-from ipclab.claims.numbers import Level, Lookup, look, several
+from ipclab.claims.numbers import Level, Lookup, look, said, several
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
 
@@ -23,7 +23,6 @@ text = Text(
 BOTH_ENDS = N_("both ends, between two processes over a pipe and a Unix socket")
 BYTES_OF_BOTH = N_("the bytes of both ends, over a pipe and a Unix socket")
 FROM_CODE = N_("needs the text's code, not a run: nothing of it is measured")
-NOT_BEST = N_("its table names Optimized, not Hybrid, as the best of the largest message")
 
 
 def writes(backend: str, sizes: Level, metric: str = "mean") -> Lookup:
@@ -38,8 +37,8 @@ def gain(sizes: Level, metric: str = "mean") -> Lookup:
 
 def both_ends(backend: str, size: int, metric: str = "", medium: Level = MEDIA) -> Lookup:
     """Return a message from one process to another, by medium."""
-    levels: dict[str, Level] = {"medium": medium, "size_bytes": size, "placement": "cross"}
-    return look("end-to-end", metric, arm="main", backend=backend, **levels)
+    levels: dict[str, Level] = {"backend": backend, "size_bytes": size, "medium": medium}
+    return look("end-to-end", metric, arm="main", placement="cross", **levels)
 
 
 def gain_of_both(size: int, metric: str = "", medium: Level = MEDIA) -> Lookup:
@@ -70,24 +69,15 @@ def pooled(op: str | list[str]) -> Lookup:
     return factorial(op, "yes") / factorial(op, "no")
 
 
-def named(backend: str) -> Lookup:
-    """Return a call of the same code under a name."""
-    return look("write", "mean", arm="published", backend=backend)
-
-
-def call(backend: str) -> Lookup:
-    """Return a call, with or without the check of the threshold."""
-    return look("call", "mean", arm="check", backend=backend, size_bytes=SMALL)
-
-
-def share(part: Lookup) -> Lookup:
-    """Return a part as a share."""
-    return part.as_unit("share")
-
-
-# By what share the same code takes longer under another name; that of the check in a small write.
-SAME_CODE = share(named("direct-again") / named("direct") - 1)
-CHECK = share((call("checked") - call("direct")) / writes("original", SMALL))
+# By what share the same code takes longer under another name; calls with and without the check.
+DIRECT, AGAIN = (
+    look("write", "mean", arm="published", backend=name) for name in ("direct", "direct-again")
+)
+SAME_CODE = (AGAIN / DIRECT - 1).as_unit("share")
+CHECKED, UNCHECKED = (
+    look("call", "mean", arm="check", backend=name, size_bytes=SMALL)
+    for name in ("checked", "direct")
+)
 
 
 text.claim(
@@ -206,7 +196,7 @@ text.claim(
     ),
     figures={"cost": "9.3 %"},
     here=SAME_CODE,
-    own=look("text", "indirection"),
+    own=said("indirection"),
 )
 text.claim(
     "결론",
@@ -226,7 +216,7 @@ text.claim(
     "exactly 8 KiB",
     N_("The fast path is taken up to {size:KiB,int}; the constant of the published code decides."),
     figures={"size": "8 KiB"},
-    here=look("text", "threshold_code"),
+    here=said("threshold_code"),
     from_code=True,
     untestable=FROM_CODE,
 )
@@ -239,7 +229,7 @@ text.claim(
         "No method that sends or receives messages has another name in Hybrid than in Original"
         " (how many have)."
     ),
-    here=look("text", "api_renamed"),
+    here=said("api_renamed"),
     from_code=True,
     untestable=FROM_CODE,
 )
@@ -252,8 +242,8 @@ text.claim(
         "The threshold check costs almost nothing: at most {most:pct} of a write of {size:KiB,int}."
     ),
     figures={"most": "0.9 %", "size": "1 KiB"},
-    here=CHECK,
-    own=look("text", "threshold_check"),
+    here=(CHECKED - UNCHECKED) / writes("original", SMALL),
+    own=said("threshold_check"),
     arm="check",
 )
 text.claim(
@@ -269,7 +259,7 @@ text.claim(
     here=over_others(writes, *ADVISED),
     fair=over_others(both_ends, *ADVISED),
     adds=BOTH_ENDS,
-    concedes=NOT_BEST,
+    concedes=N_("its table names Optimized, not Hybrid, as the best of the largest message"),
 )
 text.claim(
     "워크로드별 권장사항",
@@ -291,39 +281,39 @@ FEWER_BYTES = N_("the bytes saved over the bytes before")
 PART = N_("the time of the part over the time of the whole")
 text.derive(
     SAVED,
-    look("text", "faster", size_bytes=[LARGE, LARGEST]),
+    said("faster", size_bytes=[LARGE, LARGEST]),
     1 - gain([LARGE, LARGEST]),
 )
-text.derive(SAVED, look("text", "faster_rounded"), 1 - gain(LARGEST))
+text.derive(SAVED, said("faster_rounded"), 1 - gain(LARGEST))
 for slower in ("slower", "slower_rounded"):
-    text.derive(ADDED, look("text", slower), gain(SMALL) - 1)
+    text.derive(ADDED, said(slower), gain(SMALL) - 1)
 text.derive(
     FEWER_BYTES,
-    look("text", "memory_saved", size_bytes=[SMALL, LARGE, LARGEST]),
+    said("memory_saved", size_bytes=[SMALL, LARGE, LARGEST]),
     1 - gain([SMALL, LARGE, LARGEST], BYTES),
 )
 text.derive(
     FEWER_BYTES,
-    look("text", "memory_saved", section="기술적 인사이트"),
+    said("memory_saved", section="기술적 인사이트"),
     1 - gain(LARGEST, BYTES),
 )
 text.derive(
     N_("the allocations saved over the allocations before"),
-    look("text", "allocations_saved"),
+    said("allocations_saved"),
     1 - gain(LARGEST, "allocations"),
 )
 text.derive(
     N_("the frames of longer chunks over those of shorter ones, one allocation a frame, no pool"),
-    look("text", "allocations_saved"),
+    said("allocations_saved"),
     lambda _: of(1 - (2**20 / 2**14 + 2) / (2**20 / 2**10 + 2)),
 )
 for name in ("indirection", "threshold_check"):
-    part = look("text", f"{name}_time") / look("text", "fast_path")
-    text.derive(PART, look("text", name), part)
+    part = said(f"{name}_time") / said("fast_path")
+    text.derive(PART, said(name), part)
 text.derive(
     N_("the whole slow-down less the other part"),
-    look("text", "indirection"),
-    look("text", "slower") - look("text", "threshold_check"),
+    said("indirection"),
+    said("slower") - said("threshold_check"),
 )
 
 # Sentences that can stand in place of claims.
@@ -376,7 +366,7 @@ text.correct(
     own_values={
         "slower": gain(SMALL) - 1,
         "size": size(SMALL),
-        "share": look("text", "indirection"),
+        "share": said("indirection"),
     },
     here=N_("The same code under two names differs by {share:pct,interval}."),
     here_values={"share": SAME_CODE},
@@ -384,12 +374,12 @@ text.correct(
 text.correct(
     "2.10",
     own=N_("The fast path is taken up to {threshold:KiB,int}."),
-    own_values={"threshold": look("text", "threshold_code")},
+    own_values={"threshold": said("threshold_code")},
 )
 text.correct(
     "2.11",
     own=N_("Of the methods that send and receive messages, {renamed} have another name in Hybrid."),
-    own_values={"renamed": look("text", "api_renamed")},
+    own_values={"renamed": said("api_renamed")},
 )
 text.correct(
     "2.13",

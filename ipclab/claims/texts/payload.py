@@ -6,12 +6,12 @@ from typing import Any
 
 from ipclab.claims.claim import Sense, Text
 from ipclab.claims.extremes import bandwidth, least, least_and_most, most
-from ipclab.claims.numbers import ALL, Level, Lookup, Values, look, several
+from ipclab.claims.numbers import ALL, Level, Lookup, Values, look, said, several
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
 
 # What the text calls so many bytes, and what its program moved: the counts of floats, times four.
-MOVED = {"84": 88, "13824": 14152, "1382400": 1384120}
+MOVED = {84: 88, 13824: 14152, 1382400: 1384120}
 SIZES = [*MOVED.values()]
 LARGEST, ENSEMBLE, CONFIGURATION = 1384120, 1382400, 84
 SIZE = of(LARGEST).as_unit("B")
@@ -64,7 +64,7 @@ def opening(op: str) -> Lookup:
         mapped(name, "reopened", CONFIGURATION)
         for name in (f"{op}.open", f"{op}.map", f"{op}.unmap", f"{op}.close", op)
     )
-    return (sum(others, first) / whole).as_unit("share")
+    return sum(others, first) / whole
 
 
 def flush(mapping: Level) -> Lookup:
@@ -92,8 +92,9 @@ def sound(placement: Level, metric: str = "") -> Lookup:
 
 def handover(placement: Level) -> Lookup:
     """Return transfers through shared memory between two processes."""
-    levels: dict[str, Level] = {"placement": placement, "size_bytes": ENSEMBLE}
-    return look("handover", arm="handover", backend="shm-mmap", **levels)
+    return look(
+        "handover", arm="handover", backend="shm-mmap", placement=placement, size_bytes=ENSEMBLE
+    )
 
 
 def speed(op: str) -> Lookup:
@@ -278,7 +279,7 @@ text.claim(
     ),
     here=several(
         *(
-            look("text", "floats", size_bytes=size) * 4 / real
+            said("floats", size_bytes=size) * 4 / real
             for size, real in zip(SIZES, REAL, strict=True)
         )
     ),
@@ -374,7 +375,7 @@ LESS = N_("the number before, less its percentage")
 OVER_ESTIMATE = N_("the size over the estimated bandwidth")
 OVER_PAST = N_("the bandwidth over that of the past")
 PAST_OVER = N_("the time of the past over that of a write")
-LABELS = look("text", "size_label", size_bytes=ALL)
+LABELS = said("size_label", size_bytes=ALL)
 ESTIMATE = look("transfer", "tcp_bandwidth_high", section="4.2")
 
 
@@ -390,17 +391,17 @@ def detailed(op: str | list[str], metric: str, size: Level) -> Lookup:
 
 def labelled(op: str, size: Level) -> Lookup:
     """Return the bandwidth of a size as labelled."""
-    label = look("text", "size_label", size_bytes=size)
+    label = said("size_label", size_bytes=size)
     return label.pipe(bandwidth, detailed(op, "mean", size))
 
 
 text.derive(
     N_("the label in MiB over four bytes, as the listing computes it"),
-    look("text", "floats", size_bytes=ALL),
+    said("floats", size_bytes=ALL),
     LABELS.pipe(floats),
 )
 for printed in ("size", "data_size"):
-    text.derive(SAME, look("text", printed, size_bytes=ALL), LABELS)
+    text.derive(SAME, said(printed, size_bytes=ALL), LABELS)
 for op in ENDS:
     for size in SIZES:
         text.derive(OVER_MEAN, detailed(op, "bandwidth", size), labelled(op, size))
@@ -416,29 +417,29 @@ PICKS: tuple[tuple[str, Any, Sense], ...] = (("low", least, "lowest"), ("high", 
 for by, size_, which in ((BELOW, "min", "small"), (ABOVE, "max", "large")):
     for end, pick, _ in PICKS:
         bandwidths = detailed(ENDS, "bandwidth", size_)
-        text.derive(by, look("text", f"{which}_bandwidth_{end}"), bandwidths.pipe(pick))
+        text.derive(by, said(f"{which}_bandwidth_{end}"), bandwidths.pipe(pick))
 for end, pick, sense in PICKS:
-    faster, spread = look("read", f"read_faster_{end}"), look("text", f"spread_{end}")
+    faster, spread = look("read", f"read_faster_{end}"), said(f"spread_{end}")
     text.derive(ALL_SIZES, faster, ratios(SIZES).pipe(pick), sense)
     text.derive(LARGER, faster, ratios(SIZES[1:]).pipe(pick), sense)
     text.derive(ALL_CELLS, spread, spreads(SIZES).pipe(pick), sense)
 text.derive(
     N_("the standard deviation over the mean, for the largest payload"),
-    look("text", "spread_bound"),
+    said("spread_bound"),
     spreads(LARGEST).pipe(most),
     "highest",
 )
 text.derive(
     N_("a write and a read, times the iterations"),
     look("transfer", "cycles"),
-    COPIES * look("text", "cycle_count"),
+    COPIES * said("cycle_count"),
 )
-text.derive(SAME, look("transfer", "tcp_bandwidth_bound"), look("text", "single_stream"))
+text.derive(SAME, look("transfer", "tcp_bandwidth_bound"), said("single_stream"))
 for printed, op, before, cost in (
     ("after_pickle", "transfer", "tcp_bandwidth_bound", "pickle_cost"),
     ("after_errors", "text", "after_pickle", "error_cost"),
 ):
-    text.derive(LESS, look("text", printed), look(op, before) * (1 - number(cost)))
+    text.derive(LESS, said(printed), look(op, before) * (1 - number(cost)))
 for end, bound in (
     *(("low", "past_bandwidth_high"), ("low", "tcp_bandwidth_bound")),
     ("high", "past_bandwidth_low"),
@@ -593,7 +594,7 @@ text.correct(
     "0.12",
     own=N_("The smallest payload tested has {moved}; the configuration has {size}."),
     own_values={
-        "moved": (look("text", "floats", size_bytes=88) * 4).as_unit("B"),
+        "moved": (said("floats", size_bytes=88) * 4).as_unit("B"),
         "size": of(CONFIGURATION).as_unit("B"),
     },
 )

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from ipclab.claims.claim import Text
 from ipclab.claims.extremes import growth, least_and_most, matched
-from ipclab.claims.numbers import ALL, Level, Lookup, Numbers, Values, alone, look, several
+from ipclab.claims.numbers import ALL, Level, Lookup, Numbers, Values, alone, look, said, several
 from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
@@ -53,8 +53,7 @@ def trips(backend: str, sizes: Level) -> Lookup:
 
 def placed(backend: str, sizes: Level, placement: str = ALL) -> Lookup:
     """Return median round trips of ours, in every placement that was measured."""
-    levels: dict[str, Level] = {"placement": placement, "size_bytes": sizes}
-    return look("round-trip", arm="main", backend=backend, **levels)
+    return look("round-trip", arm="main", backend=backend, placement=placement, size_bytes=sizes)
 
 
 def grown_placed(large: int, small: int) -> Lookup:
@@ -151,18 +150,18 @@ def means(backend: str) -> Lookup:
     return look("round-trip", "mean", backend=backend, size_bytes=ALL)
 
 
-text.derive(SAME, look("text", "size_label", size_bytes=ALL), look("text", "size", size_bytes=ALL))
+text.derive(SAME, said("size_label", size_bytes=ALL), said("size", size_bytes=ALL))
 text.derive(
     N_("the mean times the iterations"),
     look("launch", "total_ns", backend=ALL, size_bytes=ALL),
-    means(ALL) * look("text", "iterations"),
+    means(ALL) * said("iterations"),
 )
 text.derive(
     N_("how much longer one mean is than the other"),
-    look("text", "slower", size_bytes=ALL),
+    said("slower", size_bytes=ALL),
     means(ZMQ) / means(SHARED) - 1,
 )
-text.derive(SAME, look("text", "buffer_label"), look("text", "buffer"))
+text.derive(SAME, said("buffer_label"), said("buffer"))
 
 # Sentences that can stand in place of claims.
 

@@ -2,7 +2,7 @@
 
 from ipclab.claims.claim import Text
 from ipclab.claims.extremes import growth, pairs, power
-from ipclab.claims.numbers import Level, Lookup, Numbers, look, several
+from ipclab.claims.numbers import Level, Lookup, Numbers, look, said, several
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 
@@ -31,8 +31,7 @@ def times(
     op: str, backend: Level, entries: Level = MOST, metric: str = "", readers: int = READERS
 ) -> Lookup:
     """Return an operation by the published method."""
-    levels: dict[str, Level] = {"readers": readers, "backend": backend, "entries": entries}
-    return look(op, metric, arm="published", **levels)
+    return look(op, metric, arm="published", readers=readers, backend=backend, entries=entries)
 
 
 def over(op: str, backend: str, other: Level, metric: str = "") -> Lookup:
@@ -47,19 +46,14 @@ def steps(backend: Level, metric: str = "") -> Lookup:
 
 def updates(readers: int) -> Lookup:
     """Return acknowledged updates through ZeroMQ."""
-    levels: dict[str, Level] = {"backend": ZMQ, "entries": STEPS, "codec": "pickle"}
-    return look("update", arm="stream", readers=readers, **levels)
-
-
-def writes_beside(readers: int | str, **mechanism: Level) -> Lookup:
-    """Return a write by the fair method with readers that take turns with it."""
-    levels: dict[str, Level] = {"codec": "pickle", "placement": "free", "entries": 1000}
-    return look("write", arm="read-many", readers=readers, **levels, **mechanism)
+    return look("update", arm="stream", readers=readers, backend=ZMQ, entries=STEPS, codec="pickle")
 
 
 def writes_beside_most(**mechanism: Level) -> Lookup:
     """Return a write with the most readers over one with one, readers taking turns with it."""
-    return writes_beside("max", **mechanism) / writes_beside(1, **mechanism)
+    mechanism |= {"codec": "pickle", "placement": "free", "entries": 1000}
+    most, one = (look("write", arm="read-many", readers=n, **mechanism) for n in ("max", 1))
+    return most / one
 
 
 def live_writes(readers: int | str) -> Lookup:
@@ -293,12 +287,12 @@ text.claim(
 for name, op in (("write_speed", "write-total"), ("read_speed", "read")):
     text.derive(
         N_("the time of shared memory over that of the other"),
-        look("text", name, backend=["lmdb", ZMQ]),
+        said(name, backend=["lmdb", ZMQ]),
         over(op, SHARED, ["lmdb", ZMQ]),
     )
 text.derive(
     N_("the total of one over the total of the other"),
-    look("text", "write_slower"),
+    said("write_slower"),
     TOTAL_OVER_WRITE,
 )
 
