@@ -59,69 +59,42 @@ SMALL_MAPS = best_printed("map.exp-small", [24], ["12RnC+12C", "9RnC+15C", "8RnC
 # In a run.
 
 
-def elapsed(arm: str, backend: str, files: str, cache: Level = "cold", **levels: Level) -> Lookup:
-    """Return the time of all files of a set."""
-    return look("elapsed", arm=arm, backend=backend, set=files, cache=cache, **levels)
-
-
-def overlapped(op: str, depth: Level, metric: str = "") -> Lookup:
-    """Return a part of overlapped reading of large files, by how many are in flight."""
-    return look(op, metric, arm="overlap", backend="overlapped", cache="cold", depth=depth)
-
-
-def serial(backend: str, files: str, work: int, metric: str = "", **more: Level) -> Lookup:
-    """Return the time of four threads, or of `more`, that read and compute; of files not in memory."""
-    levels: dict[str, Level] = {"threads": 4, "cache": "cold", "placement": "free", **more}
-    levels |= {"set": files, "compute_ns": work}
-    return look("elapsed", metric, arm="serial", backend=backend, **levels)
+# The time of all files, which are not in memory unless said otherwise; of threads that read and
+# compute, of files that are all asked for first, and of maps and reads by what threads do.
+elapsed = partial(look, "elapsed", cache="cold")
+serial = partial(elapsed, arm="serial", placement="free", threads=4)
+base = partial(serial, set="mixed", compute_ns=SHORT)
+soon = partial(elapsed, arm="soon", backend="overlapped")
+by_role = partial(elapsed, arm="map", advice="none", threads=ALL, roles=ALL)
+maps = partial(by_role, backend="mmap", direct="no")
+reads = partial(by_role, backend="overlapped")
+# Parts of overlapped reading of large files; of reading one file into memory that nothing touched;
+# read calls by many threads; reading files of 4 KiB, by whether they are in memory.
+overlapped = partial(look, arm="overlap", backend="overlapped", cache="cold")
+one_file = partial(look, arm="call", backend="overlapped", buffer="fresh")
+slowest_call = partial(look, "file.submit", "p99", arm="flight", backend="overlapped", depth=256)
+of_page = partial(look, arm="fault", set="size-4096")
 
 
 def saved(files: str, work: int, threads: Level = 4) -> Lookup:
     """Return the time that overlapping saves."""
-    sync = serial("sync", files, work, threads=threads)
-    return sync - serial("overlapped", files, work, threads=threads)
+    levels: dict[str, Level] = {"set": files, "compute_ns": work, "threads": threads}
+    return serial(backend="sync", **levels) - serial(backend="overlapped", **levels)
 
 
 def ratio(files: str, work: int, cache: Level = "cold") -> Lookup:
     """Return the time with overlapping over that without."""
-    sync = serial("sync", files, work, cache=cache)
-    return serial("overlapped", files, work, cache=cache) / sync
-
-
-def one_file(op: str, size: int) -> Lookup:
-    """Return a part of reading one file into memory that nothing touched."""
-    return look(op, arm="call", backend="overlapped", set=f"size-{size}", buffer="fresh")
-
-
-def slowest_call(threads: str) -> Lookup:
-    """Return the p99 of read calls by some threads."""
-    return look(
-        "file.submit", "p99", arm="flight", backend="overlapped", depth=256, threads=threads
-    )
-
-
-def soon(files: str, threads: Level) -> Lookup:
-    """Return the time of files that are all asked for first, by so many threads."""
-    return elapsed("soon", "overlapped", files, threads=threads)
-
-
-def mix(arm: str, roles: str, backend: str = "overlapped") -> Lookup:
-    """Return the time of threads with roles, of files that are not in memory."""
-    return look("elapsed", arm=arm, backend=backend, cache="cold", roles=roles)
+    levels: dict[str, Level] = {"set": files, "compute_ns": work, "cache": cache}
+    return serial(backend="overlapped", **levels) / serial(backend="sync", **levels)
 
 
 def half_compute(arm: str, half: str, whole: str) -> Lookup:
     """Return the time of threads of which half compute over that of all reading first."""
-    return mix(arm, f"{half}RnC+{half}C") / mix(arm, f"{whole}RnC")
+    threads = partial(elapsed, arm=arm, backend="overlapped")
+    return threads(roles=f"{half}RnC+{half}C") / threads(roles=f"{whole}RnC")
 
 
 HALF_COMPUTE = half_compute("roles", "{cpus}", "{2*cpus}")
-
-
-def by_role(backend: str, files: str, cache: str, direct: str) -> Lookup:
-    """Return maps or reads by the number of threads and by what these do."""
-    threads = {"advice": "none", "threads": ALL, "roles": ALL}
-    return elapsed("map", backend, files, cache, direct=direct, **threads)
 
 
 def by_threads(maps: Values, reads: Values) -> Values:
@@ -138,18 +111,13 @@ def by_threads(maps: Values, reads: Values) -> Values:
 
 def map_over_read(files: str, **levels: Level) -> Lookup:
     """Return a map over a read in turn, both through the page cache."""
-    maps = elapsed("map", "mmap", files, advice="none", threads="{2*cpus}")
-    return maps / elapsed("map", "sync", files, direct="no", **levels)
-
-
-def of_page(op: str, backend: str, cache: Level) -> Lookup:
-    """Return a part of reading files of 4 KiB, by whether they are in memory."""
-    return look(op, arm="fault", backend=backend, set="size-4096", cache=cache)
+    mapped = elapsed(arm="map", backend="mmap", set=files, advice="none", threads="{2*cpus}")
+    return mapped / elapsed(arm="map", backend="sync", set=files, direct="no", **levels)
 
 
 def map_of_page(cache: Level, mapped: str = "elapsed", read: str = "elapsed") -> Lookup:
     """Return a part of mapping files of 4 KiB over a part of reading them."""
-    return of_page(mapped, "mmap", cache) / of_page(read, "sync", cache)
+    return of_page(mapped, backend="mmap", cache=cache) / of_page(read, backend="sync", cache=cache)
 
 
 def fault_share(cache: Level) -> Lookup:
@@ -180,10 +148,13 @@ of_overlap(
         "Overlapping does not make reading itself faster (within a factor of {high:bare}, read"
         " calls taken out)."
     ),
-    here=overlapped("elapsed", "max")
-    / (overlapped("elapsed", 1) - overlapped("file.submit", 1) * overlapped("launch", 1, "files")),
+    here=overlapped("elapsed", depth="max")
+    / (
+        overlapped("elapsed", depth=1)
+        - overlapped("file.submit", depth=1) * overlapped("launch", "files", depth=1)
+    ),
     own=printed("overlap.overlapped") / said("corrected", "overlap.serial"),
-    fair=overlapped("elapsed", "max") / overlapped("elapsed", 1),
+    fair=overlapped("elapsed", depth="max") / overlapped("elapsed", depth=1),
     adds=N_("the whole time, read calls included"),
     concedes=N_("the read call's own time is taken out; with it, overlapping is faster"),
 )
@@ -192,7 +163,7 @@ of_overlap(
     "겹치는 파일이 점점 많아질수록 Latency가 일정 수치만큼 계속 증가하는 것을 확인할 수 있다",
     "above 1",
     N_("The latency of a file grows with the files in flight, at every step."),
-    here=overlapped("file.latency", ALL).pipe(growth, "depth"),
+    here=overlapped("file.latency", depth=ALL).pipe(growth, "depth"),
     unstated=N_("the text shows this in pictures only"),
 )
 of_serial(
@@ -214,8 +185,7 @@ of_serial(
     "동기로 진행했을 때보다 Execution %가 높아진 것을 확인할 수 있다",
     "above 0 %p",
     N_("The share of execution goes up."),
-    here=serial("overlapped", "mixed", SHORT, "execution_share")
-    - serial("sync", "mixed", SHORT, "execution_share"),
+    here=base("execution_share", backend="overlapped") - base("execution_share", backend="sync"),
     own=said("execution", "serial.base.1R+3C") - said("execution", "serial.base.4SYNC"),
 )
 of_serial(
@@ -223,8 +193,7 @@ of_serial(
     "동기로 읽기를 진행했을 경우, Waiting 하는 데에 38%를 사용하고 있다",
     "below 0 %p",
     N_("The share of waiting for the disk goes down."),
-    here=serial("overlapped", "mixed", SHORT, "io_wait_share")
-    - serial("sync", "mixed", SHORT, "io_wait_share"),
+    here=base("io_wait_share", backend="overlapped") - base("io_wait_share", backend="sync"),
     own=said("io_wait", "serial.base.1R+3C") - said("io_wait", "serial.base.4SYNC"),
 )
 of_serial(
@@ -288,7 +257,7 @@ text.claim(
         " {high:x})."
     ),
     figures={"near": "8 MiB", "wide": "32 MiB"},
-    here=one_file("file.submit", 33554432) / one_file("file.submit", 8388608),
+    here=one_file("file.submit", set="size-33554432") / one_file("file.submit", set="size-8388608"),
     own=look("file.submit", label="call.33554432") / look("file.submit", label="call.8388608"),
     arm="call",
 )
@@ -298,7 +267,7 @@ text.claim(
     "CreateFile의 경우 파일 크기에 연관되어 있지 않다",
     "between 0.8 and 1.25",
     N_("Opening does not depend on the file's size (between {low:x} and {high:x})."),
-    here=one_file("file.open", 33554432) / one_file("file.open", 4096),
+    here=one_file("file.open", set="size-33554432") / one_file("file.open", set="size-4096"),
     own=look("file.open", label="call.33554432") / look("file.open", label="call.4096"),
     arm="call",
 )
@@ -308,7 +277,7 @@ text.claim(
     "ReadFile Call이 0.1ms -> 28ms 로 매우 증가한 것을 확인할 수 있다",
     "above 1",
     N_("The slowest read calls get slower when many threads make them."),
-    here=slowest_call("max") / slowest_call("min"),
+    here=slowest_call(threads="max") / slowest_call(threads="min"),
     own=said("call_last", "flight.16RnC") / said("call_last", "flight.1RnC"),
     arm="flight",
 )
@@ -320,7 +289,8 @@ of_soon(
         "For large files the number of threads does not matter: each takes as long as one,"
         " within a factor of {high:bare}."
     ),
-    here=soon(LARGE_SET, ["{cpus}", "{2*cpus}", "{4*cpus}"]) / soon(LARGE_SET, 1),
+    here=soon(set=LARGE_SET, threads=["{cpus}", "{2*cpus}", "{4*cpus}"])
+    / soon(set=LARGE_SET, threads=1),
     own=printed(*(f"soon.exp-large.{n}RnC" for n in (2, 4, 16))) / printed("soon.exp-large.1RnC"),
     needs={"large_files": 10000},
 )
@@ -329,7 +299,7 @@ of_soon(
     "16쓰레드로 테스트해 보았는데 비약적인 성능 향상이 있었다",
     "at_least 2.4",
     N_("Small files: sixteen threads are three times as fast as four (at least {low:x})."),
-    here=soon(SMALL_SET, 4) / soon(SMALL_SET, 16),
+    here=soon(set=SMALL_SET, threads=4) / soon(set=SMALL_SET, threads=16),
     own=printed("soon.exp-small.4RnC") / printed("soon.exp-small.16RnC"),
     needs={"cpus": 8},
 )
@@ -338,7 +308,7 @@ of_soon(
     "32쓰레드로 테스트해 보았는데, 이때는 비약적인 성능 향상이 있지는 않았다",
     "between 0.8 and 1.25",
     N_("Small files: thirty-two threads add little to sixteen (at most {high:x})."),
-    here=soon(SMALL_SET, 16) / soon(SMALL_SET, 32),
+    here=soon(set=SMALL_SET, threads=16) / soon(set=SMALL_SET, threads=32),
     own=printed("soon.exp-small.16RnC") / printed("soon.exp-small.32RnC"),
     needs={"cpus": 16},
     concedes=N_("the kernel's own limit is the reason that it gives"),
@@ -364,9 +334,7 @@ of_maps(
         "Small files: maps beat reads by as many threads (as published, reads past the cache;"
         " files not in memory)."
     ),
-    here=by_role("mmap", SMALL_SET, "cold", "no").pipe(
-        by_threads, by_role("overlapped", SMALL_SET, "cold", "yes")
-    ),
+    here=maps(set=SMALL_SET).pipe(by_threads, reads(set=SMALL_SET, direct="yes")),
     own=SMALL_MAPS,
     fair=map_over_read(SMALL_SET, threads="{2*cpus}"),
     adds=THROUGH_CACHE,
@@ -376,8 +344,8 @@ of_maps(
     "동일 쓰레드 수로 비교해 보아도, MMAP이 일반적인 Read 방식보다 빠르다",
     "below 1",
     N_("Small files: maps beat reads by as many threads (files in memory)."),
-    here=by_role("mmap", SMALL_SET, "warm", "no").pipe(
-        by_threads, by_role("overlapped", SMALL_SET, "warm", "no")
+    here=maps(set=SMALL_SET, cache="warm").pipe(
+        by_threads, reads(set=SMALL_SET, direct="no", cache="warm")
     ),
     own=SMALL_MAPS,
 )
@@ -389,9 +357,7 @@ of_maps(
         "Large files that are not in memory: maps lose (the best map over the best read, judged"
         " over every pair)."
     ),
-    here=by_role("mmap", LARGE_SET, "cold", "no").pipe(
-        best_over_best, by_role("overlapped", LARGE_SET, "cold", "yes")
-    ),
+    here=maps(set=LARGE_SET).pipe(best_over_best, reads(set=LARGE_SET, direct="yes")),
     own=best_printed("map.exp-large", [8, 16, 24, 32], ["4RnC", "8RnC", "16RnC", "24RnC"]),
     fair=map_over_read(LARGE_SET),
     adds=THROUGH_CACHE,
@@ -412,7 +378,9 @@ of_massive(
     "ReadFile의 Optimal 조합인 12/12쓰레드로 테스트한 결과보다 더 좋은 결과를 보였다",
     "below 1",
     N_("A million files: the best map beats the best reading mix (judged over every pair)."),
-    here=mix("massive", ALL, "mmap").pipe(best_over_best, mix("massive", ALL)),
+    here=elapsed(arm="massive", backend="mmap", roles=ALL).pipe(
+        best_over_best, elapsed(arm="massive", backend="overlapped", roles=ALL)
+    ),
     own=best_printed("massive", [8, 16, 24, 32, 48, 64], ["8RnC+8C", "12RnC+12C"]),
 )
 of_faults(

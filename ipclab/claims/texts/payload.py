@@ -32,36 +32,40 @@ MAPPINGS = N_("the exact payload, no other threads, the mapping reopened and kep
 TWO_ENDS = N_("a sender and a receiver, both placements")
 
 
-def published(op: str | list[str], metric: str = "mean", sizes: Level = LARGEST) -> Lookup:
-    """Return writes or reads by the published method, of the largest payload: their means."""
-    return look(op, metric, arm="published", size_bytes=sizes)
+# By the published method, the largest payload; and parts of writes and reads by how a file is mapped.
+published = partial(look, arm="published", size_bytes=LARGEST)
+mapped = partial(look, arm="mapping", size_bytes=ENSEMBLE)
+as_v10 = partial(mapped, mapping="truncated")  # as v1.0 makes them, each time
+# Transfers between two processes through shared memory, by the TCP of v0.9, and with a sound
+# receiver on a connection that is kept.
+handover = partial(look, "handover", arm="handover", backend="shm-mmap", size_bytes=ENSEMBLE)
+tcp = partial(look, "handover", arm="tcp", size_bytes=ENSEMBLE, codec="raw", placement="cross")
+tcp = partial(tcp, receive="recv-4096", connection="new", nodelay="off")
+sound = partial(tcp, receive="recv-into", connection="kept", nodelay="on")
 
 
 def ratios(sizes: list[int]) -> Lookup:
     """Return the mean write over the mean read of each payload, by the published method."""
-    return published("write", sizes=sizes) / published("read", sizes=sizes)
+    return published("write", "mean", size_bytes=sizes) / published(
+        "read", "mean", size_bytes=sizes
+    )
 
 
 def spreads(sizes: Level) -> Lookup:
     """Return the deviations over the means, of writes and reads."""
-    return published(ENDS, "sd", sizes) / published(ENDS, "mean", sizes)
-
-
-def mapped(op: str, mapping: Level, size: Level = ENSEMBLE, metric: str = "") -> Lookup:
-    """Return a part of a write or read, by how the file is mapped: its medians, or a metric."""
-    return look(op, metric, arm="mapping", mapping=mapping, size_bytes=size)
+    return published(ENDS, "sd", size_bytes=sizes) / published(ENDS, "mean", size_bytes=sizes)
 
 
 def kept_or_reopened(size: Level) -> Lookup:
     """Return a write over a read, the mapping reopened and kept."""
-    mappings = ["reopened", "kept"]
-    return mapped("write", mappings, size) / mapped("read", mappings, size)
+    write, read = (mapped(op, mapping=["reopened", "kept"], size_bytes=size) for op in ENDS)
+    return write / read
 
 
 def opening(op: str) -> Lookup:
     """Return the share of the smallest write or read that opening, mapping and closing take."""
     first, *others, whole = (
-        mapped(name, "reopened", CONFIGURATION)
+        mapped(name, mapping="reopened", size_bytes=CONFIGURATION)
         for name in (f"{op}.open", f"{op}.map", f"{op}.unmap", f"{op}.close", op)
     )
     return sum(others, first) / whole
@@ -69,37 +73,12 @@ def opening(op: str) -> Lookup:
 
 def flush(mapping: Level) -> Lookup:
     """Return the share of a write that the flush takes."""
-    return mapped("write.flush", mapping) / mapped("write", mapping)
-
-
-def as_v10(op: str) -> Lookup:
-    """Return a write or a read as v1.0 makes it, the file truncated each time."""
-    return mapped(op, "truncated")
-
-
-def tcp(metric: str = "", **more: Level) -> Lookup:
-    """Return transfers by TCP: as v0.9 made them, a new connection each, or with `more` levels."""
-    levels: dict[str, Level] = {"receive": "recv-4096", "codec": "raw", "placement": "cross"}
-    levels |= {"connection": "new", "nodelay": "off", "size_bytes": ENSEMBLE, **more}
-    return look("handover", metric, arm="tcp", **levels)
-
-
-def sound(placement: Level, metric: str = "") -> Lookup:
-    """Return transfers by TCP with a sound receiver on a connection that is kept."""
-    kept = {"receive": "recv-into", "connection": "kept", "nodelay": "on"}
-    return tcp(metric, placement=placement, **kept)
-
-
-def handover(placement: Level) -> Lookup:
-    """Return transfers through shared memory between two processes."""
-    return look(
-        "handover", arm="handover", backend="shm-mmap", placement=placement, size_bytes=ENSEMBLE
-    )
+    return mapped("write.flush", mapping=mapping) / mapped("write", mapping=mapping)
 
 
 def speed(op: str) -> Lookup:
     """Return the bytes of the largest payload over its mean time."""
-    return published(op).pipe(partial(bandwidth, SIZE))
+    return published(op, "mean").pipe(partial(bandwidth, SIZE))
 
 
 def printed_over_past(op: str | list[str]) -> Lookup:
@@ -121,14 +100,14 @@ def number(name: str, op: str = "text", **levels: Level) -> Lookup:
 
 # The bandwidth of the TCP of v0.9 between two CPUs; its transfers over those through shared memory.
 PAST_SPEED = tcp("bandwidth")
-PAST_OVER_HANDOVER = tcp(placement=BOTH) / handover(BOTH)
+PAST_OVER_HANDOVER = tcp(placement=BOTH) / handover(placement=BOTH)
 # The estimated times of the past over the time of a write.
 PAST_LATENCIES = several(
     look("transfer", "past_latency_low", section="4.3"),
     look("transfer", "past_latency_high", section="4.3"),
 ) / look("write", "mean_rounded", section="4.3")
 # What a write and a read of the largest payload take, and as v1.0 makes them.
-COPIES = published("write") + published("read")
+COPIES = published("write", "mean") + published("read", "mean")
 COPIES_OF_V10 = as_v10("write") + as_v10("read")
 # The bytes of the real program's payloads.
 TIMESTEPS = number("receptors") * number("timesteps") * number("bytes_per_float")
@@ -142,7 +121,7 @@ text.claim(
     "between 2 and 3 rounded",
     N_("Reads are {low:int} to {high:int} times as fast as writes (at {size:MB})."),
     figures={"size": "1.32 MB"},
-    here=published("write") / published("read"),
+    here=published("write", "mean") / published("read", "mean"),
     fair=kept_or_reopened(ENSEMBLE),
     adds=MAPPINGS,
 )
@@ -227,7 +206,7 @@ text.claim(
         "A write is close to the memory bandwidth: a kept mapping is not more than {high:bare}"
         " times as fast."
     ),
-    here=mapped("write", "reopened") / mapped("write", "kept"),
+    here=mapped("write", mapping="reopened") / mapped("write", mapping="kept"),
     unstated=NO_PARTS,
     arm="mapping",
 )
@@ -308,7 +287,7 @@ text.claim(
         " (of {size:MB})."
     ),
     figures={"size": "1.32 MB"},
-    here=tcp() / published("write"),
+    here=tcp() / published("write", "mean"),
     own=PAST_LATENCIES,
     fair=PAST_OVER_HANDOVER,
     adds=TWO_ENDS,
@@ -323,7 +302,7 @@ text.claim(
         "One stream of TCP on loopback moves at most {high:MB/s,int} (the premise of the estimate)."
     ),
     here=PAST_SPEED,
-    fair=sound(BOTH, "bandwidth"),
+    fair=sound("bandwidth", placement=BOTH),
     adds=N_("a sound receiver on a kept connection, both placements"),
     unstated=ESTIMATED,
     concedes=CONCEDED,
@@ -506,7 +485,7 @@ text.correct(
         " mapping; the flush takes {flush:pct,interval} of a write."
     ),
     here_values={
-        "copies": mapped("write.copy", "reopened") / mapped("write.copy", "kept"),
+        "copies": mapped("write.copy", mapping="reopened") / mapped("write.copy", mapping="kept"),
         "flush": flush("reopened"),
     },
 )
@@ -517,8 +496,8 @@ text.correct(
         " {copied} at a time, {memcpy}."
     ),
     here_values={
-        "reopened": mapped("write", "reopened", metric="bandwidth"),
-        "kept": mapped("write", "kept", metric="bandwidth"),
+        "reopened": mapped("write", "bandwidth", mapping="reopened"),
+        "kept": mapped("write", "bandwidth", mapping="kept"),
         "memcpy": memcpy("bandwidth"),
         "copied": memcpy("size_bytes"),
     },
@@ -548,7 +527,7 @@ text.correct(
     ),
     here_values={
         "past": tcp() / COPIES_OF_V10,
-        "sound": sound("cross") / handover("cross"),
+        "sound": sound() / handover(placement="cross"),
     },
 )
 text.correct(
@@ -566,7 +545,7 @@ text.correct(
     here=N_(
         "One stream of TCP with a sound receiver moves {bandwidth:MB/s,interval} between two CPUs."
     ),
-    here_values={"bandwidth": sound("cross", "bandwidth")},
+    here_values={"bandwidth": sound("bandwidth")},
 )
 text.correct(
     "0.16",

@@ -1,6 +1,7 @@
 """shm-rpc-bridge, transport benchmark, in English (text 003): what it claims, and what it derives."""
 
 from contextlib import suppress
+from functools import partial
 
 from ipclab.claims.claim import Text
 from ipclab.claims.extremes import growth, least_and_most, matched
@@ -51,19 +52,19 @@ def trips(backend: str, sizes: Level) -> Lookup:
     return Lookup(find)
 
 
-def placed(backend: str, sizes: Level, placement: str = ALL) -> Lookup:
-    """Return median round trips of ours, in every placement that was measured."""
-    return look("round-trip", arm="main", backend=backend, placement=placement, size_bytes=sizes)
+# Median round trips of ours, in every placement that was measured.
+placed = partial(look, "round-trip", arm="main", placement=ALL)
+ours = partial(placed, backend=OURS)
 
 
 def grown_placed(large: int, small: int) -> Lookup:
     """Return a larger message of ours over a smaller one, in every placement of both."""
-    return placed(OURS, large).pipe(matched, placed(OURS, small))
+    return ours(size_bytes=large).pipe(matched, ours(size_bytes=small))
 
 
 # A round trip through ZeroMQ over one through shared memory, at each size; and at each placement.
 SLOWER = several(*(trips(ZMQ, size) / trips(SHARED, size) for size in SIZES))
-SLOWER_PLACED = placed(ZMQ, SIZES).pipe(matched, placed(OURS, SIZES))
+SLOWER_PLACED = placed(backend=ZMQ, size_bytes=SIZES).pipe(matched, ours(size_bytes=SIZES))
 
 
 def throughputs(table: Numbers) -> Quantity:
@@ -188,8 +189,8 @@ text.correct(
     ),
     here_values={
         "size": SIZE,
-        "one": placed(OURS, 100, "same"),
-        "two": placed(OURS, 100, "cross"),
+        "one": ours(size_bytes=100, placement="same"),
+        "two": ours(size_bytes=100, placement="cross"),
     },
 )
 text.correct(

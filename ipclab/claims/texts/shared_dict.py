@@ -1,5 +1,7 @@
 """ipc_benchmark, README, in Chinese (text 001): what it claims, and what it derives."""
 
+from functools import partial
+
 from ipclab.claims.claim import Text
 from ipclab.claims.extremes import growth, pairs, power
 from ipclab.claims.numbers import Level, Lookup, Numbers, look, said, several
@@ -27,26 +29,21 @@ NOT_APART = N_("the text does not time decoding apart")
 BY_DESIGN = N_("it sends a message of its own for each reader and iteration")
 
 
-def times(
-    op: str, backend: Level, entries: Level = MOST, metric: str = "", readers: int = READERS
-) -> Lookup:
-    """Return an operation by the published method."""
-    return look(op, metric, arm="published", readers=readers, backend=backend, entries=entries)
+# By the published method, on the most entries; updates through ZeroMQ that each reader acknowledges;
+# writes beside readers that read meanwhile.
+times = partial(look, arm="published", readers=READERS, entries=MOST)
+updates = partial(look, "update", arm="stream", backend=ZMQ, entries=STEPS, codec="pickle")
+live_writes = partial(look, "write", arm="live", backend=STORES, entries=1000)
 
 
 def over(op: str, backend: str, other: Level, metric: str = "") -> Lookup:
     """Return an operation on the most entries through one mechanism over that through another."""
-    return times(op, backend, metric=metric) / times(op, other, metric=metric)
+    return times(op, metric, backend=backend) / times(op, metric, backend=other)
 
 
 def steps(backend: Level, metric: str = "") -> Lookup:
     """Return by what factor a read, or a `metric` of it, grows with ten times as many entries."""
-    return times("read", backend, STEPS, metric).pipe(growth, "entries")
-
-
-def updates(readers: int) -> Lookup:
-    """Return acknowledged updates through ZeroMQ."""
-    return look("update", arm="stream", readers=readers, backend=ZMQ, entries=STEPS, codec="pickle")
+    return times("read", metric, backend=backend, entries=STEPS).pipe(growth, "entries")
 
 
 def writes_beside_most(**mechanism: Level) -> Lookup:
@@ -56,27 +53,23 @@ def writes_beside_most(**mechanism: Level) -> Lookup:
     return most / one
 
 
-def live_writes(readers: int | str) -> Lookup:
-    """Return a write with readers that read meanwhile."""
-    return look("write", arm="live", readers=readers, backend=STORES, entries=1000)
-
-
 def whole(backend: Level) -> Lookup:
     """Return what writing and all reads take."""
-    return times("write-total", backend) + times("read", backend, metric="mean") * READS
+    return times("write-total", backend=backend) + times("read", "mean", backend=backend) * READS
 
 
 def shared_writes(op: str) -> Lookup:
     """Return a write through SharedMemory over that through each other, at every size."""
-    shared = times(op, SHARED, ALL_SIZES)
-    return several(*(shared / times(op, other, ALL_SIZES) for other in ("lmdb", ZMQ)))
+    shared, *others = (times(op, backend=name, entries=ALL_SIZES) for name in (SHARED, "lmdb", ZMQ))
+    return several(*(shared / other for other in others))
 
 
 # All of ZeroMQ's messages over one write through SharedMemory; and one message, by medians.
 TOTAL_OVER_WRITE = over("write-total", ZMQ, SHARED)
 MESSAGE_OVER_WRITE = over("write", ZMQ, SHARED)
 # Taking out the most entries over taking out the fewest.
-COPIES = times("read.transport", SHARED) / times("read.transport", SHARED, 10)
+taken_out = partial(times, "read.transport", backend=SHARED)
+COPIES = taken_out(entries=MOST) / taken_out(entries=10)
 
 
 text.claim(
@@ -130,8 +123,8 @@ text.claim(
         " factor of {high:bare} of each other)."
     ),
     figures={"entries": MOST},
-    here=times("read", BACKENDS, metric="mean").pipe(pairs),
-    fair=times("read", BACKENDS).pipe(pairs),
+    here=times("read", "mean", backend=BACKENDS).pipe(pairs),
+    fair=times("read", backend=BACKENDS).pipe(pairs),
     adds=CHECKED,
 )
 text.claim(
@@ -166,7 +159,8 @@ text.claim(
         " ({entries:int} entries)."
     ),
     figures={"entries": MOST},
-    here=1 / (1 + times("read.transport", BACKENDS) / times("read.decode", BACKENDS)),
+    here=1
+    / (1 + times("read.transport", backend=BACKENDS) / times("read.decode", backend=BACKENDS)),
     unstated=NOT_APART,
 )
 text.claim(
@@ -192,8 +186,9 @@ text.claim(
         " {readers:int} as for one (within a factor of {high:bare})."
     ),
     figures={"readers": READERS, "high": 1.25},
-    here=times("write-total", ZMQ, ALL_SIZES) / times("write-total", ZMQ, ALL_SIZES, readers=1),
-    fair=updates(READERS) / updates(1),
+    here=times("write-total", backend=ZMQ, entries=ALL_SIZES)
+    / times("write-total", backend=ZMQ, entries=ALL_SIZES, readers=1),
+    fair=updates(readers=READERS) / updates(readers=1),
     adds=N_("each update reaches every reader once and is acknowledged"),
     unstated=ONE_NUMBER,
     concedes=BY_DESIGN,
@@ -205,8 +200,8 @@ text.claim(
     "exactly 100 B rounded",
     N_("An entry takes about {about:int}."),
     figures={"about": "100 B"},
-    here=times("read", SHARED, ALL_SIZES, "size_bytes")
-    / times("read", SHARED, ALL_SIZES, "entries"),
+    here=times("read", "size_bytes", backend=SHARED, entries=ALL_SIZES)
+    / times("read", "entries", backend=SHARED, entries=ALL_SIZES),
     unstated=N_("the text does not say how many bytes its dictionaries have"),
     untestable=N_(
         "needs the text's program: the bytes of the dictionary that is rebuilt here are a setting"
@@ -219,7 +214,7 @@ text.claim(
     "exactly 100",
     N_("Every reader makes {reads:int} reads."),
     figures={"reads": READS},
-    here=times("launch", BACKENDS, ALL_SIZES, "reads") / READERS,
+    here=times("launch", "reads", backend=BACKENDS, entries=ALL_SIZES) / READERS,
     unstated=N_("the text does not print how many reads were made"),
     untestable=N_("needs the counts of the text's own run: here the number of reads is a setting"),
 )
@@ -236,7 +231,7 @@ text.claim(
         writes_beside_most(backend="lmdb", sync="off", map="writemap"),
         writes_beside_most(backend=SHARED),
     ),
-    fair=live_writes("max") / live_writes(1),
+    fair=live_writes(readers="max") / live_writes(readers=1),
     adds=N_("readers that read while the writer writes, which the published program never has"),
     unstated=ONE_NUMBER,
     arm="read-many",
