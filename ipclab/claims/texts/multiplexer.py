@@ -1,6 +1,7 @@
 """plugin.go multiplexer, final report, in Korean (text 002): what it claims, and what it derives."""
 
 from collections.abc import Callable
+from functools import partial
 
 from ipclab.claims.claim import Text
 from ipclab.claims.numbers import Level, Lookup, look, said, several
@@ -79,9 +80,13 @@ CHECKED, UNCHECKED = (
     for name in ("checked", "direct")
 )
 
+# Claims that share a section, or how they are judged.
+of_summary = partial(text.claim, "핵심 성과 요약", adds=BOTH_ENDS)
+of_memory = partial(text.claim, "메모리 사용량 분석", adds=BYTES_OF_BOTH)
+of_code = partial(text.claim, from_code=True, untestable=FROM_CODE)
+of_advice = partial(text.claim, "워크로드별 권장사항", adds=BOTH_ENDS)
 
-text.claim(
-    "핵심 성과 요약",
+of_summary(
     "2.1",
     "소형 메시지 (1KB): Hybrid 노드에서 9.1% 성능 저하",
     "at_least 1.091 rounded",
@@ -89,10 +94,8 @@ text.claim(
     figures={"size": "1 KiB", "slower": "9.1 %"},
     here=gain(SMALL),
     fair=gain_of_both(SMALL),
-    adds=BOTH_ENDS,
 )
-text.claim(
-    "핵심 성과 요약",
+of_summary(
     "2.2",
     "중형 메시지 (64KB): Hybrid 노드에서 9.3% 성능 향상",
     "at_most 0.907 rounded",
@@ -100,10 +103,8 @@ text.claim(
     figures={"size": "64 KiB", "gain": "9.3 %"},
     here=gain(LARGE),
     fair=gain_of_both(LARGE),
-    adds=BOTH_ENDS,
 )
-text.claim(
-    "핵심 성과 요약",
+of_summary(
     "2.3",
     "대형 메시지 (1MB): Hybrid 노드에서 39.2% 성능 향상",
     "at_most 0.608 rounded",
@@ -111,10 +112,8 @@ text.claim(
     figures={"size": "1 MiB", "gain": "39.2 %"},
     here=gain(LARGEST),
     fair=gain_of_both(LARGEST),
-    adds=BOTH_ENDS,
 )
-text.claim(
-    "메모리 사용량 분석",
+of_memory(
     "2.4",
     "1KB: 48 B, 48 B, 0%",
     "exactly 1.00 rounded",
@@ -122,10 +121,8 @@ text.claim(
     figures={"size": "1 KiB"},
     here=gain(SMALL, BYTES),
     fair=gain_of_both(SMALL, BYTES),
-    adds=BYTES_OF_BOTH,
 )
-text.claim(
-    "메모리 사용량 분석",
+of_memory(
     "2.4b",
     "64KB: 1056 B, 432 B, 59%",
     "at_most 0.41 rounded",
@@ -133,10 +130,8 @@ text.claim(
     figures={"size": "64 KiB", "gain": "59 %"},
     here=gain(LARGE, BYTES),
     fair=gain_of_both(LARGE, BYTES),
-    adds=BYTES_OF_BOTH,
 )
-text.claim(
-    "메모리 사용량 분석",
+of_memory(
     "2.4c",
     "1MB: 16506 B, 1639 B, 90%",
     "at_most 0.10 rounded",
@@ -144,7 +139,6 @@ text.claim(
     figures={"size": "1 MiB", "gain": "90 %"},
     here=gain(LARGEST, BYTES),
     fair=gain_of_both(LARGEST, BYTES),
-    adds=BYTES_OF_BOTH,
 )
 text.claim(
     "핵심 성과 요약",
@@ -209,7 +203,7 @@ text.claim(
     unstated=N_("the text measures the writing end only"),
     arm="main",
 )
-text.claim(
+of_code(
     "기술적 인사이트",
     "2.10",
     "8KB 임계값 기반 동적 경로 선택",
@@ -217,10 +211,8 @@ text.claim(
     N_("The fast path is taken up to {size:KiB,int}; the constant of the published code decides."),
     figures={"size": "8 KiB"},
     here=said("threshold_code"),
-    from_code=True,
-    untestable=FROM_CODE,
 )
-text.claim(
+of_code(
     "결론",
     "2.11",
     "제로 API 변경으로 호환성을 유지했습니다",
@@ -230,8 +222,6 @@ text.claim(
         " (how many have)."
     ),
     here=said("api_renamed"),
-    from_code=True,
-    untestable=FROM_CODE,
 )
 text.claim(
     "기술적 인사이트",
@@ -246,8 +236,7 @@ text.claim(
     own=said("threshold_check"),
     arm="check",
 )
-text.claim(
-    "워크로드별 권장사항",
+of_advice(
     "2.13",
     "파일 전송 (64KB+) 권장: Hybrid 노드",
     "below 1",
@@ -258,11 +247,9 @@ text.claim(
     figures={"large": "64 KiB", "largest": "1 MiB"},
     here=over_others(writes, *ADVISED),
     fair=over_others(both_ends, *ADVISED),
-    adds=BOTH_ENDS,
     concedes=N_("its table names Optimized, not Hybrid, as the best of the largest message"),
 )
-text.claim(
-    "워크로드별 권장사항",
+of_advice(
     "2.14",
     "IoT/센서 데이터 (< 1KB) 권장: Original 노드",
     "below 1",
@@ -270,7 +257,6 @@ text.claim(
     figures={"size": "1 KiB"},
     here=over_others(writes, ("original", SMALL)),
     fair=over_others(both_ends, ("original", SMALL)),
-    adds=BOTH_ENDS,
 )
 
 # What the text derives from its own numbers.

@@ -113,6 +113,10 @@ COPIES_OF_V10 = as_v10("write") + as_v10("read")
 TIMESTEPS = number("receptors") * number("timesteps") * number("bytes_per_float")
 REAL = (CONFIGURATION, TIMESTEPS, TIMESTEPS * number("ensemble"))
 
+# Claims that share a section, or how they are judged.
+of_past = partial(text.claim, fair=PAST_OVER_HANDOVER, adds=TWO_ENDS, concedes=CONCEDED)
+of_parts = partial(text.claim, arm="mapping", unstated=NO_PARTS)
+of_tcp = partial(text.claim, "4.2", arm="tcp", unstated=ESTIMATED, concedes=CONCEDED)
 
 text.claim(
     "4.1 [2]",
@@ -172,7 +176,7 @@ text.claim(
     here=speed("read"),
     untestable=NEEDS_MACHINE,
 )
-text.claim(
+of_parts(
     "3.1",
     "0.6",
     "매우 작은 데이터는 파일 열기/닫기 오버헤드가 지배적",
@@ -182,10 +186,8 @@ text.claim(
         " closing take at least {low:pct,int} of a write and of a read."
     ),
     here=several(opening("write"), opening("read")),
-    unstated=NO_PARTS,
-    arm="mapping",
 )
-text.claim(
+of_parts(
     "4.1 [2]",
     "0.7",
     "이유: 읽기는 캐시 활용, 쓰기는 flush() 필요",
@@ -194,10 +196,8 @@ text.claim(
     here=flush("reopened"),
     fair=flush(["reopened", "truncated", "kept"]),
     adds=N_("the mapping reopened, truncated each time and kept"),
-    unstated=NO_PARTS,
-    arm="mapping",
 )
-text.claim(
+of_parts(
     "5.2",
     "0.8",
     "메모리-메모리 직접 복사의 이론적 상한(RAM 대역폭)에 근접한 수치이다",
@@ -207,22 +207,16 @@ text.claim(
         " times as fast."
     ),
     here=mapped("write", mapping="reopened") / mapped("write", mapping="kept"),
-    unstated=NO_PARTS,
-    arm="mapping",
 )
-text.claim(
-    "4.2",
+of_tcp(
     "0.9",
     "최종 추정: 90-100 MB/s",
     "between 90 MB/s and 100 MB/s rounded",
     N_("TCP on loopback as v0.9 used it moves {low:MB/s,int} to {high:MB/s,int} (estimated)."),
     here=PAST_SPEED,
-    unstated=ESTIMATED,
     untestable=NEEDS_MACHINE,
-    concedes=CONCEDED,
-    arm="tcp",
 )
-text.claim(
+of_past(
     "6.1",
     "0.10",
     "속도: 18-58배 향상",
@@ -233,9 +227,6 @@ text.claim(
     ),
     here=several(speed("write"), speed("read")) / PAST_SPEED,
     own=printed_over_past(ENDS),
-    fair=PAST_OVER_HANDOVER,
-    adds=TWO_ENDS,
-    concedes=CONCEDED,
 )
 text.claim(
     "6.1",
@@ -277,7 +268,7 @@ text.claim(
     unstated=N_("the text's tables say nothing of its code"),
     arm="tcp",
 )
-text.claim(
+of_past(
     "4.3",
     "0.14",
     "지연 감소: ~10-35ms → 0.71ms (~15-50배 빠름)",
@@ -289,12 +280,8 @@ text.claim(
     figures={"size": "1.32 MB"},
     here=tcp() / published("write", "mean"),
     own=PAST_LATENCIES,
-    fair=PAST_OVER_HANDOVER,
-    adds=TWO_ENDS,
-    concedes=CONCEDED,
 )
-text.claim(
-    "4.2",
+of_tcp(
     "0.15",
     "단일 스트림 (LDM-EKI처럼): ~1 Gbps = 125 MB/s",
     "at_most 125 MB/s rounded",
@@ -304,12 +291,8 @@ text.claim(
     here=PAST_SPEED,
     fair=sound("bandwidth", placement=BOTH),
     adds=N_("a sound receiver on a kept connection, both placements"),
-    unstated=ESTIMATED,
-    concedes=CONCEDED,
-    arm="tcp",
 )
-text.claim(
-    "4.2",
+of_tcp(
     "0.16",
     "Python pickle 직렬화: -20% → ~100 MB/s",
     "exactly 0.80 rounded",
@@ -321,11 +304,8 @@ text.claim(
     here=pickled("pickle-5", "cross"),
     fair=pickled(["pickle-0", "pickle-5"], BOTH),
     adds=N_("two protocols of pickle, both placements"),
-    unstated=ESTIMATED,
-    concedes=CONCEDED,
-    arm="tcp",
 )
-text.claim(
+of_past(
     "5.2",
     "0.17",
     "이는 일반적인 TCP localhost 통신(~100 MB/s) 대비 약 18배 이상 빠른 성능이다",
@@ -336,9 +316,6 @@ text.claim(
     ),
     here=speed("write") / PAST_SPEED,
     own=printed_over_past("write"),
-    fair=PAST_OVER_HANDOVER,
-    adds=TWO_ENDS,
-    concedes=CONCEDED,
 )
 
 # What the text derives from its own numbers.

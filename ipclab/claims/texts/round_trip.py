@@ -72,18 +72,18 @@ def throughputs(table: Numbers) -> Quantity:
     return of((table.frames[table.study].metric == "round_trips_per_second").sum())
 
 
-text.claim(
-    "Example Results",
+# Claims that share a section, or how they are judged.
+of_results = partial(text.claim, "Example Results", adds=PLACED)
+
+of_results(
     "3.1",
     "SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call (241.7% slower)",
     "above 1",
     N_("Shared memory is faster than ZeroMQ at every size."),
     here=SLOWER,
     fair=SLOWER_PLACED,
-    adds=PLACED,
 )
-text.claim(
-    "Example Results",
+of_results(
     "3.2",
     "241.7% slower, 207.5% slower, 298.1% slower, 227.3% slower",
     "between 3.075 and 3.981 rounded",
@@ -91,7 +91,6 @@ text.claim(
     figures={"low": "207.5 %", "high": "298.1 %"},
     here=SLOWER,
     fair=SLOWER_PLACED,
-    adds=PLACED,
 )
 text.claim(
     "Example Results",
@@ -103,8 +102,7 @@ text.claim(
     here=trips(SHARED, 100),
     untestable=N_("needs the machine of the text, which it does not name"),
 )
-text.claim(
-    "Example Results",
+of_results(
     "3.4",
     "SHM POSIX: 80.68 μs/call, SHM POSIX: 91.58 μs/call",
     "at_most 1.25",
@@ -115,10 +113,8 @@ text.claim(
     figures={"small": "100 B", "medium": "10000 B", "high": "25 %"},
     here=trips(SHARED, [100, 10000]).pipe(growth, "size_bytes"),
     fair=grown_placed(10000, 100),
-    adds=PLACED,
 )
-text.claim(
-    "Example Results",
+of_results(
     "3.5",
     "SHM POSIX: 190.64 μs/call, SHM POSIX: 781.57 μs/call",
     "between 3.2 and 5",
@@ -129,7 +125,6 @@ text.claim(
     figures={"large": "500000 B", "largest": "2 MB"},
     here=trips(SHARED, [500000, 2000000]).pipe(growth, "size_bytes"),
     fair=grown_placed(2000000, 500000),
-    adds=PLACED,
 )
 text.claim(
     "Metrics Reported",

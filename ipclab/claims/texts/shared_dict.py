@@ -71,6 +71,9 @@ MESSAGE_OVER_WRITE = over("write", ZMQ, SHARED)
 taken_out = partial(times, "read.transport", backend=SHARED)
 COPIES = taken_out(entries=MOST) / taken_out(entries=10)
 
+# Claims that share a section, or how they are judged.
+of_messages = partial(text.claim, fair=MESSAGE_OVER_WRITE, adds=ONE_MESSAGE, concedes=BY_DESIGN)
+of_reads = partial(text.claim, adds=CHECKED)
 
 text.claim(
     "写入性能对比",
@@ -86,7 +89,7 @@ text.claim(
     fair=over("write", "lmdb", SHARED),
     adds=N_("medians of later stores, not of the first one alone"),
 )
-text.claim(
+of_messages(
     "性能倍数对比",
     "1.2",
     "写入速度 ZeroMQ 0.007x (145倍慢)",
@@ -94,11 +97,8 @@ text.claim(
     N_("ZeroMQ writes at least {low:int} times as slowly as SharedMemory ({entries:int} entries)."),
     figures={"entries": MOST},
     here=TOTAL_OVER_WRITE,
-    fair=MESSAGE_OVER_WRITE,
-    adds=ONE_MESSAGE,
-    concedes=BY_DESIGN,
 )
-text.claim(
+of_messages(
     "性能指标说明",
     "1.2b",
     "Write Time: 一次写入操作的总时间(秒)",
@@ -109,11 +109,8 @@ text.claim(
     ),
     figures={"entries": MOST},
     here=TOTAL_OVER_WRITE / (READS * READERS),
-    fair=MESSAGE_OVER_WRITE,
-    adds=ONE_MESSAGE,
-    concedes=BY_DESIGN,
 )
-text.claim(
+of_reads(
     "读取性能对比",
     "1.3",
     "三种backend的读取性能非常接近",
@@ -125,9 +122,8 @@ text.claim(
     figures={"entries": MOST},
     here=times("read", "mean", backend=BACKENDS).pipe(pairs),
     fair=times("read", backend=BACKENDS).pipe(pairs),
-    adds=CHECKED,
 )
-text.claim(
+of_reads(
     "性能倍数对比",
     "1.4",
     "读取速度 LMDB 1.09x, ZeroMQ 1.03x",
@@ -136,9 +132,8 @@ text.claim(
     figures={"times": 1.09, "entries": MOST},
     here=over("read", SHARED, "lmdb", "mean"),
     fair=over("read", SHARED, "lmdb"),
-    adds=CHECKED,
 )
-text.claim(
+of_reads(
     "性能倍数对比",
     "1.4b",
     "读取速度 LMDB 1.09x, ZeroMQ 1.03x",
@@ -147,7 +142,6 @@ text.claim(
     figures={"times": 1.03, "entries": MOST},
     here=over("read", SHARED, ZMQ, "mean"),
     fair=over("read", SHARED, ZMQ),
-    adds=CHECKED,
 )
 text.claim(
     "读取性能对比",
