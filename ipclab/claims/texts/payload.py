@@ -31,7 +31,6 @@ CONCEDED = N_("its numbers of the past are estimates, of low reliability")
 MAPPINGS = N_("the exact payload, no other threads, the mapping reopened and kept")
 TWO_ENDS = N_("a sender and a receiver, both placements")
 
-
 # By the published method, the largest payload; and parts of writes and reads by how a file is mapped.
 published = partial(look, arm="published", size_bytes=LARGEST)
 mapped = partial(look, arm="mapping", size_bytes=ENSEMBLE)
@@ -39,16 +38,24 @@ as_v10 = partial(mapped, mapping="truncated")  # as v1.0 makes them, each time
 # Transfers between two processes through shared memory, by the TCP of v0.9, and with a sound
 # receiver on a connection that is kept.
 handover = partial(look, "handover", arm="handover", backend="shm-mmap", size_bytes=ENSEMBLE)
-tcp = partial(look, "handover", arm="tcp", size_bytes=ENSEMBLE, codec="raw", placement="cross")
-tcp = partial(tcp, receive="recv-4096", connection="new", nodelay="off")
+tcp = partial(
+    look,
+    "handover",
+    arm="tcp",
+    receive="recv-4096",
+    connection="new",
+    nodelay="off",
+    codec="raw",
+    placement="cross",
+    size_bytes=ENSEMBLE,
+)
 sound = partial(tcp, receive="recv-into", connection="kept", nodelay="on")
 
 
 def ratios(sizes: list[int]) -> Lookup:
     """Return the mean write over the mean read of each payload, by the published method."""
-    return published("write", "mean", size_bytes=sizes) / published(
-        "read", "mean", size_bytes=sizes
-    )
+    write, read = (published(op, "mean", size_bytes=sizes) for op in ENDS)
+    return write / read
 
 
 def spreads(sizes: Level) -> Lookup:

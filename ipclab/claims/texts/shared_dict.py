@@ -28,7 +28,6 @@ ONE_NUMBER = N_("the text measured one number of readers")
 NOT_APART = N_("the text does not time decoding apart")
 BY_DESIGN = N_("it sends a message of its own for each reader and iteration")
 
-
 # By the published method, on the most entries; updates through ZeroMQ that each reader acknowledges;
 # writes beside readers that read meanwhile.
 times = partial(look, arm="published", readers=READERS, entries=MOST)
