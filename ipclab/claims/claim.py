@@ -1,13 +1,15 @@
 """Claims: what a published text states, as functions of the numbers of a run.
 
+>>> def trip(backend: str) -> Lookup:
+...     return look("round-trip", "mean", backend=backend, size_bytes=ALL)
 >>> text = Text("003", "round_trip", N_("shm-rpc-bridge, transport benchmark, in English"), "en")
 >>> text.claim(
-...     "3.1",
 ...     "Example Results",
+...     "3.1",
 ...     "SHM POSIX: 80.68 μs/call, ZeroMQ IPC: 275.65 μs/call",  # the quotation
 ...     "above 1",
 ...     N_("Shared memory is faster than ZeroMQ at every size."),
-...     here=lambda run: run.each("round-trip", "mean", ...) / run.each("round-trip", "mean", ...),
+...     here=trip("zmq-ipc") / trip("shm-rpc-bridge"),
 ... )
 """
 
@@ -17,8 +19,9 @@ from typing import Any, Literal
 
 from ipclab.claims.amounts import amount
 from ipclab.claims.comparison import Bounds
-from ipclab.claims.numbers import Compared, Numbers
-from ipclab.stats.quantity import Quantity
+from ipclab.claims.numbers import Compared, Numbers, found_in
+from ipclab.stats.quantity import Quantity, of
+from ipclab.words.filling import placeholders
 
 Compare = Callable[[Numbers], Compared]
 Told = Callable[[Numbers], Mapping[str, Quantity]]
@@ -107,15 +110,15 @@ class Text:
     title: str
     language: str
     printed: Mapping[str, str] = field(default_factory=dict)
-    levels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     derived: list[Derivation] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
 
     def claim(
         self,
-        name: str,
         section: str,
+        name: str,
         quote: str,
         rule: str,
         meaning: str,
@@ -128,14 +131,22 @@ class Text:
     ) -> None:
         """Note a claim; `more` are further fields of `Claim`.
 
+        Where its meaning has `{low}` or `{high}` and no such figure, it is the rule's own bound.
         Raises `RuleError` for a rule or a figure that cannot be read.
         """
-        amounts = {key: amount(str(figure)) for key, figure in (figures or {}).items()}
+        bounds = Bounds.read(rule)
+        ends = dict(zip(("low", "high"), bounds.written, strict=True))
+        amounts = {
+            name: Quantity(ends[name], bounds.unit, kind="published")
+            for name, _ in placeholders(meaning)
+            if name in ends
+        }
+        amounts |= {name: amount(str(figure)) for name, figure in (figures or {}).items()}
         self.claims.append(
             Claim(
                 name,
                 section,
-                Bounds.read(rule),
+                bounds,
                 meaning,
                 here,
                 quote=quote,
@@ -151,6 +162,22 @@ class Text:
         """Note a derivation, told `by` a msgid."""
         self.derived.append(Derivation(printed, computed, by, sense))
 
-    def correct(self, *claims: str, **more: Any) -> None:
-        """Note a correction of `claims`; `more` are further fields of `Correction`."""
-        self.corrections.append(Correction(claims, **more))
+    def correct(
+        self,
+        *claims: str,
+        own_values: Mapping[str, Any] | Told | None = None,
+        here_values: Mapping[str, Any] | Told | None = None,
+        **more: Any,
+    ) -> None:
+        """Note a correction of `claims`; `more` are further fields of `Correction`.
+
+        Values are look-ups, quantities and numbers by name, or a function that finds all of them.
+        """
+        own, here = _told(own_values or {}), _told(here_values or {})
+        self.corrections.append(Correction(claims, own_values=own, here_values=here, **more))
+
+
+def _told(values: Mapping[str, Any] | Told) -> Told:
+    if callable(values):
+        return values
+    return lambda numbers: {name: of(found_in(numbers, each)) for name, each in values.items()}

@@ -15,7 +15,6 @@ from ipclab.claims.faithful import (
     Faithfulness,
     faithfulness,
 )
-from ipclab.claims.words_of_texts import WORDS
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
@@ -140,7 +139,7 @@ def statements_decided(lab: Data, claims: pd.DataFrame) -> str:
 
 
 def _word(lab: Data, text: str) -> str:
-    return lab.words.translate(WORDS.get(text, text)) if text else ""
+    return lab.words.translate(text) if text else ""
 
 
 def _told(lab: Data, one: Faithfulness, value: Any) -> str:

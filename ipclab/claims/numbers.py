@@ -1,7 +1,15 @@
-"""Numbers: what a claim compares, looked up in the frames of a run or in the table of a text."""
+"""Numbers: what a claim compares, looked up in the frames of a run or in the table of a text.
 
+`look` is a look-up to be made in either, and so is the arithmetic of look-ups:
+
+>>> write, read = (look(op, "mean", arm="published", size_bytes=ALL) for op in ("write", "read"))
+>>> (write / read)(run)  # the quotients, by their sizes
+"""
+
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -34,13 +42,6 @@ class Numbers:
     value: Callable[[Any], Quantity] = quantity
     looked_up: dict[Address, pd.Series] = field(default_factory=dict)
 
-    @property
-    def cpus(self) -> int:
-        """Return the CPUs of the run; raises `MissingError` where it does not tell."""
-        if "cpus" not in self.known:
-            raise MissingError(f"{self.study}.launch[]")
-        return int(self.known["cpus"])
-
     def of(self, study: str) -> "Numbers":
         """Return the numbers of another study of the same run."""
         return replace(self, study=study)
@@ -56,13 +57,6 @@ class Numbers:
         asked = sorted((name, _written(level)) for name, level in levels.items())
         return self.at(Address(self.study, ops, tuple(asked), metric))
 
-    def one(self, op: str, metric: str = "", /, **levels: Level) -> Quantity:
-        """Return the one quantity that has all levels; raises as `each` does."""
-        found = self.each(op, metric, **levels)
-        if len(found) != 1:
-            raise ValueError(f"{op} with {levels} names {len(found)} values")
-        return only(found)
-
     def at(self, address: Address) -> Values:
         """Return the quantities at an address as a Series; raises `MissingError`."""
         if address not in self.looked_up:
@@ -76,11 +70,57 @@ class Numbers:
         return self.looked_up[address]
 
 
-def each(
-    op: str | Sequence[str], metric: str = "", /, **levels: Level
-) -> Callable[[Numbers], Values]:
-    """Return the function that looks up quantities as `Numbers.each` does."""
-    return lambda run: run.each(op, metric, **levels)
+def _lazily(combine: Callable[[Any, Any], Any]) -> Callable[["Lookup", Any], "Lookup"]:
+    return lambda one, other: one.pipe(combine, other)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A function of the numbers of a run, or of a text's table; its arithmetic makes another."""
+
+    find: Callable[[Numbers], Compared]
+
+    def __call__(self, numbers: Numbers) -> Compared:
+        """Return what is found; raises `MissingError` for what is not there."""
+        return self.find(numbers)
+
+    def pipe(self, function: Callable[..., Compared], *others: Any) -> "Lookup":
+        """Return the look-up of what a function makes of what this and `others` find."""
+        return Lookup(lambda run: function(self(run), *(found_in(run, each) for each in others)))
+
+    def as_unit(self, unit: str) -> "Lookup":
+        """Return the look-up of the same quantity in another unit."""
+        return self.pipe(Quantity.as_unit, unit)
+
+    __add__ = __radd__ = _lazily(operator.add)
+    __mul__ = __rmul__ = _lazily(operator.mul)
+    __sub__, __rsub__ = _lazily(operator.sub), _lazily(lambda one, other: other - one)
+    __truediv__, __rtruediv__ = _lazily(operator.truediv), _lazily(lambda one, other: other / one)
+
+
+def found_in(numbers: Numbers, part: Any) -> Any:
+    """Return what a look-up finds; anything else as it is."""
+    return part(numbers) if isinstance(part, Lookup) else part
+
+
+def look(op: str | Sequence[str], metric: str = "", /, **levels: Level) -> Lookup:
+    """Return the look-up that `Numbers.each` makes; where no factor tells values apart, of one."""
+    return Lookup(lambda run: alone(run.each(op, metric, **levels)))
+
+
+# What a text says beside its operations.
+said = partial(look, "text")
+
+
+def several(*parts: Lookup) -> Lookup:
+    """Return the look-up of all that some find, as a Series that no factor tells apart."""
+
+    def find(numbers: Numbers) -> Values:
+        found = [part(numbers) for part in parts]
+        series = [each if isinstance(each, pd.Series) else listed([each]) for each in found]
+        return pd.concat(series, ignore_index=True)
+
+    return Lookup(find)
 
 
 def _written(level: Level) -> str:
@@ -103,6 +143,11 @@ def _index(levels: Sequence[Mapping[str, Any]]) -> Any:
 def listed(quantities: Iterable[Quantity]) -> Values:
     """Return quantities as a Series that no factor tells apart."""
     return pd.Series([*quantities], dtype=object)
+
+
+def alone(values: Values) -> Compared:
+    """Return the quantity itself where no factor tells several apart."""
+    return values if values.index.name or values.index.nlevels > 1 else only(values)
 
 
 def only(values: Values) -> Quantity:

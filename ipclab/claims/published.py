@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -23,7 +24,7 @@ from ipclab.frames.rows import narrowed
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.stats.quantity import Number, Quantity, missing, of
 
 # What each published text claims, by its study, in the order of the texts.
 TEXTS: Mapping[str, Text] = {
@@ -91,14 +92,8 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text does not name otherwise keeps its name as metric of the op `text`.
     """
-    printed = printed_numbers(paths, study)
     text = TEXTS[study]
-    for name, levels in text.levels.items():
-        printed[name] = (
-            printed[name]
-            .map(lambda level, known=levels: known.get(str(level), level))
-            .astype("Int64")
-        )
+    printed = printed_numbers(paths, study).replace(text.levels)
     named = printed["metric"].map(lambda name: text.printed.get(name, f"{OTHER}.{name}"))
     words = named.str.rpartition(".")
     ops = words[0]
@@ -115,7 +110,9 @@ def table_of(paths: Paths, study: str) -> Numbers:
 def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rounded"]:
     """Return arithmetic that gives the widest interval that both intervals allow."""
 
-    def joined(one: "Rounded", other: Any) -> "Rounded":
+    def joined(one: "Rounded", other: Number) -> "Rounded":
+        if not isinstance(other, Quantity | Real):
+            return NotImplemented  # type: ignore[no-any-return]  # a Series does it for its own
         second = of(other)
         plain = make(Quantity(one.value, one.unit), Quantity(second.value, second.unit))
         ends = [make(a, b) for a in one.ends for b in second.ends]
@@ -164,29 +161,23 @@ def recompute(text: Text, table: Numbers) -> Iterator[Recomputed]:
 
     A number that several derivations may give is yielded once, with one that gives it.
     """
-    numbers: dict[Any, list[Recomputed]] = {}
+    numbers: dict[str, list[Recomputed]] = {}
     rows = Numbers(table.study, table.frames, printed=True, value=lambda row: row)
     for derivation in text.derived:
         for number in _derived(derivation, rows, table):
-            key = (number.row.section, number.row.label, number.row.metric, number.row.printed)
-            numbers.setdefault((key, number.row.op, _place(number.row)), []).append(number)
+            numbers.setdefault(str(number.row), []).append(number)
     for ways in numbers.values():
         yield next((way for way in ways if way.follows), ways[0])
-
-
-def _place(row: Any) -> tuple[str, ...]:
-    return tuple(str(getattr(row, name, "")) for name in ("backend", "size_bytes", "entries"))
 
 
 def _derived(derivation: Derivation, rows: Numbers, table: Numbers) -> Iterator[Recomputed]:
     """Yield what one derivation gives of each number that is printed."""
     printed = derivation.printed(rows)
     computed = derivation.computed(table)
-    several = isinstance(computed, pd.Series) and len(computed) > 1
-    each = printed.items() if isinstance(printed, pd.Series) else [(None, printed)]
-    for levels, row in each:
-        of_row = computed[levels] if several else computed
-        (should,) = in_unit(of_row, row.unit)
+    if not isinstance(printed, pd.Series):  # it is one
+        printed, computed = {"": printed}, {"": computed}
+    for levels, row in printed.items():
+        (should,) = in_unit(computed[levels], row.unit)
         stated = rounded(row)
         follows = _follows(derivation.sense, stated, should)
         yield Recomputed(row, stated, should, derivation.by, follows)

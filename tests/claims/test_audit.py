@@ -15,7 +15,7 @@ import pytest
 from ipclab.claims import computed
 from ipclab.claims.audit import audited, claims_table, corrections
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, Claim
-from ipclab.claims.numbers import Numbers, only
+from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import (
     TEXTS,
     Recomputed,
@@ -367,8 +367,8 @@ def test_a_ratio_has_one_definition_in_all_documents(lab: Lab) -> None:
     """
     told = corrections(lab).set_index("claims").here
     run = computed.of_text(lab.run, "payload")
-    write = payload.as_v10(run, "write")
-    past, both = only(payload.tcp(run)), write + payload.as_v10(run, "read")
+    write, read = (payload.as_v10(op)(run) for op in payload.ENDS)
+    past, both = payload.tcp()(run), write + read
     for claim, value in {"0.10": past / both, "0.11": both * 20, "0.14": past / write}.items():
         spec = "ms,interval" if claim == "0.11" else "x,interval"
         assert lab.words.numbers.format(value, spec) in told[claim]

@@ -26,7 +26,7 @@ from ipclab.claims.extremes import (
     power,
 )
 from ipclab.claims.lines import Lines
-from ipclab.claims.numbers import ALL, Numbers, Values, listed
+from ipclab.claims.numbers import ALL, Numbers, Values, listed, look, several
 from ipclab.claims.simultaneous import simultaneous
 from ipclab.claims.verdicts import decide, on_run, on_table
 from ipclab.errors import LabError, UsageError
@@ -79,11 +79,26 @@ def test_series_pair_equal_levels() -> None:
     assert (ratios["same"].value, ratios["cross"].value) == (2, 3)
     two = RUN.each(["write", "read"], placement="same", size_bytes=84)
     assert (two["write"].value, two["read"].value) == (200, 100)
-    assert RUN.one("write", placement="same", size_bytes="max").value == 800
-    assert RUN.one("write", "size_bytes", placement="same", size_bytes=42 * RUN.cpus).value == 84
+    assert look("write", placement="same", size_bytes="max")(RUN).value == 800
+    size = look("write", "size_bytes", placement="same", size_bytes="{42*cpus}")
+    assert size(RUN).value == 84
     both = RUN.each("write", placement=ALL, size_bytes=ALL)
     assert both.index.names == ["placement", "size_bytes"]
     assert len(matched(both, RUN.each("read", placement=ALL, size_bytes=ALL))) == 3
+
+
+def test_a_look_up_finds_in_any_numbers_what_its_arithmetic_says() -> None:
+    write, read = (look(op, placement="same", size_bytes=84) for op in ("write", "read"))
+    assert ((write - read) / (1 + write / read) * 3).as_unit("B")(RUN).value == pytest.approx(100)
+    assert (1 - read / write)(RUN).value == pytest.approx(0.5)
+    assert (write / 2)(RUN).value == 100 and isinstance(write(RUN), Quantity)
+    sizes = look("write", placement="same", size_bytes=ALL)
+    assert values((sizes / look("read", placement="same", size_bytes=ALL))(RUN)) == [2, 4]
+    assert values(several(read, sizes)(RUN)) == [100, 200, 800]
+    assert values(sizes.pipe(growth, "size_bytes")(RUN)) == [4]
+    assert values(read.pipe(over_each, sizes)(RUN)) == [0.5, 0.125]
+    with pytest.raises(MissingError):
+        (write / look("flush"))(RUN)
 
 
 def test_steps_along_a_factor_and_powers() -> None:
@@ -130,7 +145,7 @@ def test_what_is_not_there_is_missing() -> None:
     with pytest.raises(MissingError):
         RUN.each("write", "p99")
     with pytest.raises(MissingError):
-        _ = Numbers("payload", {}).cpus
+        Numbers("payload", {"payload": FRAME}).each("write", size_bytes="{42*cpus}")
 
 
 def test_an_address_names_one_value_in_prose_and_never_two_in_one_place() -> None:

@@ -123,3 +123,19 @@ def test_a_number_is_called_as_its_text_calls_it_never_by_a_key_of_ours() -> Non
     assert [*map(called_in_text, keys)] == [""] * 4
     said = [text.removesuffix(" (low)") for text in texts]  # which end it is, we have added
     assert [*map(called_in_text, texts)] == said
+
+
+def test_what_a_text_did_is_translated_without_facts_and_names_of_programs(
+    sources: words.Sources, tmp_path: Path
+) -> None:
+    (tmp_path / "text.toml").write_text("""names = ["loop.py"]
+[[experiment]]
+name = "Writes"
+row = [
+    { what = "Program", text = "loop.py", here = "the same calls", how = "rebuilt" },
+    { what = "Sizes", text = [1, 2], level = "size_bytes" },
+    { what = "Python", text = "newest", fact = "python" },
+]
+""")
+    found = words.msgids(replace(sources, packages=(tmp_path,), notebooks=tmp_path / "none"))
+    assert list(found) == ["Writes", "Program", "the same calls", "rebuilt", "Sizes"]

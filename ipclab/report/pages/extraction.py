@@ -151,13 +151,26 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 
 def of_toml(file: IO[bytes]) -> Iterator[Shown]:
-    """Yield each word of a file of labels."""
+    """Yield each word of a file of labels, or of what a text did."""
     content = tomllib.load(file)
+    if "experiment" in content:
+        yield from ((word, True) for word in _of_text(content))
+        return
     content.pop("plain", None)
     for words in content.pop("same", {}).values():
         yield from ((word, True) for word in words.split())
     for words in content.values():
         yield from ((word, True) for word in words.values())
+
+
+def _of_text(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of what a text did: not of facts of a machine, nor its `names`."""
+    for experiment in content["experiment"]:
+        rows = [row for row in experiment["row"] if "fact" not in row]
+        said = [row.get(key) for row in rows for key in ("what", "text", "here", "how")]
+        for word in (experiment["name"], *said):
+            if isinstance(word, str) and word not in content.get("names", ()):
+                yield word
 
 
 def of_facts(file: IO[bytes]) -> Iterator[Shown]:

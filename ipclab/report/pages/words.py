@@ -32,6 +32,7 @@ from ipclab.words.filling import placeholders
 from ipclab.words.ours import LOCALE, packages
 from ipclab.words.pofiles import PACKAGE, catalogue_path
 
+TEXT = "text.toml"  # what a text did, beside its study
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 OBSOLETE = "obsolete:"  # how the gate names what nothing says
 # What may carry a digit in prose; and by language what a translation may not hold, with what is
@@ -59,7 +60,7 @@ class Sources:
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         files: list[Path] = []
-        for package, name in product(self.packages, ("*.py", LABELS, "facts.csv")):
+        for package, name in product(self.packages, ("*.py", TEXT, LABELS, "facts.csv")):
             files += sorted(package.rglob(name))
         notebooks = sorted(self.notebooks.glob("*.ipynb"))
         files += [file for file in notebooks if not fault(file)]  # a stray one has no page
