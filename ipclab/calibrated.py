@@ -54,15 +54,16 @@ def _counted(part: pd.DataFrame) -> Counted:
     slower = part.verdict.eq(SLOWER)
     twins = (of_fastest == 0) & (of_other == 0)
     # who looks fastest stands in each row of its contest
-    planted = _by_share(of_other) + _by_share(of_fastest[~part.question.duplicated()])
-    found = _by_share(of_other[slower])
-    ends = int(twins.sum()), int((twins & slower).sum())
-    return Counted(*ends, dict(sorted(planted.items())), dict(sorted(found.items())))
+    planted = _by_share(pd.concat([of_other, of_fastest[~part.question.duplicated()]]))
+    return Counted(
+        int(twins.sum()), int((twins & slower).sum()), planted, _by_share(of_other[slower])
+    )
 
 
-def _by_share(planted: pd.Series) -> Counter[str]:
-    """Return how many slow-downs of each share were planted."""
-    return Counter(f"{share:.2f}" for share in planted[planted > 0])
+def _by_share(planted: pd.Series) -> dict[str, int]:
+    """Return how many slow-downs of each share were planted, in the order of shares."""
+    shares = planted[planted > 0].map("{:.2f}".format)
+    return {str(share): int(count) for share, count in shares.value_counts().sort_index().items()}
 
 
 def _planted(names: pd.Series) -> pd.Series:

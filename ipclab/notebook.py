@@ -24,52 +24,6 @@ from ipclab.report.compare.machines import machines
 from ipclab.report.notebooks.quotes import keep, quoted
 from ipclab.stats.quantity import Quantity, missing, of
 
-__all__ = [
-    "Lab",
-    "LabError",
-    "Quantity",
-    "UsageError",
-    "about_limits",
-    "about_run",
-    "audited",
-    "bars",
-    "calibration_table",
-    "claims_table",
-    "corrections",
-    "cpu_pairs",
-    "derived_numbers",
-    "dots",
-    "drawable",
-    "facets",
-    "faithful",
-    "faithful_table",
-    "identical_but",
-    "impossible",
-    "keep",
-    "leading",
-    "limit",
-    "lines",
-    "machines",
-    "measure",
-    "missing",
-    "mistakes",
-    "notice",
-    "of",
-    "open",
-    "over",
-    "printed",
-    "proved",
-    "published",
-    "quoted",
-    "requirements",
-    "requirements_table",
-    "scale",
-    "spinning",
-    "style",
-    "values_beside",
-    "with_own",
-]
-
 
 def open(
     study: str = "",
@@ -91,9 +45,7 @@ def open(
 
     >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
     """
-    of_study = study or measure or sweep
-    begun = (study, run, lang, measure, profile)
-    lab = Lab.begin(*begun, **sweep) if of_study else Lab.open(run, lang)
+    lab = Lab.open(run, lang, study, measure, profile, **sweep)
     return with_own(lab, claims) if claims else lab
 
 
@@ -115,4 +67,7 @@ def measure(
     >>> lab = ipclab.measure("round_trip", sizes=[100], backends=["unix", "tcp"], profile="smoke")
     """
     named = {"sizes": [*sizes], "backends": [*backends], "placement": [*placement]}
-    return Lab.begin(study, "", lang, True, profile, **named, **levels)
+    return Lab.open("", lang, study, True, profile, **named, **levels)
+
+
+__all__ = [name for name in sorted(globals()) if name[0] != "_" and name not in ("Any", "Sequence")]

@@ -1,7 +1,8 @@
-"""What the packages around this one add by entry point."""
+"""What packages add by entry point, loaded and checked: backends, studies and commands."""
 
 from collections.abc import Mapping
 from functools import cache
+from inspect import isclass
 from typing import Any, TypeVar
 
 from ipclab.errors import UsageError, hint
@@ -36,3 +37,28 @@ def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:
     if name not in members:
         raise UsageError(f"unknown {noun} {name!r}", "", hint(name, members))
     return members[name]
+
+
+def installed(group: str, noun: str, kind: type[T]) -> dict[str, T]:
+    """Return what the entry points of `group` give, by sorted name: a `kind`, or its class.
+
+    `noun` is what one of them is called. Raises `UsageError` when an entry point cannot be loaded,
+    or gives something else or under another name.
+    """
+    return {name: one(group, noun, name, kind) for name in names(group)}
+
+
+def one(group: str, noun: str, name: str, kind: type[T]) -> T:
+    """Return what the entry point `name` of `group` gives; see `installed`."""
+    entry = entries(group)[name]
+    try:
+        thing = entry.load()
+        if isclass(thing) and issubclass(thing, kind):
+            thing = thing()
+    except Exception as error:
+        what = f"{noun} {entry.name!r} cannot be loaded"
+        raise UsageError(what, str(error), f"fix {entry.value}") from error
+    if not isinstance(thing, kind) or getattr(thing, "name", "") != entry.name:
+        what = f"{noun} {entry.name!r} is not a {noun.capitalize()} of that name"
+        raise UsageError(what, f"see {entry.value}")
+    return thing

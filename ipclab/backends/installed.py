@@ -5,8 +5,7 @@ from functools import cache
 
 from ipclab.backends.interface import Backend
 from ipclab.backends.library import Library
-from ipclab.installed import installed
-from ipclab.plugins import chosen
+from ipclab.plugins import chosen, installed
 
 GROUP = "ipclab.backends"
 

@@ -21,7 +21,6 @@ from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
 from ipclab.lab.factors import check_levels
 from ipclab.store.files import file_text
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")
@@ -215,13 +214,12 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
         return
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
-    now = usual_levels(address.study)
     levels = _named_levels(address, columns)
     # of numbers, whatever was measured can be asked for
     words = {
         name: [each for each in named if not each.isdecimal()] for name, named in levels.items()
     }
-    check_levels(run, address.study, frame, words, now)
+    check_levels(run, address.study, frame, words)
     rows = frame
     for name, named in levels.items():
         rows = rows[rows[name].astype(str).isin(named)]

@@ -5,12 +5,10 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import tarfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tarfile import BLOCKSIZE
 from typing import IO, Any
 
 import msgspec
@@ -20,7 +18,7 @@ from ipclab.calibrated import calibration_file
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
-from ipclab.store.archive import CALIBRATION, CHUNK, CRATE, INDEX_OF_BUNDLE, Contents, Entry
+from ipclab.store.archive import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle import held_folder, place, verify
 from ipclab.store.calibration import known_runs
 from ipclab.store.files import dump_json, sha256, whole
@@ -50,9 +48,8 @@ def pack(run: RunFolder, file: Path, replace: bool = False, level: int = FAST) -
     and `LabError` when a file of the run is not what was measured or the bundle cannot be written.
     """
     if not run.finished:
-        raise UsageError(
-            f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}"
-        )
+        fix = f"finish it: {typed('measure', run.path)}"
+        raise UsageError(f"{run.id} is not finished", "", fix)
     if not replace:
         check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
@@ -75,9 +72,8 @@ def check_new(file: Path) -> None:
     if file.exists():
         raise UsageError(f"{file} is there already", "", "name another file, or remove it")
     if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
-        raise UsageError(
-            f"cannot write {file}", "its folder is not there, or closed", "make it, or name another"
-        )
+        why = "its folder is not there, or closed"
+        raise UsageError(f"cannot write {file}", why, "make it, or name another")
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
@@ -161,19 +157,17 @@ def write_archive(
     Raises `LabError` for a name that is too long for the format.
     """
     with zstandard.ZstdCompressor(level=level).stream_writer(file, closefd=False) as out:
+        archive = tarfile.TarFile(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT)
         for name, content in members:
             about = tarfile.TarInfo(name)
-            about.size = size = (
-                len(content) if isinstance(content, bytes) else content.stat().st_size
-            )
-            try:
-                out.write(about.tobuf(tarfile.USTAR_FORMAT))
-            except ValueError as error:
-                fix = "its name is too long for the archive"
-                raise LabError(f"{name} cannot be bundled", str(error), fix) from error
             with (
                 io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source
             ):
-                shutil.copyfileobj(source, out, CHUNK)
-            out.write(bytes(-size % BLOCKSIZE))
-        out.write(bytes(2 * BLOCKSIZE))
+                about.size = source.seek(0, os.SEEK_END)
+                source.seek(0)
+                try:
+                    archive.addfile(about, source)
+                except ValueError as error:
+                    fix = "its name is too long for the archive"
+                    raise LabError(f"{name} cannot be bundled", str(error), fix) from error
+        out.write(bytes(2 * tarfile.BLOCKSIZE))  # no more, as closing it would

@@ -10,8 +10,7 @@ import click
 
 from ipclab.commands import told
 from ipclab.errors import UsageError, hint, plain
-from ipclab.installed import one
-from ipclab.plugins import names
+from ipclab.plugins import names, one
 from ipclab.version import __version__
 
 GROUP = "ipclab.commands"  # of the entry points that add a command
@@ -30,29 +29,22 @@ class Commands(click.Group):
         """Return the names of all of them, sorted."""
         return names(GROUP)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each command with its whole summary."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _summary(one)) for name, one in found if one])
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; one that cannot be loaded says why when it is called."""
-        if cmd_name in names(GROUP):
-            try:
-                return one(GROUP, "command", cmd_name, click.Command)
-            except UsageError as error:
-                return _broken(cmd_name, error)
-        if cmd_name in OF_PLUGIN:
-            why = f"it comes with {PLUGIN}, which is not installed"
-            lacking = UsageError(f"no command {cmd_name!r}", why, f"pip install {PLUGIN}")
-            return _broken(cmd_name, lacking)
-        raise UsageError(f"No such command {cmd_name!r}", "", hint(cmd_name, names(GROUP)))
-
-
-def _summary(command: click.Command) -> str:
-    """Return the first paragraph of a command's help."""
-    return " ".join((command.help or "").partition("\n\n")[0].split())
+        known = names(GROUP)
+        if cmd_name not in (*known, *OF_PLUGIN):
+            raise UsageError(f"No such command {cmd_name!r}", "", hint(cmd_name, known))
+        try:
+            if cmd_name in known:
+                command = one(GROUP, "command", cmd_name, click.Command)
+            else:
+                why = f"it comes with {PLUGIN}, which is not installed"
+                raise UsageError(f"no command {cmd_name!r}", why, f"pip install {PLUGIN}")
+        except UsageError as error:
+            command = _broken(cmd_name, error)
+        # listed with its whole first paragraph
+        command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
+        return command
 
 
 def _broken(name: str, error: UsageError) -> click.Command:

@@ -1,6 +1,7 @@
 """What a shell offers for words of the command line; see `shell_complete` of click."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from click import Context, Parameter
@@ -11,17 +12,11 @@ from ipclab.plugins import names
 if TYPE_CHECKING:
     from ipclab.studies.interface import Study
 
-Completed = Callable[[Context, Parameter, str], list[CompletionItem]]
 
-
-def _among(possible: Callable[[Context], Iterable[str]]) -> Completed:
-    """Return what offers those of `possible` that begin as the word does."""
-
-    def complete(ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
-        found = dict.fromkeys(possible(ctx))
-        return [CompletionItem(name) for name in found if name.startswith(incomplete)]
-
-    return complete
+def _offered(possible: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Return those of `possible` that begin as the word does."""
+    found = dict.fromkeys(possible)
+    return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
 def _asked(ctx: Context) -> "list[Study]":
@@ -41,47 +36,45 @@ def profiles() -> Iterable[str]:
     return PROFILES
 
 
-def _placements(_ctx: Context) -> Iterable[str]:
+def complete_study(_ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the studies."""
+    return _offered(names("ipclab.studies"), incomplete)
+
+
+def complete_profile(_ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the profiles."""
+    return _offered(profiles(), incomplete)
+
+
+def complete_placement(_ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the placements."""
     from ipclab.store.questions import PLACEMENTS
 
-    return PLACEMENTS
+    return _offered(PLACEMENTS, incomplete)
 
 
-def _backends(ctx: Context) -> Iterator[str]:
-    for study in _asked(ctx):
-        yield from study.backends()
+def complete_backend(ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the mechanisms of the studies."""
+    return _offered(chain.from_iterable(study.backends() for study in _asked(ctx)), incomplete)
 
 
 def complete_level(ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the factors of the studies, and of one the usual levels, after each comma another."""
     name, equals, given = incomplete.partition("=")
-    begun, comma, word = given.rpartition(",")
-    found = dict[str, None]()
-    for study in _asked(ctx):
-        for factor, usual in study.factors.items():
-            if not equals:
-                found[f"{factor}="] = None
-            elif factor == name:
-                found.update({f"{name}={begun}{comma}{level}": None for level in usual})
-    taken = {f"{name}={begun}{comma}{level}" for level in begun.split(",")}
-    start = f"{name}={begun}{comma}{word}" if equals else name
-    return [CompletionItem(each) for each in found if each.startswith(start) and each not in taken]
+    factors = [study.factors for study in _asked(ctx)]
+    if not equals:
+        return _offered((f"{each}=" for each in chain.from_iterable(factors)), name)
+    begun, comma, _ = given.rpartition(",")
+    usual = map(str, chain.from_iterable(each.get(name, ()) for each in factors))
+    others = (level for level in usual if level not in begun.split(","))
+    return _offered((f"{name}={begun}{comma}{level}" for level in others), incomplete)
 
 
 def complete_run(_ctx: Context, _param: Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the ids of the runs here, the newest first, and else files: folders and bundles."""
     from ipclab.paths import checkout
 
-    paths = checkout()
-    found = [
-        run.parent.name for top in (paths.runs, paths.imported) for run in top.glob("*/*/run.json")
-    ]
-    ids = ["newest", *sorted(found, reverse=True)]
-    items = [CompletionItem(name) for name in ids if name.startswith(incomplete)]
+    tops = checkout().runs, checkout().imported
+    found = [index.parent.name for top in tops for index in top.glob("*/*/run.json")]
+    items = _offered(["newest", *sorted(found, reverse=True)], incomplete)
     return items or [CompletionItem(incomplete, type="file")]
-
-
-complete_study = _among(lambda _ctx: names("ipclab.studies"))
-complete_backend = _among(_backends)
-complete_profile = _among(lambda _ctx: profiles())
-complete_placement = _among(_placements)

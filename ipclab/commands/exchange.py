@@ -30,9 +30,9 @@ def bundle(
 
     RUN is a folder, a bundle, an id or part of one, or 'newest'.
     """
-    from ipclab.commands.bundles import SMALL, pack
+    from ipclab.commands.bundles import FAST, SMALL, pack
     from ipclab.lab.lab import Lab
-    from ipclab.lab.named import run_named
+    from ipclab.lab.runs import run_named
     from ipclab.report.appendix.thin import thinned
     from ipclab.report.appendix.trust import unfit
     from ipclab.spawn.ledger import private
@@ -42,16 +42,11 @@ def bundle(
     chosen = run_named(checkout(), str(run))
     if strict and (reasons := unfit(Lab.of(chosen, checkout(), "en"))):
         say(reasons)
-        raise LabError(
-            f"{chosen.id} is not bundled",
-            f"{len(reasons)} reasons",
-            "measure again, or leave --strict out",
-        )
+        fix = "measure again, or leave --strict out"
+        raise LabError(f"{chosen.id} is not bundled", f"{len(reasons)} reasons", fix)
     with private(checkout().ledger, part_of(file.absolute())) as folder:
-        if samples:
-            packed = pack(thinned(chosen, samples, folder), file, replace, level=SMALL)
-        else:
-            packed = pack(chosen, file, replace)
+        kept = thinned(chosen, samples, folder) if samples else chosen
+        packed = pack(kept, file, replace, level=SMALL if samples else FAST)
     size = file.stat().st_size
     count = len(packed.files)
     say([f"{shown_path(file.resolve())}: {count} files of {packed.run}, {size:,} bytes"])

@@ -16,11 +16,13 @@ from ipclab.commands.options import agree_before, die_with_make, profile_option,
 from ipclab.console import PATH, SIZE, Words, say, say_wrong, shown_path
 from ipclab.paths import checkout
 from ipclab.session.progress import Progress
-from ipclab.session.whole import MOST as MOST_SESSIONS
 from ipclab.store import MOST_LAUNCHES
 
 if TYPE_CHECKING:
     from ipclab.studies.interface import Study
+
+
+MOST_SESSIONS = 100  # of one run
 
 
 class _Measure(click.Command):

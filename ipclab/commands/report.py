@@ -40,8 +40,7 @@ def report(
     claims: Path | None,
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
-    from ipclab.lab.named import run_named
-    from ipclab.lab.runs import full, newest_full
+    from ipclab.lab.runs import full, newest_full, run_named
     from ipclab.report import origins
     from ipclab.session.request import Request
     from ipclab.session.room import told_before

@@ -60,8 +60,7 @@ class Data:
         factor of the study, in any sweep; levels that this run has not give no row. Raises
         `UsageError` for an unknown study, column or level.
         """
-        study = self._named(study)
-        return self._narrow(study, enriched_points(self.run, study), levels)
+        return self._narrow(study, levels, enriched_points)
 
     def launches(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return one row for each launch, op and metric of `study`, in the order taken.
@@ -71,7 +70,7 @@ class Data:
         >>> launches = lab.launches("round_trip", backend="tcp", placement="same", metric="p50")
         >>> launches.plot.scatter(x="order", y="value")
         """
-        return self._frame(study, "launches", levels)
+        return self._narrow(study, levels, partial(derived.read_frame, kind="launches"))
 
     def contests(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return what is known of each mechanism against its contest's fastest.
@@ -80,16 +79,16 @@ class Data:
 
         >>> lab.contests("round_trip", placement="same")
         """
-        return self._frame(study, "contests", levels)
+        return self._narrow(study, levels, partial(derived.read_frame, kind="contests"))
 
     def samples(self, study: str = "", op: str = "", **levels: Any) -> pd.DataFrame:
         """Return the raw samples (ns of one operation) of the points of `study` with `levels`.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
-        study = study or self.study
         if op:
             levels["op"] = op
+        study = study or self.study
         points = self.points(study, metric="p50", **levels)
         rows = points.drop(columns=NO_LEVELS, errors="ignore").reset_index(drop=True)
         times, numbers, places = [], [], []  # of each launch: its samples, number and row
@@ -106,22 +105,19 @@ class Data:
         levels_of_each = rows.iloc[np.repeat(places, counts)].reset_index(drop=True)
         return pd.concat([samples, levels_of_each], axis="columns")
 
-    def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a study's frame (launches, contests) with `levels`."""
-        study = self._named(study)
-        return self._narrow(study, derived.read_frame(self.run, study, kind), levels)
-
-    def _named(self, study: str) -> str:
-        """Return the study that is meant; raises `UsageError` where none is."""
+    def _narrow(
+        self,
+        study: str,
+        levels: Mapping[str, Any],
+        read: Callable[[RunFolder, str], pd.DataFrame],
+    ) -> pd.DataFrame:
+        """Return the rows with `levels` of what `read` gives of a study; `UsageError` for none."""
         if not (study := study or self.study):
             fix = "name one, or open the lab with one"
             raise UsageError("no study is named", "a frame holds one study", fix)
-        return study
-
-    def _narrow(self, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-        """Return the rows of a frame of `study` with `levels`."""
+        frame = read(self.run, study)
         factors = self.run.questions.of(study).levels
-        check_levels(self.run, study, frame, levels, usual_levels(study))
+        check_levels(self.run, study, frame, levels)
         absent = levels.keys() - set(frame)
         only_factors = absent and absent <= factors.keys()  # which no point of this run has
         if frame.empty or only_factors:
@@ -224,22 +220,22 @@ class Data:
                 other.words.filled.add(said)
         return said
 
-    def _once(self, text: str, more: Variables) -> str:
-        """Return text, filled unless it is: what stands in it then, as a fact, is no placeholder."""
-        is_filled = text in self.words.filled
-        return self.words.translate(text) if is_filled else self._said(text, more)
+    def in_each(self, text: str, /, **more: Any) -> dict[str, str]:
+        """Return what `say` gives, by language."""
+        return {of.words.lang: of.say(text, **more) for of in (self, *self.others)}
 
-    def _said(self, text: str, more: Variables) -> str:
-        """Return text filled, a dash where a value of it is missing."""
+    def _once(self, text: str, more: Variables) -> str:
+        """Return text filled, unless it is: what stands in it then, as a fact, is no placeholder.
+
+        It is a dash where a value of it is missing.
+        """
         said = self.words.translate(text)
-        if not self._is_measured(said, more):
+        if text in self.words.filled:
+            return said
+        values = [self._lookup(name, more) for name, _ in placeholders(said)]
+        if any(value == DASH if isinstance(value, str) else not value for value in values):
             return DASH
         return self._filled(said, more)
-
-    def _is_measured(self, text: str, more: Variables) -> bool:
-        """Return whether each value that `text` names is there; a dash is none."""
-        values = [self._lookup(name, more) for name, _ in placeholders(text)]
-        return all(value != DASH if isinstance(value, str) else bool(value) for value in values)
 
     def _filled(self, text: str, more: Variables) -> str:
         """Return text in the reader's language with its placeholders filled."""

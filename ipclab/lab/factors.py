@@ -1,6 +1,6 @@
 """The factors of a study and their levels, by which a mistyped one is told, not just empty."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,6 +8,7 @@ import pandas as pd
 from ipclab.errors import UsageError, hint
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
+from ipclab.studies.asked import usual_levels
 from ipclab.words import labels
 
 MECHANISM = "backend"
@@ -35,20 +36,15 @@ def words_asked(questions: Questions, study: str, factor: str, frame: pd.DataFra
 
 
 def check_levels(
-    run: RunFolder,
-    study: str,
-    frame: pd.DataFrame,
-    levels: Mapping[str, Any],
-    now: Mapping[str, Collection[str]],
+    run: RunFolder, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]
 ) -> None:
     """Raise `UsageError`, with the nearest name, for words that `run` neither holds nor asks.
 
-    `frame` holds what this run has; `now` are the levels of the installed study, which an older run
-    may not know. Numbers, such as sizes, are whatever was measured, and so are the columns of a
-    contest; an operation or metric that this run lacks is known where it has a name (`labels.toml`,
-    `levels.toml`).
+    `frame` holds what this run has; levels of the installed study are known, too. Numbers, such as
+    sizes, are whatever was measured, and so are the columns of a contest; an operation or metric
+    that this run lacks is known where it has a name (`labels.toml`, `levels.toml`).
     """
-    possible = run.questions.of(study).levels
+    possible, now = run.questions.of(study).levels, usual_levels(study)
     for name, asked in levels.items():
         if name not in (*possible, "op", "metric"):
             continue

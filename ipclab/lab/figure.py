@@ -48,16 +48,18 @@ class Figure:
 
     def data(self) -> dict[str, Any]:
         """Return the output as data."""
-        each = {self.lang: self, **self.others}
-        said = {lang: {key: getattr(one, key) for key in SAID} for lang, one in each.items()}
+        said = {}
+        for lang, one in self._each().items():
+            said[lang] = {key: getattr(one, key) for key in SAID}
         same = {"name": self.name, "drawn": dict(self.drawn), "absent": self.absent}
         return output.data(output.FIGURE, said, **same)
 
+    def _each(self) -> dict[str, Self]:
+        return {self.lang: self, **self.others}
+
     def shown(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return data and metadata of what Jupyter shows: the title, and below it the drawing."""
-        caption = {self.lang: self.caption} | {
-            lang: other.caption for lang, other in self.others.items()
-        }
+        caption = {lang: one.caption for lang, one in self._each().items()}
         title = {
             output.MIME: output.data(output.TITLE, caption, name=self.name),
             "text/html": f'<strong id="{escape(self.name)}">{escape(self.caption)}</strong>',

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ipclab.machine.origin import processor
-from ipclab.session.whole import last_session
+from ipclab.session.asked_run import last_session
 from ipclab.stats import sessions
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder

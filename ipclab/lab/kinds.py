@@ -2,14 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import sides
-from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding, missing, plain, verdict
+from ipclab.lab.finding import (
+    ALIKE,
+    FEW,
+    LESS,
+    LIMIT,
+    MORE,
+    OPEN,
+    STATE,
+    Finding,
+    missing,
+    plain,
+    verdict,
+)
 from ipclab.lab.ranked import FEWEST, Ranked, shaken, unsaid
+from ipclab.stats.quantity import Quantity
 from ipclab.words import phrases
 
 BACKEND = ("backend",)
@@ -26,23 +40,39 @@ class Kinds(Ranked):
 
         >>> lab.compare(trips[trips.backend == "tcp"], trips[trips.backend == "unix"])
         """
-        if not (len(a) == len(b) == 1):
-            return self._not_one("compare", measure, a, b)
+        for part in (a, b):
+            if len(part) > 1:
+                differ = [str(n) for n in part if n in phrases.LEVELS and part[n].nunique() > 1]
+                why = f"they differ in {', '.join(differ)}"
+                raise LabError(f"a side has {len(part)} rows", why, "narrow it to one")
+        if a.empty or b.empty:
+            return missing("compare", measure)
         if "row" in a and a.row.iloc[0] == b.row.iloc[0]:
             return missing("compare", measure, "one row, which is compared with itself")
         one, other = self._of_row(a), self._of_row(b)
         if not (one and other):
             return missing("compare", measure)
-        parted = self._parted([a, b], unsaid(measure))
+        topic, levels = self._parted([a, b], unsaid(measure))
         ratio = one / other
-        decided = verdict(ratio, self.run.questions.same)
         values: dict[str, Any] = {"a": plain(one), "b": plain(other), "ratio": plain(ratio)}
-        if decided in (LESS, MORE) and measure == "time":
-            quick, slow = (a, b) if decided == LESS else (b, a)
-            decided = shaken(quick.iloc[0], slow.value.iloc[0]) or decided
-            values["quick"] = 0 if quick is a else 1
+        decided, quick = self._decided(ratio, a.iloc[0], b.iloc[0], measure)
+        if quick is not None:
+            values["quick"] = quick
         rests = [*one.sources, *other.sources]
-        return Finding("compare", decided, measure, parted.topic, parted.sides, values, rests)
+        return Finding("compare", decided, measure, topic, levels, values, rests)
+
+    def _decided(
+        self, ratio: Quantity, one: Any, other: Any, measure: str
+    ) -> tuple[str, int | None]:
+        """Return the verdict on two rows, and of times which is the quicker one (0, 1).
+
+        That must be so in its slower state, too.
+        """
+        decided = verdict(ratio, self.run.questions.same)
+        if decided not in (LESS, MORE) or measure != "time":
+            return decided, None
+        rows = (one, other) if decided == LESS else (other, one)
+        return shaken(rows[0], rows[1]["value"]) or decided, int(decided == MORE)
 
     def effect(
         self,
@@ -58,13 +88,13 @@ class Kinds(Ranked):
 
         >>> lab.effect(trips[trips.placement == "cross"], trips[trips.placement == "same"])
         """
-        rows = self._over(after, before, list(on))
+        rows = self._pairs_of(after, before, list(on))
         if rows.empty:
             return missing("effect", measure)
         kept = [_those(part, rows, list(on)) for part in (after, before)]
         if len(rows) == 1:
             return self.compare(kept[0], kept[1], measure)
-        parted = self._parted(kept, [*on, *unsaid(measure)])
+        topic, levels = self._parted(kept, [*on, *unsaid(measure)])
         rows = rows.assign(verdict=[self._changed(row, measure) for row in rows.to_dict("records")])
         counts = {
             each: int((rows.verdict == each).sum()) for each in (MORE, LESS, ALIKE, FEW, STATE)
@@ -75,13 +105,19 @@ class Kinds(Ranked):
         for way, least, most in ((MORE, 0, -1), (LESS, -1, 0)):  # rows are ascending
             found = rows[rows.verdict == way].to_dict("records")
             for name, place in (("least", least), ("most", most)) if found else ():
-                levels = {key: found[place][key] for key in on}
-                values[f"{way}_{name}"] = [levels, plain(found[place]["cell"])]
+                of_one = {key: found[place][key] for key in on}
+                values[f"{way}_{name}"] = [of_one, plain(found[place]["cell"])]
         decided = together(counts, len(rows))
         if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
             return self.effect(before, after, on, measure)  # told of who has more
         rests = [source for cell in rows.cell for source in cell.sources]
-        return Finding("effect", decided, measure, parted.topic, parted.sides, values, rests)
+        return Finding("effect", decided, measure, topic, levels, values, rests)
+
+    def _changed(self, row: dict[Any, Any], measure: str) -> str:
+        """Return the verdict on one pair."""
+        other = {name: row.get(f"{name}_under") for name in ("value", "slow", "why")}
+        decided, _ = self._decided(row["cell"], row, other, measure)
+        return STATE if decided == LIMIT else decided
 
     def growth(
         self, rows: pd.DataFrame, x: str, on: Sequence[str] = BACKEND, measure: str = "time"
@@ -98,43 +134,39 @@ class Kinds(Ranked):
         rows = rows[rows.value.notna()].sort_values("value", kind="stable")
         if len(rows) < FEWEST:
             return self._single(rows, measure)
-        parted = self._parted([rows[:1], rows[-1:]], unsaid(measure))
-        ends = zip(("least", "most"), parted.sides, (rows[:1], rows[-1:]), strict=True)
+        ends = rows[:1], rows[-1:]
+        topic, levels = self._parted(ends, unsaid(measure))
         values: dict[str, Any] = {}
-        for name, side, row in ends:
+        for name, side, row in zip(("least", "most"), levels, ends, strict=True):
             values[name] = [side, plain(self._of_row(row))]
-        return Finding("spread", "told", measure, parted.topic, [], values, [*rows.point])
+        return Finding("spread", "told", measure, topic, [], values, [*rows.point])
 
     def reach(self, a: pd.DataFrame, b: pd.DataFrame, x: str, measure: str = "time") -> Finding:
         """Return up to which level of `x` (from its smallest on) an effect of `a` over `b` holds.
 
         >>> lab.reach(trips[trips.backend == "posix-shm"], trips[trips.backend == "unix"], "size_bytes")
         """
-        levels = sorted({*a[x]} & {*b[x]})
-        found = [
-            (level, self.compare(a[a[x] == level], b[b[x] == level], measure)) for level in levels
-        ]
-        known = [(level, each) for level, each in found if each.verdict != "missing"]
+        known = []
+        for level in sorted({*a[x]} & {*b[x]}):
+            found = self.compare(a[a[x] == level], b[b[x] == level], measure)
+            if found.verdict != "missing":
+                known.append((level, found))
         if len(known) < FEWEST:
             return known[0][1] if known else missing("reach", measure)
-        (first, head), *_ = known
+        first, head = known[0]
         topic = {name: level for name, level in head.topic.items() if name != x}
         values: dict[str, Any] = {"x": x, "way": head.verdict, "first": first}
         if head.verdict not in (MORE, LESS):
             return Finding("reach", OPEN, measure, topic, head.sides, values, head.rests)
-        last, next_one = first, None
-        for level, each in known[1:]:
-            if each.verdict != head.verdict:
-                next_one = level, each.verdict
-                break
-            last = level
+        alike = [*takewhile(lambda each: each[1].verdict == head.verdict, known)]
+        last, at_last = alike[-1]
         values |= {"last": last, "at_first": head.values["ratio"]}
-        by_level = dict(known)
-        values["at_last"] = by_level[last].values["ratio"]
+        values["at_last"] = at_last.values["ratio"]
         decided = "throughout"
-        if next_one is not None:
-            values |= {"next": next_one[0], "at_next": by_level[next_one[0]].values["ratio"]}
-            decided = "turns" if next_one[1] in (MORE, LESS) else "ends"
+        if len(alike) < len(known):
+            beyond, at_next = known[len(alike)]
+            values |= {"next": beyond, "at_next": at_next.values["ratio"]}
+            decided = "turns" if at_next.verdict in (MORE, LESS) else "ends"
         rests = [source for _, each in known for source in each.rests]
         return Finding("reach", decided, measure, topic, head.sides, values, rests)
 
@@ -152,56 +184,30 @@ class Kinds(Ranked):
         first = ranked[:1]
         others = ranked[ranked[by] != first[by].iloc[0]]
         found = self.compare(first, others[:1], measure)
-        for place in range(1, len(others)):
-            ratio = self._of_row(first) / self._of_row(others[place : place + 1])
-            word = verdict(ratio, self.run.questions.same)
-            if found.decided and word not in (LESS, MORE):
-                found = replace(found, verdict=OPEN)
-        return found
+        rivals = [others[place : place + 1] for place in range(1, len(others))]
+        ratios = [self._of_row(first) / self._of_row(rival) for rival in rivals]
+        is_open = any(verdict(each, self.run.questions.same) not in (LESS, MORE) for each in ratios)
+        return replace(found, verdict=OPEN) if found.decided and is_open else found
 
-    def _not_one(self, kind: str, measure: str, *parts: pd.DataFrame) -> Finding:
-        """Return that a side is missing; raise `LabError` for one of several rows."""
-        for part in parts:
-            if len(part) > 1:
-                differ = [str(n) for n in part if n in phrases.LEVELS and part[n].nunique() > 1]
-                why = f"they differ in {', '.join(differ)}"
-                raise LabError(f"a side has {len(part)} rows", why, "narrow it to one")
-        return missing(kind, measure)
-
-    def _over(self, after: pd.DataFrame, before: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    def _pairs_of(self, after: pd.DataFrame, before: pd.DataFrame, on: list[str]) -> pd.DataFrame:
         """Return the rows of `after` with their ratio to the row of `before` (`_under`), ascending."""
         if after.empty or before.empty:
             return after.iloc[:0]
         for part in (after, before):
             if part.duplicated(on).any():
                 raise LabError(f"several rows share {', '.join(on)}", "", "choose one level")
-        pairs = self.cells(after).merge(self.cells(before), on=on, suffixes=("", "_under"))
+        pairs = self.over(_those(after, before, on), before, on)
         if "row" in pairs:  # of a sweep of one level the largest is the smallest
             pairs = pairs[pairs.row != pairs.row_under]
-        cells = [one / other for one, other in zip(pairs.cell, pairs.cell_under, strict=True)]
-        pairs = pairs.assign(cell=pd.Series(cells, pairs.index, dtype=object))
         pairs = pairs[pairs.cell.map(bool).astype(bool)]
         if len(pairs):
-            factors = sides.factors_of(
-                after, self.run.questions.of(str(after.study.iloc[0])).levels
-            )
-            differ = sides.pairs_differ(pairs, factors, on)
+            factors = self.run.questions.of(str(after.study.iloc[0])).levels
+            differ = sides.pairs_differ(pairs, sides.factors_of(after, factors), on)
             if len(differ) != 1:
-                what = " and ".join(differ) or "nothing"
-                raise UsageError(
-                    f"paired rows differ in {what}", "an effect is of one thing", "narrow both"
-                )
-        order = pd.Series([float(cell.value) for cell in pairs.cell], pairs.index)
-        return pairs.loc[order.sort_values(kind="stable").index]
-
-    def _changed(self, row: dict[Any, Any], measure: str) -> str:
-        """Return the verdict on one pair; a faster side must be so in its slower state, too."""
-        decided = verdict(row["cell"], self.run.questions.same)
-        if decided not in (LESS, MORE) or measure != "time":
-            return decided
-        quick, slow = ("", "_under") if decided == LESS else ("_under", "")
-        known = {"slow": row.get(f"slow{quick}"), "why": row.get(f"why{quick}", "")}
-        return STATE if shaken(pd.Series(known), row[f"value{slow}"]) else decided
+                what = f"paired rows differ in {' and '.join(differ) or 'nothing'}"
+                raise UsageError(what, "an effect is of one thing", "narrow both")
+        order = pairs.cell.map(lambda cell: float(cell.value)).sort_values(kind="stable")
+        return pairs.loc[order.index]
 
 
 def _more_is_better(measure: str) -> bool:

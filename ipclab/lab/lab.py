@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,17 +12,22 @@ import pandas as pd
 from ipclab.errors import UsageError, hint
 from ipclab.frames.derived import studies_measured
 from ipclab.lab import shell
-from ipclab.lab.hints import run_hint, show_hint
 from ipclab.lab.notes import Notes
 from ipclab.lab.parameters import Parameter, refuse_unknown
-from ipclab.lab.runs import choose
+from ipclab.lab.runs import choose, run_hint, show_hint
+from ipclab.machine import Source, collect
 from ipclab.machine.origin import elsewhere, processor
 from ipclab.marks.drawn import Names
 from ipclab.paths import Paths, checkout
-from ipclab.session.swept import sweep
+from ipclab.session.alone import alone
+from ipclab.session.asked_run import measured_before
+from ipclab.session.progress import Progress
+from ipclab.session.request import PARAMETERS, Request
+from ipclab.session.session import measure_run
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.studies.asked import usual_levels
+from ipclab.studies.interface import Sweep
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
@@ -71,54 +77,48 @@ class Lab(Notes):
             raise AttributeError(why if name.startswith("_") else f"{why}: {hint(name, public)}")
 
     @classmethod
-    def open(cls, run: str = "", lang: str = "en", study: str = "") -> Self:
-        """Open the run in folder (or bundle) `run` for readers of `lang`.
-
-        When `run` is empty: the best run here that holds `study` (`ipclab.lab.runs.best`), without
-        a study the newest full one; else the reference. Raises `UsageError` for a folder that is no
-        run, and a language that is not there.
-        """
-        refuse_unknown()
-        lab = cls.of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=shell.namespace, study=study)
-        lab._say_origin()
-        show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
-        return lab
-
-    @classmethod
-    def begin(
+    def open(
         cls,
-        study: str,
         run: Any = "",
         lang: Any = "en",
+        study: str = "",
         measure: Any = False,
         profile: Any = "quick",
         **sweep: Any,
     ) -> Self:
-        """Open a run that holds `study`; with `measure`, measure first what it lacks of it.
+        """Open the run in folder (or bundle) `run` for readers of `lang`.
 
-        `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
+        When `run` is empty: the best run here that holds `study` (`ipclab.lab.runs.best`), without
+        a study the newest full one; else the reference. With `measure`, what it lacks of the study
+        is measured first; `sweep` names levels instead of the study's own: sizes (bytes), backends,
         entries, readers ...; an empty one means the study's own. Values may come from papermill's
         command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
         what cannot be meant, and what the measuring raises.
         """
-        known = usual_levels(study)
-        unknown = sorted(sweep.keys() - {*KINDS, *SWEPT, *known})
-        if known and unknown:
-            nearest = hint(unknown[0], [*SWEPT, *known])
-            raise UsageError(f"{study} has no level {unknown[0]!r}", "", nearest)
-        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
-        values = {}
-        for name, value in given.items():
-            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
-        of_run, language, measured, effort = (
-            values.pop(name) for name in ("run", "lang", "measure", "profile")
-        )
-        if not measured:
-            return cls.open(of_run, language, study)
-        sizes, backends = values.pop("sizes", []), values.pop("backends", [])
-        swept = cls.sweep([study], effort, sizes, backends, values)
-        return cls.open(str(swept.run.path), language, study)
+        if study or measure or sweep:
+            known = usual_levels(study)
+            unknown = sorted(sweep.keys() - {*KINDS, *SWEPT, *known})
+            if known and unknown:
+                nearest = hint(unknown[0], [*SWEPT, *known])
+                raise UsageError(f"{study} has no level {unknown[0]!r}", "", nearest)
+            given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
+            values = {}
+            for name, value in given.items():
+                values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
+            run, lang, profile = (values.pop(name) for name in ("run", "lang", "profile"))
+            if values.pop("measure"):
+                sizes, backends = values.pop("sizes", []), values.pop("backends", [])
+                run = str(cls.sweep([study], profile, sizes, backends, values).run.path)
+        refuse_unknown()
+        lab = cls.of(choose(checkout(), run, study), checkout(), lang)
+        lab = replace(lab, _names=shell.namespace, study=study)
+        if elsewhere(lab.run):  # is named before anything of it is shown
+            date = Quantity(lab.run.about["begun"], "date")
+            facts = {"processor": processor(lab.run), "machine": lab.run.machine, "date": date}
+            said = lab.in_each(ORIGIN, **facts)
+            shell.show(shell.Text({lang: f"**{escaped(text)}**" for lang, text in said.items()}))
+        show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
+        return lab
 
     @classmethod
     def of(cls, run: RunFolder, paths: Paths, lang: str) -> Self:
@@ -138,13 +138,36 @@ class Lab(Notes):
     ) -> "Lab":
         """Measure `studies` (or all) here, except points on disk, and open the run.
 
-        Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
+        Empty levels mean each study's own; `run` is the folder of a run to continue, a negative
+        `seed` is any. A notebook is executed again and again: what the same code has measured here
+        for the same request is opened, not measured once more, unless a run or a seed is named.
+        Raises `UsageError` for what cannot be measured, in the words of a notebook, and what
         `ipclab.session.session.measure_run` raises.
         """
         refuse_unknown()
         asked = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
-        swept = sweep(studies, profile, sizes, backends, asked, seed, run)
-        return Lab.open(str(swept.path))
+        for name in asked:
+            if name in PARAMETERS:
+                raise UsageError(f"{name} is no factor", "", f"give {PARAMETERS[name]}= instead")
+        request = Request(
+            tuple(studies),
+            profile,
+            Path(run) if run else None,
+            None if seed < 0 else seed,
+            Sweep(tuple(sizes) or None, tuple(backends) or None, asked),
+        )
+        request.points_wanted()  # what is wrong is told before another session is waited for
+        progress, paths = Progress(shown=True), checkout()
+        with alone(progress.say):
+            done: RunFolder | None = None
+            if not run and seed < 0:
+                done = measured_before(paths, request, collect(Source(paths=paths)))
+            if done:
+                same = "measured before, by the same code"
+                progress.say(f"{same}; delete {done.path} to measure anew")
+            else:
+                done = measure_run(paths, request, progress)
+        return Lab.open(str(done.path))
 
     @contextmanager
     def figure(
@@ -188,17 +211,6 @@ class Lab(Notes):
             display(canvas.finished(self, drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
     table = tabulation.tabulated
-
-    def _say_origin(self) -> None:
-        """Name machine and date of a run not measured here, before anything of it is shown."""
-        if elsewhere(self.run):
-            date = Quantity(self.run.about["begun"], "date")
-            facts = {"processor": processor(self.run), "machine": self.run.machine, "date": date}
-            said = {
-                of.words.lang: f"**{escaped(of.say(ORIGIN, **facts))}**"
-                for of in (self, *self.others)
-            }
-            shell.show(shell.Text(said))
 
     def __repr__(self) -> str:
         return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(studies_measured(self.run))}>"

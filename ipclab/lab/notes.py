@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab import shell
-from ipclab.lab.finding import MORE, OPEN, SIDES, Finding, bundle, missing, plain
+from ipclab.lab.finding import OPEN, Finding, bundle, missing, plain
 from ipclab.lab.kinds import Kinds
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
@@ -35,12 +35,8 @@ class Notes(Kinds):
         every = [self._single(one) if isinstance(one, pd.DataFrame) else one for one in found]
         self._noted.extend(every)
         told = [one for one in every if one.verdict != "missing"]
-        lead = lead and bool(told) and all(one.heads for one in told)
-        data = {"findings": [asdict(one) for one in told], "lead": lead, "see": see}
-        if told:
-            self._show("finding", data)
-        else:
-            self._show_absent()
+        lead = lead and all(one.heads for one in told)
+        self._show_findings("finding", told, lead=lead, see=see)
 
     def text(self, text: str, *, lead: bool = False, **values: Any) -> None:
         """Show Markdown (a msgid) with `{values}`: quantities, numbers, words, levels, lists.
@@ -79,21 +75,20 @@ class Notes(Kinds):
 
         >>> lab.share(decoding, "Decoding takes {least} ({least_name}) to {most} ({most_name}).", above=0.5)
         """
-        many = parts if isinstance(parts, Mapping) else {"": parts}
-        cells = {name: of(cell).as_unit("share") for name, cell in many.items() if cell}
+        by_name = parts if isinstance(parts, Mapping) else {"": parts}
+        cells = [(name, of(cell).as_unit("share")) for name, cell in by_name.items() if cell]
         if not cells:
             return missing("text")
-        ordered = sorted(cells.items(), key=lambda each: float(each[1].value))
-        (least_name, least), (most_name, most) = ordered[0], ordered[-1]
-        names = {"n": len(cells), "share": least, "least": least, "most": most, **values}
+        if above is not None and any(judge.side(cell, above) != judge.ABOVE for _, cell in cells):
+            return Finding("text", OPEN)
+        cells.sort(key=lambda each: float(each[1].value))
+        (least_name, least), (most_name, most) = cells[0], cells[-1]
+        told = {"n": len(cells), "share": least, "least": least, "most": most, **values}
         if isinstance(parts, Mapping):
-            names |= {"least_name": least_name, "most_name": most_name}
+            told |= {"least_name": least_name, "most_name": most_name}
         if above is not None:
-            names["bound"] = Quantity(above, "share")
-            sides = {SIDES[judge.side(cell, above)] for cell in cells.values()}
-            if sides != {MORE}:
-                return Finding("text", OPEN)
-        return written(text, names)
+            told["bound"] = Quantity(above, "share")
+        return written(text, told)
 
     def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
         """Show a table of what to take: of each decided finding its topic, who is best, and why.
@@ -103,25 +98,27 @@ class Notes(Kinds):
 
         >>> lab.advice([lab.fastest(asleep), lab.fastest(across)], "What to take", "trip-advice")
         """
-        told = [asdict(one) for one in found if one.decided and one.sides]
         self._noted.extend(found)
-        if told:
-            self._show("advice", {"findings": told, "title": title, "name": name})
-        else:
-            self._show_absent()
+        told = [one for one in found if one.decided and one.sides]
+        self._show_findings("advice", told, title=title, name=name)
 
     def open_questions(self) -> None:
         """Show how many of the findings so far are open, by reason, and what would decide them."""
         every = list({repr(one): one for one in self._noted}.values())
         if every:
-            self._show("open", {"findings": [asdict(one) for one in every]})
+            self._show_findings("open", every)
+
+    def _show_findings(self, kind: str, told: Sequence[Finding], **more: Any) -> None:
+        if told:
+            self._show(kind, {"findings": [asdict(one) for one in told], **more})
+        else:
+            self._show_absent()
 
     def _show_absent(self) -> None:
         """Say in the notebook that nothing was measured of it; a report leaves it out."""
         if shell.current() is not None:
-            said = {of.words.lang: of.say(ABSENT) for of in (self, *self.others)}
-            made = {output.MIME: output.data(output.ABSENT, said), "text/plain": self.say(ABSENT)}
-            shell.display(made)
+            data = output.data(output.ABSENT, self.in_each(ABSENT))
+            shell.display({output.MIME: data, "text/plain": self.say(ABSENT)})
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         """Show data in the notebook that calls; elsewhere print what it says."""

@@ -71,11 +71,9 @@ def read_notebook(path: Path) -> dict[str, Any]:
     try:
         notebook = json.loads(path.read_text("utf-8"))
         if "worksheets" in notebook:  # where formats before 4 have their cells
-            raise UsageError(
-                f"{path.name} is a notebook of format {notebook.get('nbformat')}",
-                f"format {FORMAT} is read",
-                f"jupyter nbconvert --to notebook --inplace {path.name}",
-            )
+            what = f"{path.name} is a notebook of format {notebook.get('nbformat')}"
+            fix = f"jupyter nbconvert --to notebook --inplace {path.name}"
+            raise UsageError(what, f"format {FORMAT} is read", fix)
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
             for output in cell.get("outputs", []):
@@ -93,17 +91,17 @@ def _joined(data: Any) -> Any:
     return "".join(data) if is_text else data
 
 
-def _tags(cell: Mapping[str, Any]) -> list[str]:
-    return cell.get("metadata", {}).get("tags") or []
+def declared(notebook: Path, needed: bool = False) -> dict[str, Parameter]:
+    """Return the parameters of a notebook by name; one without a cell of them has none.
 
-
-def read_parameters(notebook: Path) -> dict[str, Parameter]:
-    """Return the parameters of a notebook by name.
-
-    Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
+    Raises UsageError when the file is no notebook, or has several cells tagged `parameters`, or
+    none where it is `needed`.
     """
     cells = [cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"]
-    tagged = [cell["source"] for cell in cells if TAG in _tags(cell)]
+    tags = [cell.get("metadata", {}).get("tags") or [] for cell in cells]
+    tagged = [cell["source"] for cell, own in zip(cells, tags, strict=True) if TAG in own]
+    if not (tagged or needed):
+        return {}
     if len(tagged) != 1:
         what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
         raise UsageError(what, "it needs exactly one", "fix the tags")
@@ -127,20 +125,10 @@ def check_language(notebook: Path) -> None:
 def fault(notebook: Path) -> str:
     """Return why a file is no notebook with parameters, in one line; "" for one that is."""
     try:
-        read_parameters(notebook)
+        declared(notebook, needed=True)
     except UsageError as error:
         return str(error)
     return ""
-
-
-def declared(notebook: Path) -> dict[str, Parameter]:
-    """Return the parameters of a notebook by name; one without a cell of them has none.
-
-    Raises UsageError when the file is no notebook, or has several such cells.
-    """
-    cells = read_notebook(notebook)["cells"]
-    tagged = any(TAG in _tags(cell) for cell in cells)
-    return read_parameters(notebook) if tagged else {}
 
 
 def from_source(source: str) -> dict[str, Parameter]:
@@ -204,7 +192,7 @@ def checked_values(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UsageError for an unknown name or a value of the wrong type.
     """
-    known = read_parameters(notebook) if values else declared(notebook)
+    known = declared(notebook, needed=bool(values))
     where = f" of {notebook.name}"
     return {
         name: chosen(f"parameter{where}", name, known).checked(value, where)

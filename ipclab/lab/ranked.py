@@ -1,7 +1,6 @@
 """Who of several is first: the fastest, and the cheapest in CPU time."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -30,40 +29,7 @@ class Ranked(Data):
 
         >>> lab.fastest(trips[(trips.placement == "cross") & (trips.wait == "block")])
         """
-        rows = rows[rows.value.notna()]
-        if len(rows) < FEWEST:
-            return self._single(rows)
-        _check_one_each(rows)
-        contest = self._contest(rows)
-        if contest is None:
-            contest = self._pairs(rows.sort_values("value", kind="stable"))
-        by_point = {point: rows[rows.point == point] for point in rows.point}
-        first = by_point[contest.point.iloc[0]].iloc[0]
-        doubts = [
-            shaken(first, value) if word == "slower" else ""
-            for word, value in zip(contest.verdict, contest.value, strict=True)
-        ]
-        contest = contest.assign(doubt=doubts)
-        slower = contest[(contest.verdict == "slower") & (contest.doubt == "")]
-        unsteady = contest[contest.doubt != ""]
-        decided = "clear" if len(slower) == len(contest) else "tied"
-        if len(unsteady):
-            decided = unsteady.doubt.iloc[0]
-        elif (contest.verdict == "not tested").all():
-            decided = FEW
-        named = [first.point, *unsteady.other_point, *_tied(contest).other_point]
-        beating = [point for point in named if _beats(by_point[point].iloc[0])]
-        if beating and decided != FEW:
-            decided = LIMIT
-            named = [*beating, *(point for point in named if point not in beating)]
-        found = self._ranked("fastest", decided, rows, contest, slower, named)
-        states = {
-            "fast": [float(first.get("fast", first.value)), "ns"],
-            "slow": [float(first.get("slow", first.value)), "ns"],
-            "busy": bool(first.get("busy", False)),
-        }
-        topic = {**found.topic, **self._spared(rows)}
-        return replace(found, topic=topic, values={**found.values, **states})
+        return self._first("fastest", rows, "time")
 
     def cheapest(self, rows: pd.DataFrame) -> Finding:
         """Return which of rows of CPU time (`cpu_ns`) costs least, and the next, told pair by pair.
@@ -72,52 +38,61 @@ class Ranked(Data):
 
         >>> lab.cheapest(lab.points(op="round-trip", metric="cpu_ns", placement="cross", arm="main"))
         """
+        return self._first("cheapest", rows, "cpu")
+
+    def _first(self, kind: str, rows: pd.DataFrame, measure: str) -> Finding:
+        """Return who is first of rows; only of times are states and limits a doubt."""
+        timed = measure == "time"
         rows = rows[rows.value.notna()].sort_values("value", kind="stable")
         if len(rows) < FEWEST:
-            return self._single(rows, "cpu")
-        _check_one_each(rows)
-        pairs = self._pairs(rows)
-        dearer = pairs[pairs.verdict == "slower"]
-        decided = "clear" if len(dearer) == len(pairs) else "tied"
-        if (pairs.verdict == "not tested").all():
-            decided = FEW
-        named = [pairs.point.iloc[0], *_tied(pairs).other_point]
-        return self._ranked("cheapest", decided, rows, pairs, dearer, named, "cpu")
-
-    def _ranked(
-        self,
-        kind: str,
-        decided: str,
-        rows: pd.DataFrame,
-        contest: pd.DataFrame,
-        slower: pd.DataFrame,
-        named: Sequence[str],
-        measure: str = "time",
-    ) -> Finding:
-        """Return the points `named` of a contest, its best first, and who is next of the slower."""
+            return self._single(rows, measure)
+        if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
+            raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
+        contest = self._contest(rows) if timed else None
+        if contest is None:
+            contest = self._pairs(rows)
         by_point = {point: rows[rows.point == point] for point in rows.point}
-        parted = self._parted([*by_point.values()], unsaid(measure))
-        name_of: dict[Any, Any] = dict(zip(by_point, parted.sides, strict=True))
         best = by_point[contest.point.iloc[0]]
+        first = best.iloc[0]
+        is_slower = contest.verdict == "slower"
+        doubt = contest.value.map(lambda value: shaken(first, value) if timed else "")
+        doubt = doubt.where(is_slower, "")
+        slower = contest[is_slower & (doubt == "")]
+        tied = contest[contest.verdict.isin(["undecided", "same", "not tested"])]
+        decided = "clear" if len(slower) == len(contest) else "tied"
+        if doubt.any():
+            decided = doubt[doubt != ""].iloc[0]
+        elif (contest.verdict == "not tested").all():
+            decided = FEW
+        named = [first.point, *contest.other_point[doubt != ""], *tied.other_point]
+        beating = [point for point in named if timed and _beats(by_point[point].iloc[0])]
+        if beating and decided != FEW:
+            decided = LIMIT
+            named = [*beating, *(point for point in named if point not in beating)]
+        topic, levels = self._parted([*by_point.values()], unsaid(measure))
+        name_of: dict[Any, Any] = dict(zip(by_point, levels, strict=True))
         values: dict[str, Any] = {
             "best": plain(self._of_row(by_point[named[0]])),
             "all": len(rows),
             "slower": len(slower),
-            "as_good": _as_good(contest),
+            # those before one that is slower, by their values
+            "as_good": int(is_slower.to_numpy().argmax()) if is_slower.any() else len(contest),
         }
         if len(slower):
-            second = slower.sort_values("ratio", kind="stable").iloc[0]
-            ratio = self._of_row(by_point[second.other_point]) / self._of_row(best)
-            values |= {"next": name_of[second.other_point], "ratio": plain(ratio)}
-        tied = _tied(contest)
+            second = slower.sort_values("ratio", kind="stable").iloc[0].other_point
+            ratio = self._of_row(by_point[second]) / self._of_row(best)
+            values |= {"next": name_of[second], "ratio": plain(ratio)}
         if len(tied) and tied.high.notna().all():
-            most = Quantity(
-                float(tied.ratio.max()), "1", float(tied.low.min()), float(tied.high.max())
-            )
-            values["within"] = plain(most)
-        sides_named = [name_of[point] for point in named]
+            ends = float(tied.low.min()), float(tied.high.max())
+            values["within"] = plain(Quantity(float(tied.ratio.max()), "1", *ends))
+        if timed:
+            for state in ("fast", "slow"):
+                values[state] = [float(first.get(state, first.value)), "ns"]
+            values["busy"] = bool(first.get("busy", False))
+            topic |= self._spared(rows)
+        named_levels = [name_of[point] for point in named]
         rests = [*contest.point[:1], *contest.other_point]
-        return Finding(kind, decided, measure, parted.topic, sides_named, values, rests)
+        return Finding(kind, decided, measure, topic, named_levels, values, rests)
 
     def _spared(self, rows: pd.DataFrame) -> dict[str, Any]:
         """Return that mechanisms keep no CPU busy, where others of the study do and none is told."""
@@ -127,17 +102,24 @@ class Ranked(Data):
 
     def _pairs(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return what rows (ascending) are of the first of them, as a contest has it."""
-        first, *others = (rows[place : place + 1] for place in range(len(rows)))
+        known = {ALIKE: "same", MORE: "slower", FEW: "not tested"}
         found = []
-        for other in others:
-            ratio = self._of_row(other) / self._of_row(first)
+        for place in range(1, len(rows)):
+            other = rows[place : place + 1]
+            ratio = self._of_row(other) / self._of_row(rows[:1])
             low, high = ratio.ends if ratio else (float("nan"), float("nan"))
-            known = {ALIKE: "same", MORE: "slower", FEW: "not tested"}
-            word = known.get(verdict(ratio, self.run.questions.same), "undecided")
-            value, place = float(other.value.iloc[0]), other.point.iloc[0]
-            found.append([first.point.iloc[0], place, value, ratio.value, low, high, word])
-        names = ["point", "other_point", "value", "ratio", "low", "high", "verdict"]
-        return pd.DataFrame(found, columns=names)
+            found.append(
+                {
+                    "point": rows.point.iloc[0],
+                    "other_point": other.point.iloc[0],
+                    "value": float(other.value.iloc[0]),
+                    "ratio": ratio.value,
+                    "low": low,
+                    "high": high,
+                    "verdict": known.get(verdict(ratio, self.run.questions.same), "undecided"),
+                }
+            )
+        return pd.DataFrame(found)
 
     def _contest(self, rows: pd.DataFrame) -> pd.DataFrame | None:
         """Return the run's contest of these points: of several the smallest that holds them.
@@ -146,28 +128,27 @@ class Ranked(Data):
         """
         if "metric" in rows and (rows.metric != "p50").any():
             return None
-        study, op = str(rows.study.iloc[0]), rows.op.iloc[0]
         mine = {*rows.point}
-        every = self.contests(study, op=op) if "op" in rows else self.contests(study)
+        every = self.contests(str(rows.study.iloc[0]), op=rows.op.iloc[0])
         every = every[every.other != ""]
-        best: tuple[int, pd.DataFrame] | None = None
+        inside = []
         for _, contest in every.groupby(CONTEST, sort=False, dropna=False):
-            theirs = {contest.point.iloc[0], *contest.other_point}
-            inside = contest[contest.other_point.isin(mine)]
-            if contest.point.iloc[0] not in mine or len(inside) != len(mine) - 1:
-                continue
-            if best is None or len(theirs) < best[0]:
-                best = len(theirs), inside.sort_values("value", kind="stable")
-        return None if best is None else best[1]
+            first = contest.point.iloc[0]
+            rivals = contest[contest.other_point.isin(mine)]
+            if first in mine and len(rivals) == len(mine) - 1:
+                inside.append((len({first, *contest.other_point}), rivals))
+        if not inside:
+            return None
+        _, smallest = min(inside, key=lambda each: each[0])
+        return smallest.sort_values("value", kind="stable")
 
     def _single(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
         """Return the value of one row; `missing` of none."""
         if len(rows) != 1 or not (value := self._of_row(rows)):
             return missing("value", measure)
-        parted = self._parted([rows], unsaid(measure))
-        return Finding(
-            "value", "told", measure, parted.topic, [], {"value": plain(value)}, value.sources
-        )
+        topic, _ = self._parted([rows], unsaid(measure))
+        told = {"value": plain(value)}
+        return Finding("value", "told", measure, topic, [], told, value.sources)
 
     def _of_row(self, rows: pd.DataFrame) -> Quantity:
         """Return the value of one row: its `cell`, where it has one, as what was computed."""
@@ -175,7 +156,10 @@ class Ranked(Data):
         cell = getattr(row, "cell", None)
         return cell if isinstance(cell, Quantity) else quantity(row, Ratios(self.run))
 
-    def _parted(self, parts: Sequence[pd.DataFrame], without: Sequence[str] = ()) -> sides.Parted:
+    def _parted(
+        self, parts: Sequence[pd.DataFrame], without: Sequence[str] = ()
+    ) -> tuple[sides.Levels, list[sides.Levels]]:
+        """Return what parts share and what tells them apart: topic and sides."""
         study = str(parts[0].study.iloc[0])
         factors = self.run.questions.of(study).levels
         return sides.parted(parts, self.points(study), factors, without)
@@ -184,23 +168,6 @@ class Ranked(Data):
 def unsaid(measure: str) -> list[str]:
     """Return the columns that a measure's own words tell."""
     return [] if measure == "time" else ["metric"]
-
-
-def _check_one_each(rows: pd.DataFrame) -> None:
-    """Raise `LabError` where two rows are of one mechanism."""
-    if rows[[name for name in sides.NAMERS if name in rows]].duplicated().any():
-        raise LabError("several rows share a mechanism", "one is compared", "narrow the rows")
-
-
-def _tied(contest: pd.DataFrame) -> pd.DataFrame:
-    """Return who is not told apart from the first."""
-    return contest[contest.verdict.isin(["undecided", "same", "not tested"])]
-
-
-def _as_good(contest: pd.DataFrame) -> int:
-    """Return how many are as good as the first: those before one that is slower, by their values."""
-    worse = (contest.verdict == "slower").to_numpy()
-    return int(worse.argmax()) if worse.any() else len(contest)
 
 
 def _beats(row: Any) -> bool:

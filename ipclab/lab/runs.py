@@ -1,11 +1,14 @@
-"""Which run a notebook opens: the named one, else the one that answers most of it."""
+"""Which run is opened: the named one, else the one that answers most; and how it is called."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import UsageError
 from ipclab.frames.derived import STUDIES
+from ipclab.lab import head
+from ipclab.lab.shell import current, display
 from ipclab.machine.origin import elsewhere
 from ipclab.paths import Paths, typed
 from ipclab.plugins import chosen, names
@@ -18,6 +21,8 @@ from ipclab.store.run import RunFolder
 # Profiles that never stand for a measurement that was not asked for: one to try things with, and one
 # that holds nothing but what the texts ran.
 COARSE, AS_TEXTS = "smoke", "published"
+NEWEST = "newest"
+HINT = "ipclab-hint"  # marks what is said to who works in the notebook
 # calibration is part of every run, and no parameter of one
 SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io"}
 
@@ -39,7 +44,12 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """
     if name:
         path = find(paths, name)
-        return opened(paths, path) if path.is_file() else entered(path)
+        if path.is_file():
+            return opened(paths, path)
+        entered = folder.read_run(path)
+        if entered.finished:  # one that is still being measured is not looked at as a whole
+            door.check(entered)
+        return entered
     if study:
         run = next(iter(best(paths, study)), None)
         if run is None and (known := names(STUDIES)):
@@ -55,12 +65,27 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     return run
 
 
-def entered(path: Path) -> RunFolder:
-    """Return the run in folder `path`, looked at as a whole unless it is still being measured."""
-    run = folder.read_run(path)
-    if run.finished:
-        door.check(run)
-    return run
+def run_named(paths: Paths, name: str, study: str = "") -> RunFolder:
+    """Return the run `name`: a folder, a bundle, an id or a part of one here, or `newest`.
+
+    The newest is the newest full one that was made here, else the newest complete one. An empty
+    name is what `choose` takes it for. Raises `UsageError` for what is no run, or is in the ids of
+    several.
+    """
+    if name == NEWEST:
+        newest = newest_full(paths) or folder.newest(paths.runs, lambda run: run.complete)
+        if newest is None:
+            raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
+        return newest
+    if not name or find(paths, name).exists():
+        return choose(paths, name, study)
+    tops = paths.runs, paths.imported
+    alike = [run for top in tops for run in sorted(top.glob("*/*")) if name in run.name]
+    if alike[1:]:
+        first = ", ".join(run.name for run in alike[:3])
+        what = f"{name!r} is in the ids of {len(alike)} runs"
+        raise UsageError(what, "", f"give more of {first}")
+    return choose(paths, str(alike[0]) if alike else name, study)
 
 
 def best(
@@ -96,11 +121,8 @@ def full(run: RunFolder) -> bool:
     """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return (
-        run.finished
-        and not swept
-        and set(parameters["studies"]) >= (SWEPT & {*names(STUDIES)} or SWEPT)
-    )
+    of_texts = SWEPT & {*names(STUDIES)} or SWEPT
+    return run.finished and not swept and of_texts <= {*parameters["studies"]}
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
@@ -114,3 +136,36 @@ def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
         return fits and full(run)
 
     return folder.newest(paths.runs, wanted)
+
+
+def run_hint(paths: Paths, run: RunFolder, asked: str, study: str) -> str:
+    """Return how an opened run is called that was `asked` for, and what tells more than it."""
+    rivals = best(paths, study) if study and not asked else []
+    name = runs_called(rivals or [run])
+    if asked or full(run):
+        return name
+    fuller = newest_full(paths)
+    more = f": run = {str(fuller.path)!r} opens the newest full run" if fuller else ""
+    return f"{name}; a sweep{more}"
+
+
+def runs_called(runs: Sequence[RunFolder]) -> str:
+    """Return how the first of `best`'s runs is called, and the newest where it is another."""
+    chosen = _named(runs[0])
+    newest = max(runs, key=lambda run: run.date)
+    return chosen if newest is runs[0] else f"{chosen}; the newest, {_named(newest)}, tells less"
+
+
+def _named(run: RunFolder) -> str:
+    return f"{run.id} ({run.profile}, {run.about['begun'][:10]})"
+
+
+def show_hint(text: str, run: RunFolder) -> None:
+    """Tell who works in the notebook what no report shows, else print it.
+
+    What the head of a page says of the run is beside it.
+    """
+    if current() is None:
+        print(text, file=sys.stderr)
+    else:
+        display({"text/plain": text}, {HINT: head.about(run)})

@@ -5,7 +5,6 @@ is not told beside the mechanism.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -22,14 +21,6 @@ GROUPS = ("medium", "sends", "workers", "spinning", "gaps")
 # What tells sides apart, the first that does; others may follow from it.
 NAMERS = ("way", "backend")
 Levels = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Parted:
-    """Levels that all sides share and that are told, and the levels of each side."""
-
-    topic: Levels
-    sides: list[Levels]
 
 
 def levels_of(rows: pd.DataFrame, factors: Collection[str]) -> Levels:
@@ -56,8 +47,8 @@ def parted(
     study: pd.DataFrame,
     factors: Collection[str],
     without: Collection[str] = (),
-) -> Parted:
-    """Return what `parts` share and what tells them apart, in one thing only.
+) -> tuple[Levels, list[Levels]]:
+    """Return what `parts` share and is told, and what tells each apart, in one thing only.
 
     `study` are all rows of it, by which a factor varies or not; `without` are columns that are told
     otherwise. Raises `UsageError` for sides that do not differ, or in more than one thing.
@@ -70,21 +61,20 @@ def parted(
     sides = [{name: levels[name] for name in differ} for levels in every]
     if len(parts) > 1:
         sides = _named_once(sides, study)
-    return Parted(_told(shared, sides, study), sides)
+    return _told(shared, sides, study), sides
 
 
 def _named_once(sides: list[Levels], study: pd.DataFrame) -> list[Levels]:
     """Return sides named by one thing: what follows from their mechanisms is left out."""
-    differ = list(sides[0])
-    for namer in [name for name in NAMERS if name in differ][:1]:
-        differ = [
-            name
-            for name in differ
-            if name == namer or name in GROUPS or not _follows(name, namer, sides, study)
-        ]
+    namer = next((name for name in NAMERS if name in sides[0]), "")
+    differ = [
+        name
+        for name in sides[0]
+        if not namer or name == namer or name in GROUPS or not _follows(name, namer, sides, study)
+    ]
     groups = [name for name in differ if name in GROUPS]
-    things = [name for name in differ if name not in groups and not (groups and name == "backend")]
-    if len(things) + len(groups) != 1:
+    beside = {*groups, "backend"} if groups else set()
+    if len(groups) + len([name for name in differ if name not in beside]) != 1:
         what = " and ".join(differ) or "nothing"
         fix = "narrow both to one level of everything else"
         raise UsageError(f"sides differ in {what}", "a finding compares in one thing", fix)
@@ -104,8 +94,7 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
 
     The one level that a factor has in the main arm goes without saying, and so does the median.
     """
-    name_of_study = str(study.study.iloc[0]) if len(study) else ""
-    unsaid = phrases.TABLE["unsaid"].get(name_of_study, {})
+    unsaid = phrases.TABLE["unsaid"].get(str(study.study.iloc[0]) if len(study) else "", {})
     main = study[study.arm == MAIN] if "arm" in study else study.iloc[:0]
     told = {}
     for name, level in shared.items():
@@ -113,10 +102,9 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
         if is_median or unsaid.get(name) == level:
             continue
         usual = [*main[name].dropna().unique()] if name in main else []
-        if name not in ALWAYS and usual == [level]:
-            continue
         varies = name not in study or study[name].nunique() > 1
-        if name in ALWAYS or (varies and not _of_mechanism(name, shared, sides, study)):
+        own = usual != [level] and varies and not _of_mechanism(name, shared, sides, study)
+        if name in ALWAYS or own:
             told[name] = level
     return told
 
@@ -128,8 +116,8 @@ def _of_mechanism(name: str, shared: Levels, sides: Sequence[Levels], study: pd.
     named = [levels["backend"] for levels in (shared, *sides) if "backend" in levels]
     if not named:
         return False
-    of = study[study.backend.isin(named)]
-    return bool((of.groupby("backend")[name].nunique() <= 1).all())
+    by_mechanism = study[study.backend.isin(named)].groupby("backend")[name]
+    return bool((by_mechanism.nunique() <= 1).all())
 
 
 def pairs_differ(pairs: pd.DataFrame, factors: Collection[str], on: Collection[str]) -> list[str]:

@@ -11,7 +11,6 @@ from ipclab.errors import LabError, UsageError
 from ipclab.machine import Machine
 from ipclab.paths import Paths
 from ipclab.session.request import Request
-from ipclab.session.whole import last_session
 from ipclab.store import run as folder
 from ipclab.store.archive import RUN_NAME
 from ipclab.store.files import LOCK
@@ -22,16 +21,21 @@ from ipclab.studies.profile import profile
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
+NUMBER = "number"  # of a session in `run.json`; one that goes on has that of the one before
 # Facts by which two runs of one machine were measured by the same
 MEASURED_BY = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"
+
+
+def last_session(run: RunFolder) -> int:
+    """Return the number of the session that is going on, or was the last; 1 where none began."""
+    return max((session.get(NUMBER, 1) for session in run.about.get("sessions", ())), default=1)
 
 
 def continued(paths: Paths, request: Request, machine: str) -> Record | None:
     """Return the run that `request` continues on `machine`, or None; raises `UsageError`."""
 
     def fits(run: RunFolder) -> bool:
-        same = run.about["parameters"], run.about["machine"]["digest"]
-        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
+        return _is_of(request, machine, run) and request.seed in (None, run.about["seed"])
 
     def lacks(run: RunFolder) -> bool:
         return not run.complete or last_session(run) < request.sessions
@@ -46,17 +50,19 @@ def continued(paths: Paths, request: Request, machine: str) -> Record | None:
     return run
 
 
+def _is_of(request: Request, machine: str, run: RunFolder) -> bool:
+    about = run.about
+    return bool(
+        (about["parameters"], about["machine"]["digest"]) == (request.parameters(), machine)
+    )
+
+
 def measured_before(paths: Paths, request: Request, machine: Machine) -> RunFolder | None:
     """Return the newest complete run of the same request, by the same code on the same machine."""
 
     def same(run: RunFolder) -> bool:
-        facts = run.about["machine"]["facts"]
-        return (
-            run.complete
-            and run.about["parameters"] == request.parameters()
-            and run.about["machine"]["digest"] == machine.digest
-            and all(facts.get(name) == machine.facts.get(name) for name in MEASURED_BY)
-        )
+        by_same = all(run.facts.get(name) == machine.facts.get(name) for name in MEASURED_BY)
+        return run.complete and by_same and _is_of(request, machine.digest, run)
 
     return folder.newest(paths.runs, same)
 

@@ -6,9 +6,8 @@ study as a run measures them; then the others (`[later]`).
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 from ipclab.session.state import State
@@ -16,6 +15,8 @@ from ipclab.stats.family import HEAT_LOOKS
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import CLAIMED, LATER
 
+PARTS = 8  # of what there is beyond the profile's time: after each, what is open is judged anew
+LEAST_GAIN = 0.01  # of the comparisons, which a part must tell apart for another one to follow
 HOPELESS_FROM = HEAT_LOOKS[1]  # heats, by which the scatter is known well enough to give up
 
 
@@ -49,6 +50,38 @@ class Judged(NamedTuple):
         return self.unanswered / max(1, self.compared)
 
 
+@dataclass
+class Allowance:
+    """The time of a session: seconds `left` of its profile, `more` while too many pairs are open."""
+
+    left: Callable[[], float]
+    more: float = 0.0
+    open: float = 1.0  # the share of all comparisons that may stay so
+    share_before: float = math.inf  # what was open before the last part
+
+    def most_left(self) -> float:
+        """Return how many seconds are left of all that a session may take."""
+        return self.left() + self.more
+
+    def part_more(self, judged: Judged) -> float:
+        """Return how many seconds beyond the profile's may go to what is open now.
+
+        There are none where enough is told apart, or the part before has hardly told any.
+        """
+        gain = self.share_before - judged.share
+        self.share_before = judged.share
+        if judged.share <= self.open or gain < LEAST_GAIN:
+            return 0.0
+        return min(self.most_left(), self.more / PARTS)
+
+    def told(self, judged: Judged) -> str:
+        """Return why a session goes on, in words."""
+        return (
+            f"{judged.unanswered} of {judged.compared} comparisons are open: they go on until"
+            f" {self.open:.0%} are, for {self.most_left():.0f} s more at most"
+        )
+
+
 def left_out(
     states: Mapping[str, State],
     heats: Iterable[Sequence[str]],
@@ -62,29 +95,28 @@ def left_out(
     on whole. What was asked for by its number of launches goes on, as does what was never launched,
     but for that on which nothing rests.
     """
-    places = dict[str, tuple[int, int]]()
+    parts: dict[tuple[int, int], list[str]] = {}
+    placed = set[str]()
     for place, heat in enumerate(heats):
         for name in heat:
-            if states[name].lacks():
-                places.setdefault(name, (states[name].precedence, place))
+            if name not in placed and states[name].lacks():
+                placed.add(name)
+                parts.setdefault((states[name].precedence, place), []).append(name)
     usual = _seconds_of_one(states.values())
-    parts = []
-    for (precedence, place), part in groupby(
-        sorted(places, key=places.__getitem__), places.__getitem__
-    ):
-        names = list(part)
+    costs = []
+    for (precedence, place), names in parts.items():
         cost = sum(states[name].lacks() * (states[name].seconds() or usual) for name in names)
-        parts.append((precedence, cost, place, names))
-    spent, out = 0.0, list[str]()
-    for precedence, cost, _, names in sorted(parts):
+        costs.append((precedence, cost, place, names))
+    spent, out = 0.0, set[str]()
+    for precedence, cost, _, names in sorted(costs):
         spent += cost
         if spent > (later_seconds if precedence == LATER else seconds):
-            out += names
-    return frozenset(
-        name
-        for name in out
-        if states[name].can_vary() and (states[name].taken or states[name].precedence == LATER)
-    )
+            out.update(
+                name
+                for name in names
+                if states[name].can_vary() and (states[name].taken or precedence == LATER)
+            )
+    return frozenset(out)
 
 
 def _seconds_of_one(states: Collection[State]) -> float:
@@ -98,23 +130,19 @@ def _seconds_of_one(states: Collection[State]) -> float:
     return math.inf if others else 0.0
 
 
-def kinds(states: Iterable[State]) -> list[str]:
-    """Return what the points of `states` are, by study and arm, the most important first."""
-    ordered = sorted(states, key=lambda state: state.precedence)
-    return [*dict.fromkeys(state.kind for state in ordered)]
-
-
 def next_goals(
     states: Mapping[str, State], pairs: Iterable[OpenPair], seconds: float
 ) -> dict[str, int]:
     """Return how many launches points go on to: the next looks that there are `seconds` for."""
     goals = dict[str, int]()
     for pair in sorted(pairs, key=lambda pair: _rank(pair, [states[name] for name in pair.points])):
+        of_pair = [states[name] for name in pair.points]
+        more = _more_launches(pair, of_pair)
         cost, wanted = 0.0, dict[str, int]()
-        for name, launches in _next_look(pair, [states[name] for name in pair.points]).items():
-            state = states[name]
-            planned = max(goals.get(name, 0), len(state.taken))
-            wanted[name] = max(planned, launches)
+        for state in of_pair if more else ():
+            name, taken = state.point.id, len(state.taken)
+            planned = max(goals.get(name, 0), taken)
+            wanted[name] = max(planned, taken + more)
             cost += (wanted[name] - planned) * state.seconds()
         if cost <= seconds:
             seconds -= cost
@@ -122,18 +150,18 @@ def next_goals(
     return goals
 
 
-def _next_look(pair: OpenPair, states: Sequence[State]) -> dict[str, int]:
-    """Return how many launches each point has at its next look, if there may be one.
+def _more_launches(pair: OpenPair, states: Sequence[State]) -> int:
+    """Return how many launches it is to the next look of a pair, or 0 if there may be none.
 
     A pair that would not be told apart by the last of all looks gets none.
     """
     if math.isinf(pair.need) and pair.launches >= HOPELESS_FROM:
-        return {}
+        return 0
     most = min(state.effort.most_launches for state in states)
     more = next((look for look in HEAT_LOOKS if look > pair.launches), most) - pair.launches
-    if more <= 0 or any(state.lost or len(state.taken) + more > most for state in states):
-        return {}
-    return {state.point.id: len(state.taken) + more for state in states}
+    if any(state.lost or len(state.taken) + more > most for state in states):
+        return 0
+    return max(0, more)
 
 
 def _rank(pair: OpenPair, states: Sequence[State]) -> tuple[bool, bool, bool, bool, bool, float]:
@@ -143,12 +171,8 @@ def _rank(pair: OpenPair, states: Sequence[State]) -> tuple[bool, bool, bool, bo
     claims rest; hopeless ones last, and then the run's own calibration.
     """
     own = states[0].point.study in ALWAYS
+    hopeless = pair.need > min(state.effort.most_launches for state in states)
     later = not pair.tested and all(state.precedence == LATER for state in states)
     seconds = (pair.need - pair.launches) * sum(state.seconds() for state in states)
     other = all(state.precedence > CLAIMED for state in states)
-    return own, _is_hopeless(pair, states), later, pair.tested, other, seconds
-
-
-def _is_hopeless(pair: OpenPair, states: Sequence[State]) -> bool:
-    """Tell whether as many launches as there may be will likely not tell `pair` apart."""
-    return pair.need > min(state.effort.most_launches for state in states)
+    return own, hopeless, later, pair.tested, other, seconds

@@ -59,14 +59,10 @@ def groups_compared(study: str, points: Sequence[Point]) -> list[list[list[str]]
         rows = pd.DataFrame([{"op": op} | head(point) for point in points])
         for _, entrants in groups(race, rows):
             contest = [*dict.fromkeys(entrants.sort_values(["entrant", "point"]).point)]
-            merged: list[list[str]] = []
-            for name in contest:
-                for part in group_of.get(name, []):
-                    if part not in merged:
-                        merged.append(part)
+            met = {id(group_of[name]): group_of[name] for name in contest if name in group_of}
             new = [name for name in contest if name not in group_of]
-            merged += [new] if new else []
-            group_of |= {name: merged for part in merged for name in part}
+            merged = [*chain.from_iterable(met.values()), *([new] if new else [])]
+            group_of |= dict.fromkeys(chain.from_iterable(merged), merged)
     found = {id(group): group for group in group_of.values()}
     return [group for group in found.values() if sum(map(len, group)) > 1]
 
@@ -82,11 +78,8 @@ def packed(group: Sequence[Sequence[str]]) -> list[list[str]]:
         if heats[-1] and len(heats[-1]) + len(contest) > MOST - 1:
             heats.append([])
         heats[-1] += contest
-    made = []
-    for heat in heats:
-        others = [name for name in heat if name != first]
-        made += parted([first, *others])
-    return made
+    every = ([first, *(name for name in heat if name != first)] for heat in heats)
+    return [*chain.from_iterable(map(parted, every))]
 
 
 def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
@@ -126,9 +119,8 @@ def groups_with_limits(
     """
     joined, taken = [], set[str]()
     for group in groups:
-        theirs = {limit: None for name in group for limit in bounding.get(name, ())}
-        new = [limit for limit in theirs if limit not in taken]
-        taken.update(new)
-        joined.append([*group, *new])
-    used = {name for group in joined for name in group}
+        theirs = dict.fromkeys(chain.from_iterable(bounding.get(name, ()) for name in group))
+        joined.append([*group, *(limit for limit in theirs if limit not in taken)])
+        taken.update(theirs)
+    used = {*chain.from_iterable(joined)}
     return [*joined, *([limit] for limit in limits if limit not in used)]

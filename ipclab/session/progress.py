@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from ipclab.errors import plain
@@ -28,8 +29,7 @@ class Progress:
             return
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
-        how = {"unit": unit, "mininterval": interval, "file": sys.stderr}
-        self.bar = _tqdm()(total=total, desc=what, **how)
+        self.bar = _tqdm()(total=total, desc=what, unit=unit, mininterval=interval, file=sys.stderr)
 
     def step(self, of: str = "") -> None:
         """Say that one more step is done (or no longer needed), and `of` what it was."""
@@ -49,10 +49,4 @@ class Progress:
 
 
 def _tqdm() -> Any:
-    if os.environ.get(TEXT):
-        from tqdm import tqdm
-
-        return tqdm
-    from tqdm.auto import tqdm as tqdm_auto
-
-    return tqdm_auto
+    return import_module("tqdm" if os.environ.get(TEXT) else "tqdm.auto").tqdm

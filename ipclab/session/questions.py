@@ -12,13 +12,13 @@ from ipclab.frames.contests import KNOWN, contests
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, LaunchMedians, Row, head
 from ipclab.session.goals import Judged, OpenPair
-from ipclab.session.state import State
+from ipclab.session.state import State, besides_limits
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
 from ipclab.stats.enough import launches_that_decide
 from ipclab.store.point import Point
 from ipclab.studies.asked import question, questions
 from ipclab.studies.installed import ALWAYS
-from ipclab.studies.limits import LAUNCHES, LimitsStudy
+from ipclab.studies.limits import LAUNCHES
 
 
 def judge_pairs(states: Iterable[State], bound: float) -> Judged:
@@ -53,13 +53,11 @@ def doubtful(states: Iterable[State]) -> list[str]:
 
     A profile that only shows that all works has too few launches of them to doubt.
     """
+    every = [state for state in states if state.taken and not state.lost]
     limits = dict[Key, State]()
     limit_medians = dict[Key, list[float]]()
-    others = list[State]()
-    for state in states:
-        if state.point.study != LimitsStudy.name:
-            others.append(state)
-        elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
+    for state in every:
+        if state.is_limit and state.effort.most_launches >= LAUNCHES:
             for op in state.point.primary:
                 name = limit_called(questions(), state.point.backend, op)
                 key = name, state.point.size_bytes, state.point.placement
@@ -67,15 +65,13 @@ def doubtful(states: Iterable[State]) -> list[str]:
     if not limits:
         return []
     floors = Floors(limit_medians, questions())
-    limits_in_doubt = dict[Key, None]()
-    for state in others:
-        if state.lost or not state.taken:
-            continue
+    in_doubt = dict[Key, None]()
+    for state in besides_limits(every):
         for op in state.taken[0].medians:
             floor = floors.under(state.point.study, op, state.point.key())
             if floor and np.median(_medians(state, op)) < floor.ns:
-                limits_in_doubt |= dict.fromkeys(floor.limits)
-    return [limits[key].point.id for key in limits_in_doubt]
+                in_doubt |= dict.fromkeys(floor.limits)
+    return [limits[key].point.id for key in in_doubt]
 
 
 def _medians(state: State, op: str) -> list[float]:

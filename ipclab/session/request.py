@@ -4,7 +4,7 @@ Nonsense is refused.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -72,42 +72,35 @@ class Request:
         Raises `UsageError` when it is no run, or has another label than is given.
         """
         begun = folder.read_run(run).about["parameters"]
-        sizes, backends = (tuple(begun[name] or ()) or None for name in ("sizes", "backends"))
-        levels = {name: tuple(values) for name, values in begun["levels"].items()}
-        purpose = {name: value for name, value in begun.items() if name not in OWN}
         own_label = begun.get("label", "")
         if label not in (None, own_label):
             why = f"its label is {own_label!r}" if own_label else "it has no label"
-            raise UsageError(
-                f"{run.name} is not of {label}", why, "leave --run out to begin a run of your own"
-            )
+            fix = "leave --run out to begin a run of your own"
+            raise UsageError(f"{run.name} is not of {label}", why, fix)
+        sizes, backends = (tuple(begun[name] or ()) or None for name in ("sizes", "backends"))
+        levels = {name: tuple(values) for name, values in begun["levels"].items()}
         return cls(
             tuple(begun["studies"]),
             begun["profile"],
             run,
             sweep=Sweep(sizes, backends, levels),
             launches=begun.get("launches", 0),
-            purpose=purpose,
+            purpose={name: value for name, value in begun.items() if name not in OWN},
             label=own_label,
         )
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
-        parameters = {
+        told = {"launches": self.launches, "label": self.label, "points": self.given and "given"}
+        return {
             **self.purpose,
             "profile": self.profile,
             "studies": [name for name in self.names() if name != CalibrationStudy.name],
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
+            **{name: value for name, value in told.items() if value},
         }
-        if self.launches:
-            parameters["launches"] = self.launches
-        if self.label:
-            parameters["label"] = self.label
-        if self.given:
-            parameters["points"] = "given"
-        return parameters
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates them."""
@@ -152,23 +145,19 @@ class Request:
             )
         asked = [study(name) for name in self.names()]
         self._check_levels([one for one in asked if one.name not in ALWAYS])
-        chosen = profile(self.profile)
-        brief = chosen.brief and self.sweep == Sweep()
+        chosen, levels = profile(self.profile), self.sweep.levels.keys()
         planned: list[tuple[Study, list[Point]]] = []
         for one in asked:
-            if self._varies(one):
-                points = one.points(self.effort(one), self._sweep_of(one))
-                if chosen.as_texts and one.name not in ALWAYS:
-                    points = one.of_text(points)
-                planned.append((one, one.brief(points, chosen.name) if brief else points))
+            always = one.name in ALWAYS
+            if levels and not (always or one.name in self.studies or levels & one.factors.keys()):
+                continue
+            points = one.points(self.effort(one), self._sweep_of(one))
+            if chosen.as_texts and not always:
+                points = one.of_text(points)
+            if chosen.brief and self.sweep == Sweep():
+                points = one.brief(points, chosen.name)
+            planned.append((one, points))
         return with_floors(planned)
-
-    def _varies(self, study: Study) -> bool:
-        if study.name in ALWAYS:
-            return True
-        named = study.name in self.studies
-        factors = not self.sweep.levels or bool(self.sweep.levels.keys() & study.factors.keys())
-        return named or factors
 
     def _sweep_of(self, study: Study) -> Sweep:
         """Return the sweep with the backends that `study` has.
@@ -179,52 +168,52 @@ class Request:
             return replace(self.sweep, backends=None)
         if self.sweep.backends is None:
             return self.sweep
-        rivals = [study] if self.studies else list(studies().values())
+        rivals = [study] if self.studies else [*studies().values()]
+        offered = dict.fromkeys(chain.from_iterable(rival.backends() for rival in rivals))
         for name in self.sweep.backends:
-            if not any(name in other.backends() for other in rivals):
-                raise _no_backend(name, study if self.studies else None, rivals)
-        return replace(
-            self.sweep,
-            backends=tuple(name for name in self.sweep.backends if name in study.backends()),
-        )
+            if name not in offered:
+                raise _no_backend(name, study.name if self.studies else "", offered)
+        own = tuple(name for name in self.sweep.backends if name in study.backends())
+        return replace(self.sweep, backends=own)
 
     def _check_levels(self, every: list[Study]) -> None:
         known: dict[str, tuple[Level, ...]] = {}
         for name, usual in chain.from_iterable(each.factors.items() for each in every):
-            known[name] = tuple(dict.fromkeys((*known.get(name, ()), *usual)))
+            known[name] = (*known.get(name, ()), *usual)
         for name, values in self.sweep.levels.items():
             if name not in known:
                 fix = hint(name, known)
                 if name in PARAMETERS:
                     fix = f"give --{PARAMETERS[name].removesuffix('s')} instead"
                 raise UsageError(f"no study here has a factor {name!r}", "", fix)
+            usual = tuple(dict.fromkeys(known[name]))
             if not values:
                 raise UsageError(
-                    f"factor {name} has no level", "", f"give some, such as {known[name][0]}"
+                    f"factor {name} has no level", "", f"give some, such as {usual[0]}"
                 )
             for value in values:
-                _check_level(name, value, known[name])
+                _check_level(name, value, usual)
 
 
 def _check_level(name: str, value: Level, usual: tuple[Level, ...]) -> None:
+    """Raise `UsageError` for a word that no study has; numbers are any from 1 on."""
+    fix = hint(str(value), map(str, usual))
+    possible = value in usual
     if isinstance(usual[0], int):
+        fix = "give whole numbers above 0"
         whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or (int(value) <= 0 and value not in usual):
-            raise UsageError(f"{name}={value} is not possible", "", "give whole numbers above 0")
-    elif value not in usual:
-        raise UsageError(f"{name}={value} is not possible", "", hint(str(value), map(str, usual)))
+        possible = whole and (int(value) > 0 or possible)
+    if not possible:
+        raise UsageError(f"{name}={value} is not possible", "", fix)
 
 
-def _no_backend(name: str, study: Study | None, rivals: list[Study]) -> UsageError:
-    offered = list(dict.fromkeys(backend for rival in rivals for backend in rival.backends()))
+def _no_backend(name: str, study: str, offered: Iterable[str]) -> UsageError:
     registered = backends().get(name)
-    if study is None and registered is not None:
-        why = registered.missing() or "no study has it"
-        return UsageError(
-            f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can"
-        )
-    whose = f"study {study.name} has no" if study else "unknown"
     why = (registered.missing() or "") if registered else ""
+    if registered and not study:
+        what, fix = f"backend {name!r} cannot be measured", "'ipclab backends' lists what can"
+        return UsageError(what, why or "no study has it", fix)
+    whose = f"study {study} has no" if study else "unknown"
     return UsageError(f"{whose} backend {name!r}", why, hint(name, offered))
 
 
@@ -246,18 +235,15 @@ def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
         name, equals, values = text.partition("=")
         words = [word.strip() for word in values.split(",") if word.strip()]
         if not equals or not name.strip() or not words:
-            raise UsageError(
-                f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100"
-            )
-        by_factor[name.strip()] = tuple(
-            int(word) if NUMBER.fullmatch(word) else word for word in words
-        )
+            fix = "write FACTOR=LEVEL,LEVEL such as entries=10,100"
+            raise UsageError(f"{text!r} names no levels", "", fix)
+        values_of = (int(word) if NUMBER.fullmatch(word) else word for word in words)
+        by_factor[name.strip()] = tuple(values_of)
     return by_factor
 
 
 def check_label(label: str) -> None:
     """Raise `UsageError` for a text that cannot be a run's label."""
     if not re.fullmatch(LABEL, label):
-        raise UsageError(
-            f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07"
-        )
+        fix = "up to 64 letters, digits, dots, hyphens, such as node-07"
+        raise UsageError(f"{label!r} is no label", "", fix)

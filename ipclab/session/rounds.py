@@ -15,17 +15,17 @@ import math
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import chain, repeat
 from statistics import median_low
 
 from ipclab.errors import LabError
-from ipclab.session.allowance import Allowance
-from ipclab.session.goals import Judged, kinds, left_out, next_goals
+from ipclab.session.goals import Allowance, Judged, left_out, next_goals
 from ipclab.session.progress import Progress
 from ipclab.session.state import BUDGET, DECIDED, State, besides_limits
 from ipclab.store.launch import Launch
 from ipclab.studies.interface import CLAIMED
-from ipclab.studies.limits import LAUNCHES, LimitsStudy
+from ipclab.studies.limits import LAUNCHES
 
 CLAIMED_LAUNCHES = 30  # of a point that claims rest on: more make its value hardly any narrower
 LIMIT_REPEATS = 3  # what four times as many launches do not settle, the report says
@@ -78,15 +78,15 @@ class Rounds:
                 for name in goals:
                     self.states[name].stop = DECIDED
                 self._stage(
-                    lambda heat: self._towards(goals, heat),
+                    partial(self._towards, goals),
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
                 judged = judge(every)
             if self.time.most_left() > 0 and any(state.lacks() for state in every):
-                self._least(self.time.most_left)
+                self._least_in_time(self.time.most_left)
                 judged = judge(every)
             self._stage(self._told_alone, lambda state: 0)
-            self._stage(self._disturbed, State.lacks_undisturbed)
+            self._stage(self._disturbed, partial(State.lacks, undisturbed=True))
             lacking = [state.point.id for state in every if state.lacks()]
             for name in chain(lacking, *(pair.points for pair in judged.open)):
                 self.states[name].stop = BUDGET
@@ -102,14 +102,15 @@ class Rounds:
         rest = (1 - FIRST_SHARE) * self.time.left()
         self._warm_up()
         if self.time.left() <= 0:  # a profile without time, or what is left of a killed run
-            self._stage(self._claimed, State.lacks)
-            self._stage(self._lacking, State.lacks)
+            self._least(lambda: None)
             return
-        self._least(lambda: self.time.left() - rest)
+        self._least_in_time(lambda: self.time.left() - rest)
         if lacking := [state for state in self.states.values() if state.lacks()]:
-            self.progress.say(LEFT_OUT + ", ".join(kinds(lacking)))
+            ordered = sorted(lacking, key=lambda state: state.precedence)
+            kinds = dict.fromkeys(state.kind for state in ordered)
+            self.progress.say(LEFT_OUT + ", ".join(kinds))
 
-    def _least(self, later_seconds: Callable[[], float]) -> None:
+    def _least_in_time(self, later_seconds: Callable[[], float]) -> None:
         """Make heats as often as a test needs, the most important first, while there is any time.
 
         Those on which nothing rests are made while they fit `later_seconds`.
@@ -119,9 +120,12 @@ class Rounds:
             most = self.time.most_left()
             self.left_out = left_out(self.states, self.heats, most, later_seconds())
 
-        self._stage(self._claimed, State.lacks, leave_out)
-        self._stage(self._lacking, State.lacks, leave_out)
+        self._least(leave_out)
         self.left_out = ()
+
+    def _least(self, before_round: Callable[[], None]) -> None:
+        for wanted in (self._claimed, self._lacking):
+            self._stage(wanted, State.lacks, before_round)
 
     def _goals(self, judged: Judged) -> dict[str, int]:
         """Return how many launches points go on to: in the profile's time, else in a part more."""
@@ -139,8 +143,7 @@ class Rounds:
         failed, or was not stored before a run was killed.
         """
         here = [name for name in heat if name not in self.left_out]
-        states = self._compared(here)
-        return self._going(here) if any(state.lacks() for state in states) else ()
+        return self._going(here) if any(state.lacks() for state in self._compared(here)) else ()
 
     def _claimed(self, heat: Sequence[str]) -> Sequence[str]:
         """Return whom of `heat` lacks launches where a claim rests on one of it, or nobody."""
@@ -167,7 +170,7 @@ class Rounds:
         states = self._compared(heat)
         if not states or self.time.left() <= 0:
             return ()
-        lacking = median_low([state.lacks_undisturbed() for state in states])
+        lacking = median_low([state.lacks(undisturbed=True) for state in states])
         return self._going(heat) if lacking else ()
 
     def _compared(self, heat: Sequence[str]) -> list[State]:
@@ -179,26 +182,20 @@ class Rounds:
         return besides_limits(states) or states
 
     def _going(self, heat: Sequence[str]) -> Sequence[str]:
-        states = [self.states[name] for name in heat]
-        return [
-            state.point.id for state in states if not state.ended and not self._has_enough(state)
-        ]
-
-    @staticmethod
-    def _has_enough(state: State) -> bool:
-        """Tell whether `state` is a limit with enough launches, whatever it bounds needs."""
-        return (
-            state.point.study == LimitsStudy.name
-            and len(state.taken) >= state.effort.least_launches
-        )
+        """Return who of `heat` can go on: no limit that has enough, whatever it bounds needs."""
+        going = []
+        for name in heat:
+            state = self.states[name]
+            enough = state.is_limit and len(state.taken) >= state.effort.least_launches
+            if not (state.ended or enough):
+                going.append(name)
+        return going
 
     def _towards(self, goals: Mapping[str, int], heat: Sequence[str]) -> Sequence[str]:
         """Return whom of `heat` to launch for its `goals`, in launches by point."""
-        states = [
-            self.states[name] for name in heat if name in goals and not self.states[name].ended
-        ]
-        lacking = [state for state in states if len(state.taken) < goals[state.point.id]]
-        return [state.point.id for state in states] if lacking else ()
+        going = [name for name in heat if name in goals and not self.states[name].ended]
+        lacks = any(len(self.states[name].taken) < goals[name] for name in going)
+        return going if lacks else ()
 
     def _stage(
         self,
@@ -212,24 +209,29 @@ class Rounds:
             before_round()
             return [*filter(None, map(wanted, self.heats))]
 
-        if not (heats := going()):
-            return
-        self.progress.start(f"rounds from {self.number + 1}", self._expected(heats, missing))
+        if heats := going():
+            launches = 0
+            for names in heats:
+                rounds = median_low([missing(self.states[name]) for name in names])
+                launches += max(1, rounds) * len(names)
+            self._rounds(f"rounds from {self.number + 1}", launches, heats, going)
+
+    def _rounds(
+        self,
+        what: str,
+        launches: int,
+        heats: Sequence[Sequence[str]],
+        following: Callable[[], Sequence[Sequence[str]]],
+    ) -> None:
+        """Make rounds of `heats` and of those `following`; they take about so many `launches`."""
+        self.progress.start(what, launches)
         try:
             while heats:
                 self._round(heats)
                 self.store(False)
-                heats = going()
+                heats = following()
         finally:
             self.progress.end()
-
-    def _expected(self, going: Sequence[Sequence[str]], missing: Callable[[State], int]) -> int:
-        """Return about how many launches a stage takes that begins with `going`."""
-        launches = 0
-        for names in going:
-            rounds = median_low([missing(self.states[name]) for name in names])
-            launches += max(1, rounds) * len(names)
-        return launches
 
     def _round(self, going: Sequence[Sequence[str]]) -> None:
         self.number += 1
@@ -261,15 +263,11 @@ class Rounds:
         """
         saying = "limits are measured again, since a mechanism beat them"
         self.progress.say(f"{len(limits)} {saying}")
-        self.progress.start("limits again", LAUNCHES * len(limits))
-        try:
-            for name in limits:
-                self.states[name].allowed = math.inf
-            for _ in range(LAUNCHES):
-                self._round([[name] for name in limits])
-                self.store(False)
-        finally:
-            self.progress.end()
+        for name in limits:
+            self.states[name].allowed = math.inf
+        heats = [[name] for name in limits]
+        others = repeat(heats, LAUNCHES - 1)
+        self._rounds("limits again", LAUNCHES * len(limits), heats, lambda: next(others, []))
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:

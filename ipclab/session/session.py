@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 from ipclab.calibrated import count_new_runs
 from ipclab.errors import LabError
@@ -15,8 +14,8 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.paths import Paths
-from ipclab.session.allowance import Allowance
-from ipclab.session.asked_run import continued, new_run, nothing_empty
+from ipclab.session.asked_run import NUMBER, continued, last_session, new_run, nothing_empty
+from ipclab.session.goals import Allowance
 from ipclab.session.heats import groups_with_limits, heats, names_compared
 from ipclab.session.progress import Progress
 from ipclab.session.questions import doubtful, judge_pairs
@@ -24,7 +23,6 @@ from ipclab.session.request import Request
 from ipclab.session.room import check_shared_memory, told_before
 from ipclab.session.rounds import Launched, Rounds
 from ipclab.session.state import PointStates, State, besides_limits
-from ipclab.session.whole import NUMBER, last_session
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
@@ -36,6 +34,7 @@ from ipclab.store.record import Record, check_measured, reopened
 from ipclab.store.referees import keep_referees
 from ipclab.studies.asked import questions_plain, renewed
 from ipclab.studies.installed import ALWAYS
+from ipclab.studies.installed import study as study_called
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
@@ -45,14 +44,6 @@ NOT_HERE = "not testable here: "
 LONG_TURNS = 2
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
-
-
-class OpenStudy(NamedTuple):
-    """A study of which points are measured, with what runs its heats."""
-
-    study: Study
-    bench: Bench
-    points: list[Point]
 
 
 def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
@@ -80,7 +71,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
         run.remove_parts()
         _keep_machine(run, machine)
         number = last_session(run)
-        measuring = _Measuring(run, request, files, progress, number)
+        measuring = _Measuring(run, request, files, progress)
         possible = [(study, measuring.possible(study, points)) for study, points in wanted]
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
@@ -91,7 +82,7 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
             progress.say(f"{', '.join(request.names_asked())} is being prepared{which}")
             keep_referees(run)
             try:
-                _Measuring(run, request, files, progress, session).measure(possible, paths.ledger)
+                measuring.measure(session, possible, paths.ledger)
             except KeyboardInterrupt:
                 progress.say(f"{run.id} keeps what is measured: the same command continues it")
                 raise
@@ -108,18 +99,13 @@ def _keep_machine(run: Record, machine: Machine) -> None:
 
 
 class _Measuring:
-    """One session of measuring into a run, whole sessions being numbered from 1."""
+    """What measures into a run, one session after the other, whole ones being numbered from 1."""
 
-    def __init__(
-        self, run: Record, request: Request, files: Path, progress: Progress, number: int
-    ) -> None:
+    def __init__(self, run: Record, request: Request, files: Path, progress: Progress) -> None:
         self.run, self.request, self.files, self.progress = run, request, files, progress
-        self.number, self.first_heat = number, (number - 1) * HEATS
         self.seed = run.about["seed"]
-        self.opened: dict[str, OpenStudy] = {}
         topology = Topology.read(Source())
         self.placed, self.unplaced = placements(topology), cross_missing(topology)
-        self.began = time.monotonic_ns()
 
     def possible(self, study: Study, points: list[Point]) -> list[Point]:
         """Return the points that this machine can place and measure; note why the others cannot."""
@@ -136,51 +122,48 @@ class _Measuring:
                 kept.append(point)
         return kept
 
-    def measure(self, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
-        """Measure what is to do, of which the run then tells, and finish the run."""
+    def measure(self, number: int, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
+        """Measure what is to do in a session, of which the run then tells, and finish the run."""
+        self.first_heat, self.began = (number - 1) * HEATS, time.monotonic_ns()
+        self.benches: dict[str, Bench] = {}
         run, about = self.run, self.run.about
         about["finished"] = None
         about["questions"] = questions_plain(renewed(run.questions, profile(self.request.profile)))
-        about["sessions"].append(
-            {"begun": _now(), "conditions": conditions(Source()), NUMBER: self.number}
-        )
+        begun = {"begun": _now(), "conditions": conditions(Source()), NUMBER: number}
+        about["sessions"].append(begun)
         run.save()
         preloads = {study.preload for study, points in possible if points and study.preload}
         with Launcher(ledger, preloads=preloads) as launcher, ExitStack() as benches:
             say, keep_scratch = self.progress.say, self.request.keep_scratch
             site = Site(launcher, self.files, run.keep, run.note, say, keep_scratch)
+            opened: list[Point] = []
             for study, points in possible:
                 if not points:
                     continue
                 effort = self.request.effort(study)
                 try:
                     bench = benches.enter_context(study.open(site, points, effort, self.seed))
-                    self.opened[study.name] = OpenStudy(study, bench, points)
+                    self.benches[study.name] = bench
+                    opened += points
                 except NotTestableError as error:
                     say(f"{study.name}: {NOT_HERE}{error}")
                     about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
                     run.save()
-            self._rounds(launcher)
+            self._rounds(launcher, opened)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
 
-    def _study(self, point: Point) -> Study:
-        return self.opened[point.study].study
-
-    def _rounds(self, launcher: Launcher) -> None:
-        opened = self.opened.values()
-        efforts = {study.name: self.request.effort(study) for study, _, _ in opened}
+    def _rounds(self, launcher: Launcher, points: list[Point]) -> None:
+        efforts = {name: self.request.effort(study_called(name)) for name in self.benches}
         point_states = PointStates(self.run, efforts, self.first_heat)
-        points = [point for _, _, mine in opened for point in mine]
         states = point_states.states(points)
         in_contests = names_compared(points)
         for state in states.values():
-            point = state.point
-            in_contest = point.id in in_contests or point.study in ALWAYS
-            state.effort = self._study(point).of_point(point, state.effort, in_contest)
-            state.precedence = self._study(point).precedence(point)
-            state.alone = not in_contest
+            point, study = state.point, study_called(state.point.study)
+            state.alone = point.id not in in_contests and point.study not in ALWAYS
+            state.effort = study.of_point(point, state.effort, not state.alone)
+            state.precedence = study.precedence(point)
         chosen = profile(self.request.profile)
         numbers = count(point_states.order + 1)
         heats_made = count(max(point_states.heat, self.first_heat) + 1)
@@ -188,11 +171,13 @@ class _Measuring:
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)
             launched = self._heat([states[name] for name in names], number, heat)
+            # a new session begins to count its rounds anew
+            round_ = number if number > self.first_heat else number + self.first_heat
             for name in names:
                 done = launched[name]
                 if isinstance(done, Launch):
                     done.order = next(numbers)
-                    done.facts |= {ROUND: self._round(number), HEAT: heat}
+                    done.facts |= {ROUND: round_, HEAT: heat}
             return launched
 
         def spent(states: Iterable[State]) -> float:
@@ -201,7 +186,9 @@ class _Measuring:
         spent_before = spent(states.values())
         # What the profile has not, but was named, takes its own time.
         named_only = [
-            state for state in states.values() if chosen.name in self._study(state.point).named_only
+            state
+            for state in states.values()
+            if chosen.name in study_called(state.point.study).named_only
         ]
 
         def left() -> float:
@@ -210,15 +197,17 @@ class _Measuring:
 
         others = [state.point for state in besides_limits(states.values())]
         groups = groups_with_limits(heats(others), *bounding(points))
-        begin, store = launcher.renew_old, point_states.store
-        seed = self.seed + self.first_heat
-        allowance = Allowance(left, chosen.more_seconds, chosen.open)
-        rounds = Rounds(states, groups, seed, launch, begin, store, allowance, self.progress)
+        rounds = Rounds(
+            states,
+            groups,
+            self.seed + self.first_heat,
+            launch,
+            launcher.renew_old,
+            point_states.store,
+            Allowance(left, chosen.more_seconds, chosen.open),
+            self.progress,
+        )
         rounds.measure(partial(judge_pairs, bound=chosen.same), doubtful)
-
-    def _round(self, number: int) -> int:
-        """Return the number of a round in the run: a new session begins to count anew."""
-        return number if number > self.first_heat else number + self.first_heat
 
     def _heat(
         self, states: Sequence[State], number: int, heat: int
@@ -226,12 +215,10 @@ class _Measuring:
         """Run one heat; contestants of other benches are launched beside it, in turn before it."""
         benches: dict[Bench, list[State]] = {}
         for state in states:
-            benches.setdefault(self.opened[state.point.study].bench, []).append(state)
+            benches.setdefault(self.benches[state.point.study], []).append(state)
         in_turn = [*benches.items()]
-        if number % 2 == 0:
-            in_turn.reverse()
         launched: dict[str, Launch | LabError] = {}
-        for bench, members in in_turn:
+        for bench, members in in_turn if number % 2 else reversed(in_turn):
             launched |= self._launch(bench, members, f"{self.seed} {heat}")
         return launched
 
@@ -241,7 +228,7 @@ class _Measuring:
         contestants = {}
         for state in states:
             point, placement = state.point, self.placed[state.point.placement]
-            roles = self._study(point).roles(point, state.effort, placement, self.seed)
+            roles = study_called(point.study).roles(point, state.effort, placement, self.seed)
             contestants[point.id] = Contestant(point, roles)
         effort = (besides_limits(states) or states)[0].effort
         apart = any(state.point.placement != SAME_CPU for state in states)
@@ -256,7 +243,7 @@ class _Measuring:
         launched: dict[str, Launch | LabError] = {}
         for name, ended in ends.items():
             contestant = contestants[name]
-            point, study = contestant.point, self._study(contestant.point)
+            point, study = contestant.point, study_called(contestant.point.study)
             try:
                 if isinstance(ended, LabError):
                     raise ended

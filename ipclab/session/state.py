@@ -71,26 +71,28 @@ class State:
         """Tell whether the point gets no more launches, whatever is asked."""
         return self.lost or self.full or len(self.taken) >= self.effort.most_launches
 
-    def lacks(self) -> int:
-        """Return how many launches are missing to its least number."""
-        return 0 if self.lost or self.full else max(0, self.effort.least_launches - len(self.taken))
+    def lacks(self, undisturbed: bool = False) -> int:
+        """Return how many launches are missing to its least number.
+
+        Of `undisturbed` ones, what has not come so far was left out for want of time, and gets none.
+        """
+        if self.lost or self.full:
+            return 0
+        least = self.effort.least_launches
+        lacking = max(0, least - len(self.taken))
+        if not undisturbed:
+            return lacking
+        most = min(least + int(REPEATED * least), self.effort.most_launches)
+        return 0 if lacking else max(0, min(least - self.clean, most - len(self.taken)))
 
     def can_vary(self) -> bool:
         """Tell whether the number of launches follows from what they show: it was not asked for."""
         return self.effort.most_launches > self.effort.least_launches
 
-    def lacks_undisturbed(self) -> int:
-        """Return how many launches shall be made for those of its least that were disturbed.
-
-        What has not come so far was left out for want of time, and gets none.
-        """
-        if self.lacks():
-            return 0
-        least = self.effort.least_launches
-        most = min(least + int(REPEATED * least), self.effort.most_launches)
-        return (
-            0 if self.lost or self.full else max(0, min(least - self.clean, most - len(self.taken)))
-        )
+    @property
+    def is_limit(self) -> bool:
+        """Tell whether the point is a limit."""
+        return self.point.study == LimitsStudy.name
 
     @property
     def kind(self) -> str:
@@ -104,7 +106,7 @@ class State:
 
 def besides_limits(states: Iterable[State]) -> list[State]:
     """Return the states of points that are no limits: what is compared."""
-    return [state for state in states if state.point.study != LimitsStudy.name]
+    return [state for state in states if not state.is_limit]
 
 
 @dataclass
@@ -124,23 +126,20 @@ class PointStates:
         """Return the state of each point, with the launches of it that are on disk."""
         for point in points:
             state = self.held[point.id] = State(point, self.efforts[point.study])
-            if self.run.has(point, lambda line: None):
-                before = decode(self.run.path / self.run.file(point))
-                for launch in before.launches:
-                    self.order = max(self.order, launch.order)
-                    self._take(state, launch, before.stop)
+            if not self.run.has(point, lambda line: None):
+                continue
+            before = decode(self.run.path / self.run.file(point))
+            for launch in before.launches:
+                self.order = max(self.order, launch.order)
+                heat = LaunchMedians.of(launch, 0).heat
+                if heat < self.first_heat:  # of a session before
+                    state.earlier = True
+                    state.samples += samples_of(launch)
+                    continue
+                state.stop, state.stored = before.stop, before.stop
+                state.add(launch)
+                self.heat = max(self.heat, heat)
         return self.held
-
-    def _take(self, state: State, launch: Launch, stop: str) -> None:
-        """Take a launch on disk into account, unless it is of a session before."""
-        heat = LaunchMedians.of(launch, 0).heat
-        if heat < self.first_heat:
-            state.earlier = True
-            state.samples += samples_of(launch)
-            return
-        state.stop, state.stored = stop, stop
-        state.add(launch)
-        self.heat = max(self.heat, heat)
 
     def store(self, now: bool) -> None:
         """Store what is not on disk yet: `now`, or when it is time to."""
@@ -150,8 +149,12 @@ class PointStates:
         if not (now or waited > max(SECONDS, self.cost / SHARE) or size > MOST_BYTES):
             return
         began = time.monotonic()
-        going = [state for state in self.held.values() if state.taken and not state.lost]
-        changed = [state for state in going if state.pending or state.stop != state.stored]
+        changed = [
+            state
+            for state in self.held.values()
+            if state.taken and not state.lost
+            if state.pending or state.stop != state.stored
+        ]
         self.run.place((state.point, encode(self._measured(state))) for state in changed)
         for state in changed:
             state.pending.clear()
@@ -163,8 +166,9 @@ class PointStates:
         self.cost = self.last - began
 
     def _measured(self, state: State) -> Measured:
-        point, before, failures = state.point, list[Launch](), list(state.failures)
-        if state.earlier or len(state.taken) > len(state.pending):
-            held = decode(self.run.path / self.run.file(point))
-            before, failures = held.launches, list(dict.fromkeys([*held.failures, *failures]))
-        return Measured(point, [*before, *state.pending], state.stop, failures)
+        launches, failures = list(state.pending), list(state.failures)
+        if state.earlier or len(state.taken) > len(launches):
+            held = decode(self.run.path / self.run.file(state.point))
+            launches = [*held.launches, *launches]
+            failures = list(dict.fromkeys([*held.failures, *failures]))
+        return Measured(state.point, launches, state.stop, failures)

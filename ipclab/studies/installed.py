@@ -3,8 +3,7 @@
 from functools import cache
 
 from ipclab.backends.installed import load
-from ipclab.installed import installed
-from ipclab.plugins import chosen
+from ipclab.plugins import chosen, installed
 from ipclab.studies.interface import Study
 
 GROUP = "ipclab.studies"

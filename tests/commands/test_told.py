@@ -17,7 +17,7 @@ from ipclab.commands.report import added
 from ipclab.commands.told_run import COLUMNS, MOST_ROWS, _beside, median_lines
 from ipclab.console import aligned, say_wrong
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.named import run_named
+from ipclab.lab.runs import run_named
 from ipclab.paths import Paths
 from ipclab.session import alone as session_alone
 from ipclab.session.alone import BESIDE, alone

@@ -260,10 +260,13 @@ def test_an_interval_of_a_count_ends_at_nothing_at_the_latest() -> None:
     assert (faults.low, faults.value) == (0, pytest.approx(2.4)) and faults.high > 6
 
 
-def test_what_an_older_run_does_not_know_is_known_of_the_installed_study() -> None:
+def test_what_an_older_run_does_not_know_is_known_of_the_installed_study(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ipclab.lab.factors.usual_levels", lambda study: {"arm": ("paced",)})
     asked = SimpleNamespace(of=lambda study: SimpleNamespace(levels={"arm": ("main",)}))
     run: Any = SimpleNamespace(questions=asked)
     held = pd.DataFrame({"op": ["write"], "metric": ["mean"]})
-    check_levels(run, "payload", held, {"arm": "paced"}, {"arm": ("paced",)})
+    check_levels(run, "payload", held, {"arm": "paced"})
     with pytest.raises(UsageError, match=r"did you mean 'paced'\?$"):
-        check_levels(run, "payload", held, {"arm": "pacd"}, {"arm": ("paced",)})
+        check_levels(run, "payload", held, {"arm": "pacd"})

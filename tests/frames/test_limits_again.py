@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.frames.metrics import ROUND
-from ipclab.session.allowance import Allowance
-from ipclab.session.goals import Judged
+from ipclab.session.goals import Allowance, Judged
 from ipclab.session.progress import Progress
 from ipclab.session.questions import doubtful
 from ipclab.session.rounds import LIMIT_REPEATS, Launched, Rounds

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ipclab.lab import head, hints
+from ipclab.lab import head, runs
 from ipclab.lab.head import Head
 from ipclab.paths import Paths
 from ipclab.report.pages import document
@@ -91,9 +91,9 @@ def test_a_notebook_that_no_report_has_executed_tells_what_it_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown = []
-    monkeypatch.setattr(hints, "current", SimpleNamespace)
+    monkeypatch.setattr(runs, "current", SimpleNamespace)
     monkeypatch.setattr("IPython.display.display", lambda data, **more: shown.append(more))
-    hints.show_hint("run r-1", of_profile("smoke"))
+    runs.show_hint("run r-1", of_profile("smoke"))
     told = displayed({"text/plain": "run r-1"}, **shown[0]["metadata"])
     assert document.read_document(notebook(TEXT, told, ipclab={}), Path()).head.mark.startswith(
         "PRELIMINARY (profile: smoke)"

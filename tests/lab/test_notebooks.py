@@ -41,7 +41,7 @@ def test_narrative_and_calls_only(path: Path) -> None:
         assert all(
             "".join(map(ast.unparse, node.decorator_list)).startswith("interact(") for node in made
         )
-    assert parameters.read_parameters(path)
+    assert parameters.declared(path)
     first = notebook.cells[0]
     assert first.metadata.tags == ["lab"]
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
@@ -49,7 +49,7 @@ def test_narrative_and_calls_only(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
 def test_sizes_and_backends_are_swept_in_the_notebook_of_every_text(path: Path) -> None:
-    known = parameters.read_parameters(path)
+    known = parameters.declared(path)
     assert known["sizes"] == parameters.Parameter("sizes", "list[int]", [])
     assert known["backends"] == parameters.Parameter("backends", "list[str]", [])
     source = "".join(code_cells(path))

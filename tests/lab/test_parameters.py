@@ -21,7 +21,7 @@ def notebook(tmp_path: Path) -> Path:
 
 
 def test_reads_name_type_and_default(notebook: Path) -> None:
-    found = parameters.read_parameters(notebook)
+    found = parameters.declared(notebook)
     assert list(found) == ["sizes", "gap_s", "run", "measure"]
     assert found["sizes"] == parameters.Parameter("sizes", "list[int]", [84, 13824])
     assert found["measure"].type == "bool"
@@ -118,4 +118,4 @@ def test_a_cell_of_parameters_may_import_and_calculate(tmp_path: Path) -> None:
 
 def test_a_level_that_no_study_has_is_told_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="no level 'bckends'; did you mean 'backends'"):
-        Lab.begin("payload", bckends=["tcp"])
+        Lab.open(study="payload", bckends=["tcp"])

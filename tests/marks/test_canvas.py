@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from ipclab.lab.canvas import blank, complete
-from ipclab.lab.relabelled import Relabelled
+from ipclab.lab.canvas import Relabelled, blank, complete
 from ipclab.marks.pictures import _fit_legend
 from ipclab.store.questions import Questions
 

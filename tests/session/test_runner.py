@@ -17,8 +17,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.session.allowance import Allowance
-from ipclab.session.goals import Judged, OpenPair
+from ipclab.session.goals import Allowance, Judged, OpenPair
 from ipclab.session.progress import Progress
 from ipclab.session.questions import doubtful, judge_pairs
 from ipclab.session.request import Request
@@ -556,4 +555,4 @@ def test_a_point_with_as_many_samples_as_can_be_read_gets_no_more_launches(
     state.add(make_launch(write=[1, 2], read=[3, 4, 5]))
     assert not state.ended and state.lacks() == 2
     state.add(make_launch(write=[1]))
-    assert state.ended and state.lacks() == 0 and state.lacks_undisturbed() == 0
+    assert state.ended and state.lacks() == 0 and state.lacks(undisturbed=True) == 0

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.hints import runs_called
 from ipclab.lab.lab import Lab
-from ipclab.lab.runs import best, choose
+from ipclab.lab.runs import best, choose, runs_called
 from ipclab.machine import origin
 from ipclab.machine.facts import collect
 from ipclab.paths import Paths

@@ -14,7 +14,7 @@ from ipclab.frames.remembered import remembered
 from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
-from ipclab.session.whole import last_session
+from ipclab.session.asked_run import last_session
 from ipclab.spawn.proof import PROVED
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.stats.sessions import LEAST

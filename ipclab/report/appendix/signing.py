@@ -8,7 +8,7 @@ from ipclab.claims.file import Control, Revision
 from ipclab.lab import head
 from ipclab.lab.data import Data
 from ipclab.report.appendix.uncertainty import apart
-from ipclab.session.whole import last_session
+from ipclab.session.asked_run import last_session
 from ipclab.tables.table import Column, Table
 from ipclab.words.catalogue import N_
 

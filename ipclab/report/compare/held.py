@@ -12,7 +12,7 @@ from ipclab.calibrated import STUDY
 from ipclab.errors import UsageError
 from ipclab.frames import derived, tails
 from ipclab.frames.run_table import medians_table, told_of_run
-from ipclab.lab.named import run_named
+from ipclab.lab.runs import run_named
 from ipclab.paths import Paths
 from ipclab.quantile import MEDIAN, checked_quantile
 from ipclab.report.compare import LIMITS

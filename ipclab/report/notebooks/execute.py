@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from ipclab.errors import LabError
 from ipclab.lab import parameters as parameter_cells
-from ipclab.lab.hints import HINT
+from ipclab.lab.runs import HINT
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.lab.head import BETWEEN_LAUNCHES, BETWEEN_SESSIONS, Head
-from ipclab.lab.hints import HINT
 from ipclab.lab.parameters import KEEP_IN_LAB
+from ipclab.lab.runs import HINT
 from ipclab.lab.shell import as_written
 from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached

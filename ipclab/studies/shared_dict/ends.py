@@ -14,7 +14,7 @@ import numpy as np
 from ipclab.backends.codecs import encoded_bytes, published_dictionary
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Backend, Place, Store
-from ipclab.installed import one
+from ipclab.plugins import one
 from ipclab.spawn.loops import keep, keep_parted
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, looks

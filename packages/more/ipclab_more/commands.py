@@ -69,8 +69,8 @@ def choose(
         raise UsageError("a need is measured in a run of its own", "", fix)
     from ipclab.bounds import suspects
     from ipclab.frames import derived
-    from ipclab.lab.hints import runs_called
     from ipclab.lab.lab import Lab
+    from ipclab.lab.runs import runs_called
     from ipclab.report import origins
     from ipclab.words.catalogue import SOURCE
     from ipclab_more.choose import asked, shown

@@ -5,8 +5,7 @@ import re
 from ipclab.backends.codecs import encoded_bytes
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab.named import run_named
-from ipclab.lab.runs import best
+from ipclab.lab.runs import best, run_named
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 from ipclab_more.choose.need import STATE, Need

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ipclab.errors import UsageError
-from ipclab.lab.named import run_named
+from ipclab.lab.runs import run_named
 from ipclab.paths import Paths
 from ipclab.store.bundle import place, verify
 from ipclab.store.run import INDEX, RunFolder, read_run
@@ -38,7 +38,7 @@ def opened(paths: Paths, source: Path) -> Iterator[RunFolder]:
     """Give the run of `source`.
 
     A bundle's is placed for as long as it is read, so that thousands need the room of one. Raises
-    what `ipclab.lab.named.run_named`, `verify` and `place` raise.
+    what `ipclab.lab.runs.run_named`, `verify` and `place` raise.
     """
     if not source.is_file():
         yield run_named(paths, str(source))

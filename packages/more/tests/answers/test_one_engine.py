@@ -15,8 +15,8 @@ from ipclab.frames import derived
 from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
+from ipclab.session.asked_run import last_session
 from ipclab.session.questions import comparison_of, open_pairs
-from ipclab.session.whole import last_session
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
 from ipclab.studies.asked import question
