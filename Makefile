@@ -70,7 +70,7 @@ all-tests: tools  # beside the checks, of which types take long on one CPU
 
 test-all: tools ## all tests, with those of every combination, types of tests, kill storms, simulations, and of native code
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'slow or not slow'
-	@if command -v cargo >/dev/null; then cargo test --quiet --locked --manifest-path ipclab/native/hardware/Cargo.toml; fi
+	@if command -v cargo >/dev/null; then CARGO_TARGET_DIR=$(call quoted,$(ENVIRONMENT))/native cargo test --quiet --locked --manifest-path ipclab/native/hardware/Cargo.toml; fi
 
 test-fast: tools ## the quick tests, for daily work
 	@$(PYTEST) -n $(PROCESSES) $(TOGETHER) -m 'not slow and not matrix'
