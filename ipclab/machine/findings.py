@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE
-from ipclab.machine.observed import NOTE, Finding, Observed, finding_of
+from ipclab.machine.observed import NOTE, Finding, Observed
 from ipclab.paths import typed
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -29,7 +29,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     """Look at the host, at the other tasks, and at the interrupts."""
     noise = machine.noise
     if (share := noise.get("steal")) is not None:
-        yield finding_of(
+        yield Finding(
             "steal",
             share > STEAL_SHARE,
             f"{share:.1%} of the CPUs' time",
@@ -41,7 +41,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     if (tasks := noise.get("queue")) is not None:
         busy = noise.get("busy")
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
-        yield finding_of(
+        yield Finding(
             "run queue",
             tasks > QUEUE_SHARE,
             f"{tasks:.2f} other tasks a CPU{used}",
@@ -52,7 +52,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
             fix="end what else runs: top -o %CPU",
         )
     if (rate := noise.get("interrupts")) is not None:
-        yield finding_of(
+        yield Finding(
             "interrupts",
             rate > MOST_INTERRUPTS,
             f"{rate:,.0f} a second and CPU",
@@ -69,7 +69,7 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
         slowest = machine.fact("frequency_min")
         fastest = machine.fact("frequency_max")
         times = f"{fastest / slowest:.1f} times" if slowest and fastest else "several times"
-        yield finding_of(
+        yield Finding(
             "governor",
             name != "performance",
             name,
@@ -78,11 +78,11 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
             fix="cpupower frequency-set -g performance",
         )
     if (boost := machine.fact("boost")) is not None:
-        yield finding_of(
+        yield Finding(
             "turbo",
             boost,
             "on" if boost else "off",
-            state=NOTE,
+            state_if_wrong=NOTE,
             effect="the clock then depends on heat and on what other cores do, by some ten per cent",
             source="estimate",
             fix="echo 0 > /sys/devices/system/cpu/cpufreq/boost (intel_pstate: echo 1 >"
@@ -93,18 +93,18 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
 def _processor(machine: Observed) -> Iterator[Finding]:
     """Look at the CPUs, how they idle, and the clock that is read."""
     if threads := machine.fact("threads_per_core"):
-        yield finding_of(
+        yield Finding(
             "SMT",
             threads > 1,
             f"{threads} threads a core",
-            state=NOTE,
+            state_if_wrong=NOTE,
             effect="siblings share a core; points on two CPUs use two cores, points on siblings are"
             " named cross-smt",
             source="ipclab/machine/topology.py",
             fix="echo off > /sys/devices/system/cpu/smt/control",
         )
     if cpus := machine.fact("cpus_allowed"):
-        yield finding_of(
+        yield Finding(
             "CPUs",
             cpus.isdigit(),
             cpus,
@@ -115,7 +115,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if kind := machine.fact("virtualisation"):
         same = machine.took("futex-wake same")
         cross = machine.took("futex-wake cross")
-        yield finding_of(
+        yield Finding(
             "virtual machine",
             kind != "none" and machine.fact("idle_governor") != "haltpoll",
             kind,
@@ -127,7 +127,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if clock := machine.fact("clocksource"):
         syscall = machine.took("syscall same")
         plain = machine.took("clock same")
-        yield finding_of(
+        yield Finding(
             "clock",
             clock != "tsc" and "tsc" in (machine.fact("clocksources") or []),
             clock,
@@ -143,7 +143,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
     seen = "none"
     if quota is not None:
         seen = f"{quota:g} CPUs, held back {machine.noise.get('throttled') or 0:.1%} of the time"
-    yield finding_of(
+    yield Finding(
         "CPU quota",
         quota is not None,
         seen,
@@ -153,7 +153,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
         fix="docker run without --cpus; systemctl set-property UNIT CPUQuota=",
     )
     limit = machine.fact("memory_limit")
-    yield finding_of(
+    yield Finding(
         "memory limit",
         limit is not None and limit < 2 * GIB,
         "none" if limit is None else f"{limit / GIB:.1f} GiB",
@@ -168,7 +168,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
     free = machine.fact("shm_free")
     fault = machine.shm_fault
     if fault or free is not None:
-        yield finding_of(
+        yield Finding(
             "/dev/shm",
             fault or free < machine.need,
             f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed",
@@ -178,7 +178,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
             " none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         )
     if (free := machine.fact("scratch_free")) is not None:
-        yield finding_of(
+        yield Finding(
             "data folder",
             free < GIB,
             f"{free / GIB:,.1f} GiB free",
@@ -191,7 +191,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
 def _rights(machine: Observed) -> Iterator[Finding]:
     """Look at what this process may do."""
     if (files := machine.fact("open_files_soft")) is not None:
-        yield finding_of(
+        yield Finding(
             "open files",
             files < LEAST_FILES,
             f"{files:,}",
@@ -200,28 +200,28 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -n 4096",
         )
     if (locked := machine.fact("locked_memory")) is not None:
-        yield finding_of(
+        yield Finding(
             "locked memory",
             locked < 8 * MIB,
             f"{locked / MIB:,.1f} MiB",
-            state=NOTE,
+            state_if_wrong=NOTE,
             effect="io_uring on older kernels and locked buffers are refused",
             source="getrlimit(2)",
             fix="ulimit -l unlimited",
         )
     if container := machine.fact("container"):
-        yield finding_of(
+        yield Finding(
             "container",
             container != "none",
             container,
-            state=NOTE,
+            state_if_wrong=NOTE,
             effect="none on time by itself; its limits stand above, and it may forbid io_uring and"
             " the counters",
             source="container",
             fix="docker run --security-opt seccomp=unconfined, or measure outside",
         )
     if (allowed := machine.fact("io_uring")) is not None:
-        yield finding_of(
+        yield Finding(
             "io_uring",
             not allowed,
             "allowed" if allowed else "forbidden",
@@ -230,11 +230,11 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="sysctl kernel.io_uring_disabled=0",
         )
     if machine.present.get("MPI") and machine.alone is not None:
-        yield finding_of(
+        yield Finding(
             "MPI network",
             not machine.alone,
             "of its own" if machine.alone else "the host's",
-            state=NOTE,
+            state_if_wrong=NOTE,
             effect="while ranks run, Open MPI's daemon listens on all addresses of this host",
             source="unshare -Urn true",
             fix="run as root, or allow namespaces to users: sysctl user.max_user_namespaces=1000"
@@ -248,7 +248,7 @@ def _software(machine: Observed) -> Iterator[Finding]:
     setup = typed("setup")
     for name, effect in LOST.items():
         if (ready := machine.present.get(name)) is not None:
-            yield finding_of(
+            yield Finding(
                 name,
                 not ready,
                 "ready" if ready else "absent",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ipclab.machine.table import Value
+from ipclab.machine.facts import Value
 
 FIT, NOTE, RESERVATION = "fit", "note", "reservation"
 US = 1_000
@@ -12,14 +12,20 @@ Noise = dict[str, float | None]
 
 
 class Finding(NamedTuple):
-    """One observation: `state`, what was `seen`; unless fit `effect`, `source` and `fix`."""
+    """One observation: what was `seen`; if it is `wrong`, its `effect`, `source` and `fix`."""
 
     name: str
-    state: str
+    wrong: Any
     seen: str
-    effect: str = ""
-    source: str = ""
-    fix: str = ""
+    effect: str
+    source: str
+    fix: str
+    state_if_wrong: str = RESERVATION
+
+    @property
+    def state(self) -> str:
+        """Return how fit the machine is in this: `FIT`, `NOTE` or `RESERVATION`."""
+        return self.state_if_wrong if self.wrong else FIT
 
 
 @dataclass(frozen=True)
@@ -51,19 +57,3 @@ class Observed:
         if ns is None:
             return "an unknown time"
         return f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns"
-
-
-def finding_of(
-    name: str,
-    wrong: Any,
-    seen: str,
-    *,
-    effect: str,
-    source: str,
-    fix: str,
-    state: str = RESERVATION,
-) -> Finding:
-    """Return a finding with what is said of it, if something is wrong; else it is fit."""
-    if not wrong:
-        return Finding(name, FIT, seen)
-    return Finding(name, state, seen, effect, source, fix)

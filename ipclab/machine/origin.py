@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ipclab.machine.facts import collect
-from ipclab.machine.table import FACTS
+from ipclab.machine.facts import FACTS, collect
 from ipclab.store.run import RunFolder
 
 # tells machines apart where two are compared; over time it is what may have changed

@@ -13,8 +13,6 @@ CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
 CpuSet = frozenset[int]
 NONE: CpuSet = frozenset()
-# The nearest level that two CPUs share, nearest first; `remote` ones lie in different memory nodes.
-RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 
 
 class Cache(NamedTuple):
@@ -73,7 +71,7 @@ class Topology:
         return self._near["smt"].get(cpu, frozenset({cpu}))
 
     def relation(self, a: int, b: int) -> str:
-        """Return the nearest level that CPUs `a` and `b` share, one of `RELATIONS`."""
+        """Return the nearest level that CPUs `a` and `b` share, one of `store.questions.RELATIONS`."""
         if a == b:
             return "same"
         return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")

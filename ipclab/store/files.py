@@ -5,11 +5,14 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from platformdirs import user_cache_path
 
 from ipclab.errors import LabError, blamed
 
@@ -50,6 +53,17 @@ def bounded(file: Path, most: int) -> bytes:
 def file_text(file: Path) -> str:
     """Return the text of a small file that a person writes; raises as `bounded` for others."""
     return bounded(file, MOST_TEXT).decode()
+
+
+def private_cache(name: str) -> Path:
+    """Return a folder of the user's cache, made when missing; `PermissionError` for another's."""
+    folder = user_cache_path("ipclab", appauthor=False) / name
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
+    if not private or status.st_uid != os.geteuid():
+        raise PermissionError(f"{folder} is not this user's alone")
+    return folder
 
 
 def part_of(path: Path) -> Path:
