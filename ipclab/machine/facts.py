@@ -90,7 +90,7 @@ class Machine(NamedTuple):
 
 
 def collect(source: Source | None = None) -> Machine:
-    """Read every fact from this machine or `source` in 0.5 s; it raises no exceptions."""
+    """Read every fact from this machine or `source` in about 0.5 s; it raises no exceptions."""
     fresh = replace(source or Source(), raw={}, _memo={})
     taken = {fact.name: take_fact(fact, fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tarfile import BLOCKSIZE
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 import zstandard
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from ipclab.errors import LabError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import Count, Digest, FileName, MachineName, parse_run
+from ipclab.store.schema import Count, Digest, FileName, MachineName, RunName, parse_run
 
 CHUNK = 1 << 20
 FORMAT = 1
@@ -32,7 +32,6 @@ BOMB_RATIO, BOMB_SLACK = 200, 64 << 20
 # bytes that are decoded at once: a block of 128 KiB takes 4 at least, so that 32 MiB come of them
 STEP = 1 << 10
 WINDOW = 1 << 27  # bytes that a decoder keeps at most
-RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
 
 
 class HostileError(LabError):
@@ -130,7 +129,7 @@ class Contents(Struct, frozen=True, kw_only=True):
     """A bundle's own index: the run's name and machine, and its files in the archive's order."""
 
     format: int = FORMAT
-    run: Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
+    run: RunName
     machine: MachineName
     files: list[Entry]
 

@@ -16,9 +16,10 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths
 from ipclab.store import archive, door
 from ipclab.store import run as folder
-from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, HostileError
+from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, Contents, HostileError
 from ipclab.store.files import PART, locked_folder, sha256
 from ipclab.store.run import INDEX, RunFolder
+from ipclab.store.schema import RUN_NAME
 
 ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ipclab.errors import LabError
-from ipclab.store.archive import CALIBRATION, RUN_NAME
+from ipclab.store.archive import CALIBRATION
 from ipclab.store.calibration import known_runs
 from ipclab.store.files import bounded
 from ipclab.store.identity import amounts_wrong, digest_of, identity_of
@@ -19,6 +19,7 @@ from ipclab.store.questions import EFFORTS
 from ipclab.store.referees import KEPT, referees_told
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
+from ipclab.store.schema import RUN_NAME
 from ipclab.store.sequence import Sequence
 
 EARLIEST = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)  # before which there was no ipclab

@@ -10,12 +10,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from platformdirs import user_cache_path
 
 from ipclab.errors import LabError, blamed
 
+Kind = TypeVar("Kind")
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
@@ -48,6 +50,16 @@ def bounded(file: Path, most: int) -> bytes:
     if len(content) > most:
         raise ValueError(f"it has more than {most:,} bytes")
     return content
+
+
+def read_json(file: Path, most: int, kind: type[Kind], fix: str) -> Kind:
+    """Return the JSON of a file of at most `most` bytes; raises `LabError` for what is no `kind`."""
+    named = f"{file} cannot be read"
+    try:
+        with blamed(named, fix):
+            return msgspec.json.decode(bounded(file, most), type=kind)
+    except (ValueError, RecursionError) as error:
+        raise LabError(named, str(error), fix) from error
 
 
 def file_text(file: Path) -> str:
