@@ -18,10 +18,11 @@ from ipclab.errors import LabError
 from ipclab.frames.derived import read_frame
 from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import NOT_TESTED, SLOWER
-from ipclab.store.archive import CALIBRATION, RUN_NAME
+from ipclab.store.archive import CALIBRATION
 from ipclab.store.calibration import FORMAT, MOST_RUNS, Calibration, Counted, KnownRun, known_runs
 from ipclab.store.files import dump_json, locked_folder, whole
 from ipclab.store.run import INDEX, RunFolder, read_run
+from ipclab.store.schema import RUN_NAME
 
 STUDY = "calibration"
 EXCHANGES = 10  # of an operation without a planted slow-down

@@ -30,7 +30,7 @@ def doctor(seconds: float) -> None:
     """
     from ipclab.machine import Source
     from ipclab.machine.doctor import finding_lines, judge, visit
-    from ipclab.machine.observed import RESERVATION
+    from ipclab.machine.findings import RESERVATION
     from ipclab.session.request import Request
     from ipclab.session.room import SHARED_MEMORY_SLACK
 

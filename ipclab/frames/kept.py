@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
-from ipclab.store.files import whole
-from ipclab.store.vouched import private_cache
+from ipclab.store.files import private_cache, whole
 
 MOST_BYTES = 256 << 20  # above which the frames that were not used for longest go
 SUFFIX = ".parquet"

@@ -5,7 +5,6 @@ import hashlib
 import os
 import resource
 from collections import defaultdict
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -263,16 +262,10 @@ def _code_of(package: str) -> list[Path]:
 
 
 def tool(source: Source, name: str) -> str:
-    """Return what a tool says; all are asked at once, since some take a tenth of a second."""
-    if source.paths.user and KNOWN["tools"][name].startswith("git"):
+    """Return what a tool says of its version, or git of the checkout."""
+    command = KNOWN["tools"][name].split()
+    if command[0] != "git":
+        return source.system.run(*command)
+    if source.paths.user:
         raise AbsentError("no checkout")  # the environment may lie in one of another project
-
-    def ask() -> dict[str, Future[str]]:
-        asked = {}
-        with ThreadPoolExecutor(len(KNOWN["tools"])) as pool:
-            for called, command in KNOWN["tools"].items():
-                folder = source.paths.root if command.startswith("git") else None
-                asked[called] = pool.submit(source.system.run, *command.split(), cwd=folder)
-        return asked
-
-    return source.once("tools", ask)[name].result()
+    return source.system.run(*command, cwd=source.paths.root)

@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
-from ipclab.machine.findings import examine
+from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
 from ipclab.machine.mounts import SHM
-from ipclab.machine.observed import FIT, Finding, Noise, Observed
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened

@@ -1,16 +1,22 @@
-"""How the facts of a machine are read: by the kind of text of a file, or by `readers`."""
+"""The facts of a machine: the table of them (`facts.csv`), its words, and how each is read."""
 
+import csv
 from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from ipclab.machine.answers import field, memory_sold
 from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import AbsentError, Source, scrub
-from ipclab.machine.table import FACTS, Fact, Value
+from ipclab.paths import table_beside
 from ipclab.store.identity import digest_of
 
+Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
+WORDS = table_beside(__file__, "labels.toml")
 # What the text of a fact's file is.
 KINDS: dict[str, Callable[[str], Value]] = {
     "text": str,
@@ -24,6 +30,37 @@ KINDS: dict[str, Callable[[str], Value]] = {
     "numbers": lambda text: [int(word) for word in text.split()],
     "words": lambda text: [*text.split()],
 }
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the table of facts; `group` and `label` are msgids.
+
+    It says whether the machine's digest holds the fact, and whether reports list it. It is the text
+    of `file`, of a `kind`, or of the first of the fields `key` that the file has; where there is no
+    file, one of `READERS` tells it.
+    """
+
+    group: str
+    name: str
+    file: str
+    kind: str
+    unit: str
+    identifies: bool
+    shown: bool
+    affects: str
+    label: str
+    key: str = ""
+
+
+def _read_facts() -> tuple[Fact, ...]:
+    topics = {"": "", **WORDS["affects"]}
+    with Path(__file__).with_name("facts.csv").open(encoding="utf-8", newline="") as table:
+        rows = [{**row, "affects": topics[row["affects"]]} for row in csv.DictReader(table)]
+    return msgspec.convert(rows, tuple[Fact, ...], strict=False)
+
+
+FACTS = _read_facts()
 
 
 def take_fact(fact: Fact, source: Source) -> tuple[Value, str]:
@@ -53,7 +90,7 @@ class Machine(NamedTuple):
 
 
 def collect(source: Source | None = None) -> Machine:
-    """Read every fact from this machine or `source` in 0.5 s; it raises no exceptions."""
+    """Read every fact from this machine or `source` in about 0.5 s; it raises no exceptions."""
     fresh = replace(source or Source(), raw={}, _memo={})
     taken = {fact.name: take_fact(fact, fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}

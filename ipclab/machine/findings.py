@@ -1,12 +1,16 @@
-"""What makes a machine unfit to measure: each finding with its effect, its source and its fix."""
+"""What was observed of a machine, and what makes it unfit to measure: with effect, source, fix."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE
-from ipclab.machine.observed import NOTE, Finding, Observed, finding_of
+from ipclab.machine.facts import Value
 from ipclab.paths import typed
 
-MIB, GIB = 1 << 20, 1 << 30
+FIT, NOTE, RESERVATION = "fit", "note", "reservation"
+Noise = dict[str, float | None]
+US, MIB, GIB = 1_000, 1 << 20, 1 << 30
 MOST_INTERRUPTS = 5_000  # a second and CPU
 INTERRUPT_SECONDS = 2e-6  # what one takes, about
 LEAST_FILES = 1_024
@@ -19,6 +23,53 @@ LOST = {
 }
 
 
+class Finding(NamedTuple):
+    """One observation: what was `seen`; if it is `wrong`, its `grade`, `effect` and `fix`."""
+
+    name: str
+    wrong: Any
+    seen: str
+    effect: str
+    source: str
+    fix: str
+    grade: str = RESERVATION
+
+    @property
+    def state(self) -> str:
+        """Return how fit the machine is in this: `FIT`, `NOTE` or `RESERVATION`."""
+        return self.grade if self.wrong else FIT
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a finding may look at.
+
+    `present` tells which parts of the software are there, `need` is the shared memory (bytes) of
+    the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have
+    a network of its own (None: unknown), `times` (ns) are limits of the run `measured_on`.
+    """
+
+    facts: Mapping[str, Value]
+    noise: Noise
+    present: Mapping[str, bool]
+    need: int = 0
+    shm_fault: str = ""
+    alone: bool | None = None
+    times: Mapping[str, float] = field(default_factory=dict)
+    measured_on: str = "no run"
+
+    def fact(self, name: str) -> Any:
+        """Return a fact of the machine, None where it is not told."""
+        return self.facts.get(name)
+
+    def took(self, limit: str) -> str:
+        """Return how long a limit took, in words."""
+        ns = self.times.get(limit)
+        if ns is None:
+            return "an unknown time"
+        return f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns"
+
+
 def examine(machine: Observed) -> list[Finding]:
     """Return every finding in its order; what the machine does not tell gives none."""
     parts = (_noise, _clock_rate, _processor, _groups, _room, _rights, _software)
@@ -26,10 +77,9 @@ def examine(machine: Observed) -> list[Finding]:
 
 
 def _noise(machine: Observed) -> Iterator[Finding]:
-    """Look at the host, at the other tasks, and at the interrupts."""
     noise = machine.noise
     if (share := noise.get("steal")) is not None:
-        yield finding_of(
+        yield Finding(
             "steal",
             share > STEAL_SHARE,
             f"{share:.1%} of the CPUs' time",
@@ -41,7 +91,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     if (tasks := noise.get("queue")) is not None:
         busy = noise.get("busy")
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
-        yield finding_of(
+        yield Finding(
             "run queue",
             tasks > QUEUE_SHARE,
             f"{tasks:.2f} other tasks a CPU{used}",
@@ -52,7 +102,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
             fix="end what else runs: top -o %CPU",
         )
     if (rate := noise.get("interrupts")) is not None:
-        yield finding_of(
+        yield Finding(
             "interrupts",
             rate > MOST_INTERRUPTS,
             f"{rate:,.0f} a second and CPU",
@@ -64,12 +114,11 @@ def _noise(machine: Observed) -> Iterator[Finding]:
 
 
 def _clock_rate(machine: Observed) -> Iterator[Finding]:
-    """Look at the clock's frequency."""
     if name := machine.fact("frequency_governor"):
         slowest = machine.fact("frequency_min")
         fastest = machine.fact("frequency_max")
         times = f"{fastest / slowest:.1f} times" if slowest and fastest else "several times"
-        yield finding_of(
+        yield Finding(
             "governor",
             name != "performance",
             name,
@@ -78,11 +127,11 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
             fix="cpupower frequency-set -g performance",
         )
     if (boost := machine.fact("boost")) is not None:
-        yield finding_of(
+        yield Finding(
             "turbo",
             boost,
             "on" if boost else "off",
-            state=NOTE,
+            grade=NOTE,
             effect="the clock then depends on heat and on what other cores do, by some ten per cent",
             source="estimate",
             fix="echo 0 > /sys/devices/system/cpu/cpufreq/boost (intel_pstate: echo 1 >"
@@ -91,20 +140,19 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
 
 
 def _processor(machine: Observed) -> Iterator[Finding]:
-    """Look at the CPUs, how they idle, and the clock that is read."""
     if threads := machine.fact("threads_per_core"):
-        yield finding_of(
+        yield Finding(
             "SMT",
             threads > 1,
             f"{threads} threads a core",
-            state=NOTE,
+            grade=NOTE,
             effect="siblings share a core; points on two CPUs use two cores, points on siblings are"
             " named cross-smt",
             source="ipclab/machine/topology.py",
             fix="echo off > /sys/devices/system/cpu/smt/control",
         )
     if cpus := machine.fact("cpus_allowed"):
-        yield finding_of(
+        yield Finding(
             "CPUs",
             cpus.isdigit(),
             cpus,
@@ -115,7 +163,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if kind := machine.fact("virtualisation"):
         same = machine.took("futex-wake same")
         cross = machine.took("futex-wake cross")
-        yield finding_of(
+        yield Finding(
             "virtual machine",
             kind != "none" and machine.fact("idle_governor") != "haltpoll",
             kind,
@@ -127,7 +175,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if clock := machine.fact("clocksource"):
         syscall = machine.took("syscall same")
         plain = machine.took("clock same")
-        yield finding_of(
+        yield Finding(
             "clock",
             clock != "tsc" and "tsc" in (machine.fact("clocksources") or []),
             clock,
@@ -138,22 +186,19 @@ def _processor(machine: Observed) -> Iterator[Finding]:
 
 
 def _groups(machine: Observed) -> Iterator[Finding]:
-    """Look at what this process's control group is granted."""
     quota = machine.fact("cpu_quota")
-    seen = "none"
-    if quota is not None:
-        seen = f"{quota:g} CPUs, held back {machine.noise.get('throttled') or 0:.1%} of the time"
-    yield finding_of(
+    held_back = f"{machine.noise.get('throttled') or 0:.1%} of the time"
+    yield Finding(
         "CPU quota",
         quota is not None,
-        seen,
+        "none" if quota is None else f"{quota:g} CPUs, held back {held_back}",
         effect="once the quota is used, every process of the group stands still for the rest of its"
         " period (100 ms)",
         source="Linux: cgroup v2, cpu.max",
         fix="docker run without --cpus; systemctl set-property UNIT CPUQuota=",
     )
     limit = machine.fact("memory_limit")
-    yield finding_of(
+    yield Finding(
         "memory limit",
         limit is not None and limit < 2 * GIB,
         "none" if limit is None else f"{limit / GIB:.1f} GiB",
@@ -164,11 +209,10 @@ def _groups(machine: Observed) -> Iterator[Finding]:
 
 
 def _room(machine: Observed) -> Iterator[Finding]:
-    """Look at the room in /dev/shm and in the data folder."""
     free = machine.fact("shm_free")
     fault = machine.shm_fault
     if fault or free is not None:
-        yield finding_of(
+        yield Finding(
             "/dev/shm",
             fault or free < machine.need,
             f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed",
@@ -178,7 +222,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
             " none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         )
     if (free := machine.fact("scratch_free")) is not None:
-        yield finding_of(
+        yield Finding(
             "data folder",
             free < GIB,
             f"{free / GIB:,.1f} GiB free",
@@ -189,9 +233,8 @@ def _room(machine: Observed) -> Iterator[Finding]:
 
 
 def _rights(machine: Observed) -> Iterator[Finding]:
-    """Look at what this process may do."""
     if (files := machine.fact("open_files_soft")) is not None:
-        yield finding_of(
+        yield Finding(
             "open files",
             files < LEAST_FILES,
             f"{files:,}",
@@ -200,28 +243,28 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -n 4096",
         )
     if (locked := machine.fact("locked_memory")) is not None:
-        yield finding_of(
+        yield Finding(
             "locked memory",
             locked < 8 * MIB,
             f"{locked / MIB:,.1f} MiB",
-            state=NOTE,
+            grade=NOTE,
             effect="io_uring on older kernels and locked buffers are refused",
             source="getrlimit(2)",
             fix="ulimit -l unlimited",
         )
     if container := machine.fact("container"):
-        yield finding_of(
+        yield Finding(
             "container",
             container != "none",
             container,
-            state=NOTE,
+            grade=NOTE,
             effect="none on time by itself; its limits stand above, and it may forbid io_uring and"
             " the counters",
             source="container",
             fix="docker run --security-opt seccomp=unconfined, or measure outside",
         )
     if (allowed := machine.fact("io_uring")) is not None:
-        yield finding_of(
+        yield Finding(
             "io_uring",
             not allowed,
             "allowed" if allowed else "forbidden",
@@ -230,11 +273,11 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="sysctl kernel.io_uring_disabled=0",
         )
     if machine.present.get("MPI") and machine.alone is not None:
-        yield finding_of(
+        yield Finding(
             "MPI network",
             not machine.alone,
             "of its own" if machine.alone else "the host's",
-            state=NOTE,
+            grade=NOTE,
             effect="while ranks run, Open MPI's daemon listens on all addresses of this host",
             source="unshare -Urn true",
             fix="run as root, or allow namespaces to users: sysctl user.max_user_namespaces=1000"
@@ -244,15 +287,13 @@ def _rights(machine: Observed) -> Iterator[Finding]:
 
 
 def _software(machine: Observed) -> Iterator[Finding]:
-    """Look at what is installed."""
-    setup = typed("setup")
     for name, effect in LOST.items():
         if (ready := machine.present.get(name)) is not None:
-            yield finding_of(
+            yield Finding(
                 name,
                 not ready,
                 "ready" if ready else "absent",
                 effect=effect,
                 source="ipclab backends",
-                fix="install Rust, then: make setup" if name == "native" else setup,
+                fix="install Rust, then: make setup" if name == "native" else typed("setup"),
             )

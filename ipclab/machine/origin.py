@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ipclab.machine.facts import collect
-from ipclab.machine.table import FACTS
+from ipclab.machine.facts import FACTS, take_fact
+from ipclab.machine.source import Source
 from ipclab.store.run import RunFolder
 
 # tells machines apart where two are compared; over time it is what may have changed
@@ -35,4 +35,5 @@ def processor(run: RunFolder) -> str:
 
 @cache
 def _facts() -> Mapping[str, Any]:
-    return collect().facts
+    source = Source()
+    return {fact.name: take_fact(fact, source)[0] for fact in FACTS if fact.name in IDENTITY}

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ipclab.errors import UsageError
-from ipclab.machine.topology import RELATIONS, Topology
+from ipclab.machine.topology import Topology
+from ipclab.store.questions import RELATIONS
 
 # What `cross` stands for, best first: cores with a common L3; SMT siblings if there is nothing else.
 CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
@@ -14,7 +15,7 @@ CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 class Placement:
     """A level of the factor: its name, CPUs for each role, and how near the first two are.
 
-    `relation` is one of `ipclab.machine.topology.RELATIONS`, or `free` when the scheduler decides.
+    `relation` is one of `ipclab.store.questions.RELATIONS`, or `free` when the scheduler decides.
     """
 
     name: str

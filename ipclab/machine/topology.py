@@ -1,6 +1,6 @@
 """Which CPUs share a core, a cache, a node."""
 
-from collections.abc import Iterable
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,8 +13,6 @@ CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
 CpuSet = frozenset[int]
 NONE: CpuSet = frozenset()
-# The nearest level that two CPUs share, nearest first; `remote` ones lie in different memory nodes.
-RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 
 
 class Cache(NamedTuple):
@@ -53,34 +51,22 @@ class Topology:
     @cached_property
     def _near(self) -> dict[str, dict[int, CpuSet]]:
         """Relation -> CPU -> the CPUs that are so near to it, nearest first."""
-        return {
-            "smt": _by_cpu(self.cores),
-            "l2": _by_cpu(self._sharing(2)),
-            "l3": _by_cpu(self._sharing(3)),
-            "numa": _by_cpu(self.nodes),
-        }
-
-    def _sharing(self, level: int) -> list[CpuSet]:
-        """Return the sets of CPUs that share a cache of data at `level`."""
-        return [
-            cache.cpus
-            for cache in self.caches
-            if cache.level == level and cache.type != "Instruction"
-        ]
+        shared = defaultdict[int, list[CpuSet]](list)
+        for cache in self.caches:
+            if cache.type != "Instruction":
+                shared[cache.level].append(cache.cpus)
+        sets = {"smt": self.cores, "l2": shared[2], "l3": shared[3], "numa": self.nodes}
+        return {name: {cpu: near for near in each for cpu in near} for name, each in sets.items()}
 
     def siblings(self, cpu: int) -> CpuSet:
         """Return the CPUs of `cpu`'s core, itself among them."""
         return self._near["smt"].get(cpu, frozenset({cpu}))
 
     def relation(self, a: int, b: int) -> str:
-        """Return the nearest level that CPUs `a` and `b` share, one of `RELATIONS`."""
+        """Return the nearest level that CPUs `a` and `b` share, one of `store.questions.RELATIONS`."""
         if a == b:
             return "same"
         return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")
-
-
-def _by_cpu(sets: Iterable[CpuSet]) -> dict[int, CpuSet]:
-    return {cpu: members for members in sets for cpu in members}
 
 
 def _sets(source: Source, online: CpuSet, names: tuple[str, ...]) -> tuple[CpuSet, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ipclab.machine.table import FACTS, WORDS, Fact, Value
+from ipclab.machine.facts import FACTS, WORDS, Fact, Value
 
 REASONS: dict[str, str] = WORDS["reasons"]
 TOPICS = tuple(WORDS["affects"].values())

@@ -12,10 +12,10 @@ from ipclab.machine import Machine
 from ipclab.paths import Paths
 from ipclab.session.request import Request
 from ipclab.store import run as folder
-from ipclab.store.archive import RUN_NAME
 from ipclab.store.files import LOCK
 from ipclab.store.record import Record, create, reopened
 from ipclab.store.run import INDEX, RunFolder
+from ipclab.store.schema import RUN_NAME
 from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import profile
 

@@ -6,19 +6,19 @@ sizes without bound). Here a header either describes a plain file or ends the re
 """
 
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tarfile import BLOCKSIZE
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
-import pyarrow as pa
-from msgspec import Meta, Struct
+import zstandard
+from msgspec import Struct
 
 from ipclab.errors import LabError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import Count, Digest, FileName, MachineName, parse_run
+from ipclab.store.schema import Count, Digest, FileName, MachineName, RunName, parse_run
 
 CHUNK = 1 << 20
 FORMAT = 1
@@ -29,9 +29,9 @@ BESIDE = (INDEX, CRATE, CALIBRATION)  # what a bundle holds and the run's own in
 LARGEST_INDEX = 64 << 20
 # samples hardly shrink; a machine's texts shrink some twenty times
 BOMB_RATIO, BOMB_SLACK = 200, 64 << 20
-MAGIC = bytes([0x28, 0xB5, 0x2F, 0xFD])  # with which a zstd frame begins
-REPEATED = 1  # the kind of a block that is one byte, many times
-RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
+# bytes that are decoded at once: a block of 128 KiB takes 4 at least, so that 32 MiB come of them
+STEP = 1 << 10
+WINDOW = 1 << 27  # bytes that a decoder keeps at most
 
 
 class HostileError(LabError):
@@ -51,87 +51,70 @@ class Member(NamedTuple):
     chunks: Iterator[bytes]
 
 
-def _plain(header: bytes) -> tarfile.TarInfo:
-    """Return what a header says, before anything acts on it.
+class _Frame:
+    """The content of a file that is one frame of zstd, decoded in steps of bounded size."""
 
-    Raises `HostileError` when it is no plain file's.
-    """
-    about = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
-    if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
-        raise HostileError(f"{about.name!r} is no plain file")
-    return about
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._frame = zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+        self._left = bytearray()
+
+    def exactly(self, size: int) -> bytes:
+        """Return the next `size` bytes; raises `ValueError` where they end before."""
+        while len(self._left) < size and not self._frame.eof and (step := self._file.read(STEP)):
+            self._left += self._frame.decompress(step)
+        content = bytes(self._left[:size])
+        if len(content) < size:
+            raise ValueError(f"{len(content)} bytes where {size} belong")
+        del self._left[:size]
+        return content
+
+    def end(self) -> None:
+        """Raise `HostileError` unless nothing follows: a decoder passes over what lies behind."""
+        while not self._frame.eof and (step := self._file.read(STEP)):
+            self._left += self._frame.decompress(step)
+        if not self._frame.eof:
+            raise ValueError("it ends too early")
+        if self._left or self._frame.unused_data or self._file.read(1):
+            raise HostileError("bytes lie behind the archive's end")
 
 
 def read_members(path: Path) -> Iterator[Member]:
     """Yield the members of an archive in their order.
 
-    Raises `HostileError` for anything but plain files.
+    Raises `HostileError` for anything but plain files, and for more than the archive.
     """
-    with (
-        _refusing(),
-        path.open("rb") as file,
-        pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream,
-    ):
-        while (header := _exactly(stream, BLOCKSIZE)) != bytes(BLOCKSIZE):
-            about = _plain(header)
+    with _refusing(), path.open("rb") as file:
+        stream = _Frame(file)
+        while (header := stream.exactly(BLOCKSIZE)) != bytes(BLOCKSIZE):
+            about = tarfile.TarInfo.frombuf(header, "utf-8", "strict")  # nothing acts on it yet
+            if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
+                raise HostileError(f"{about.name!r} is no plain file")
             chunks = _content(stream, about.size)
             yield Member(about.name, about.size, chunks)
             for _ in chunks:  # what nobody took
                 pass
-        if stream.read(CHUNK) != bytes(BLOCKSIZE):
+        if any(stream.exactly(BLOCKSIZE)):
             raise HostileError("bytes lie behind the archive's end")
+        stream.end()
 
 
-def _content(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
+def _content(stream: _Frame, size: int) -> Iterator[bytes]:
     with _refusing():  # here too, since a member's chunks are read outside of `read_members`
         for start in range(0, size, CHUNK):
-            yield _exactly(stream, min(CHUNK, size - start))
-        if any(_exactly(stream, -size % BLOCKSIZE)):
+            yield stream.exactly(min(CHUNK, size - start))
+        if any(stream.exactly(-size % BLOCKSIZE)):
             raise ValueError("bytes lie between two files")
-
-
-def _exactly(stream: pa.NativeFile, size: int) -> bytes:
-    """Return the next `size` bytes of `stream`; raises `ValueError` where it ends before."""
-    content: bytes = stream.read(size)
-    if len(content) < size:
-        raise ValueError(f"{len(content)} bytes where {size} belong")
-    return content
 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, tarfile.TarError, pa.ArrowException) as error:
+    except (OSError, ValueError, tarfile.TarError, zstandard.ZstdError) as error:
         raise HostileError(
             f"it is no complete archive ({str(error).partition(chr(10))[0]})"
         ) from error
-
-
-def one_frame(path: Path) -> None:
-    """Raise `HostileError` unless the file is one frame of zstd, which was decoded before.
-
-    A decoder passes over what lies behind it.
-    """
-    with path.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC or _end(file) != path.stat().st_size:
-            raise HostileError("bytes lie before or behind its archive")
-
-
-def _end(file: IO[bytes]) -> int:
-    """Return where the frame ends whose header comes next (RFC 8878, 3.1.1)."""
-    (about,) = file.read(1)
-    single = about >> 5 & 1  # then no byte tells the window
-    size = (single, 2, 4, 8)[about >> 6]
-    dictionary = (0, 1, 2, 4)[about & 3]
-    file.seek(1 - single + dictionary + size, 1)
-    last = False
-    while not last and (head := file.read(3)):
-        block = int.from_bytes(head, "little")
-        last = bool(block & 1)
-        file.seek(1 if block >> 1 & 3 == REPEATED else block >> 3, 1)
-    checksum = 4 * (about >> 2 & 1)
-    return file.tell() + checksum
 
 
 class Entry(Struct, frozen=True):
@@ -146,13 +129,9 @@ class Contents(Struct, frozen=True, kw_only=True):
     """A bundle's own index: the run's name and machine, and its files in the archive's order."""
 
     format: int = FORMAT
-    run: Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
+    run: RunName
     machine: MachineName
     files: list[Entry]
-
-    def by_name(self) -> Mapping[str, Entry]:
-        """Return the files by their names."""
-        return {entry.name: entry for entry in self.files}
 
 
 def contents_told(first: Member | None, packed: int) -> Contents:
@@ -169,29 +148,27 @@ def contents_told(first: Member | None, packed: int) -> Contents:
     try:
         version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if type(version) is int and version > FORMAT:
-            raise LabError(
-                f"the bundle has format {version}",
-                f"this ipclab knows {FORMAT}",
-                "use a newer ipclab",
-            )
+            why = f"this ipclab knows {FORMAT}"
+            raise LabError(f"the bundle has format {version}", why, "use a newer ipclab")
         contents = msgspec.json.decode(text, type=Contents)
     except (ValueError, RecursionError) as error:
         raise HostileError(f"{INDEX_OF_BUNDLE} cannot be read ({error})") from error
     if contents.format != FORMAT:
         raise HostileError(f"its format is {contents.format}")
-    files = contents.by_name()
-    total = sum(entry.size for entry in contents.files)
-    for name in files.keys() - set(BESIDE):
+    for entry in contents.files:
+        if entry.name in BESIDE:
+            if entry.size > LARGEST_INDEX:
+                raise HostileError(f"its {entry.name} has {entry.size:,} bytes")
+            continue
         try:
-            msgspec.convert(name, FileName)
+            msgspec.convert(entry.name, FileName)
         except ValueError as error:
-            raise HostileError(f"{name!r} is no file of a run") from error
-    if len({name.lower() for name in files}) < len(contents.files):
+            raise HostileError(f"{entry.name!r} is no file of a run") from error
+    if len({entry.name.lower() for entry in contents.files}) < len(contents.files):
         raise HostileError("two files have one name")
+    total = sum(entry.size for entry in contents.files)
     if total > BOMB_RATIO * packed + BOMB_SLACK:
         raise HostileError(f"{total:,} bytes in a file of {packed:,}")
-    if large := [name for name in BESIDE if name in files and files[name].size > LARGEST_INDEX]:
-        raise HostileError(f"its {large[0]} has {files[large[0]].size:,} bytes")
     return contents
 
 
@@ -204,3 +181,22 @@ def check_run(contents: Contents, text: bytes) -> None:
     if listed != about["files"]:
         odd = sorted(listed.items() ^ about["files"].items())[0][0]
         raise HostileError(f"{INDEX} and {INDEX_OF_BUNDLE} do not agree on {odd!r}")
+
+
+class _File(Struct, frozen=True, rename={"id": "@id"}):
+    id: str
+
+
+class _Crate(Struct, frozen=True, rename={"graph": "@graph", "context": "@context"}):
+    context: Any
+    graph: list[_File]
+
+
+def check_crate(text: bytes, names: set[str]) -> None:
+    """Raise `HostileError` unless `text` describes a bundle with files of these `names`."""
+    try:
+        crate = msgspec.json.decode(text, type=_Crate)
+    except (ValueError, RecursionError) as error:
+        raise HostileError(f"{CRATE} cannot be read ({error})") from error
+    if lacking := names - {entry.id for entry in crate.graph} - {CRATE}:
+        raise HostileError(f"{CRATE} does not name {min(lacking)}")

@@ -16,10 +16,10 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths
 from ipclab.store import archive, door
 from ipclab.store import run as folder
-from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, HostileError
-from ipclab.store.beside import crate_wrong
+from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE, Contents, HostileError
 from ipclab.store.files import PART, locked_folder, sha256
 from ipclab.store.run import INDEX, RunFolder
+from ipclab.store.schema import RUN_NAME
 
 ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
@@ -40,12 +40,11 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     for name, chunk in _walk(file, contents):
         if name in read:
             read[name] += chunk
-    index, names = read[INDEX], set(contents.by_name())
-    archive.check_run(contents, index)
-    if CRATE in names and (wrong := crate_wrong(read[CRATE], names)):
-        raise HostileError(wrong)
-    archive.one_frame(file)
-    return contents, index
+    archive.check_run(contents, read[INDEX])
+    names = {entry.name for entry in contents.files}
+    if CRATE in names:
+        archive.check_crate(read[CRATE], names)
+    return contents, read[INDEX]
 
 
 def place(file: Path, contents: Contents, home: Path) -> None:
@@ -68,23 +67,16 @@ def place(file: Path, contents: Contents, home: Path) -> None:
                 (part / name).parent.mkdir(parents=True, exist_ok=True)
                 with (part / name).open("ab") as out:
                     out.write(chunk)
-            _look(part, contents, file.stat().st_size)
+            run = folder.read_run(part)
+            try:
+                door.check(run, file.stat().st_size)  # before anybody else can look at it
+            except LabError as error:
+                what = error.what.replace(f"{run.path}/", "")
+                raise HostileError(f"{what} ({error.why})") from error
             home.mkdir(exist_ok=True)
             part.rename(home / contents.run)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _look(part: Path, contents: Contents, size: int) -> None:
-    """Look at all of a run that was written to `part` before anybody else can."""
-    run = folder.read_run(part)
-    try:
-        door.check(run, size)
-    except UsageError:
-        raise
-    except LabError as error:
-        what = error.what.replace(f"{run.path}/", "")
-        raise HostileError(f"{what} ({error.why})") from error
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
@@ -93,7 +85,8 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
     Raises `HostileError` for anything not as named.
     """
     members = archive.read_members(file)
-    for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
+    for entry in (None, *contents.files):
+        name = entry.name if entry else INDEX_OF_BUNDLE
         if (member := next(members, None)) is None:
             raise HostileError(f"{name} is missing")
         if member.name != f"{contents.run}/{name}" or (entry and member.size != entry.size):

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.errors import LabError, blamed
-from ipclab.store.archive import RUN_NAME
-from ipclab.store.files import bounded
-from ipclab.store.schema import Count, Digest, StudyName
+from ipclab.store.files import read_json
+from ipclab.store.schema import Count, Digest, RunName, StudyName
 
 FORMAT = 2  # the first one had medians of a calibration that was no part of a run
 MOST_BYTES = 1 << 20
@@ -70,7 +67,6 @@ class KnownRun(Struct, frozen=True, forbid_unknown_fields=True):
     placements: Placements
 
 
-RunName = Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
 Runs = Annotated[dict[RunName, KnownRun], Meta(max_length=MOST_RUNS)]
 
 
@@ -79,6 +75,11 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
 
     format: int
     runs: Runs
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for another format."""
+        if self.format != FORMAT:
+            raise ValueError(f"its format is {self.format}, this ipclab knows {FORMAT}")
 
 
 class _Format(Struct):
@@ -90,17 +91,6 @@ def known_runs(file: Path) -> Mapping[str, KnownRun]:
 
     Raises `LabError` for one that cannot be read.
     """
-    if not file.is_file():
+    if not file.is_file() or read_json(file, MOST_BYTES, _Format, FIX).format == 1:
         return {}
-    named = f"{file} cannot be read"
-    try:
-        with blamed(named, FIX):
-            text = bounded(file, MOST_BYTES)
-        told = msgspec.json.decode(text, type=_Format).format
-        if told == 1:
-            return {}
-        if told != FORMAT:
-            raise ValueError(f"its format is {told}, this ipclab knows {FORMAT}")
-        return msgspec.json.decode(text, type=Calibration).runs
-    except (ValueError, RecursionError) as error:
-        raise LabError(named, str(error), FIX) from error
+    return read_json(file, MOST_BYTES, Calibration, FIX).runs

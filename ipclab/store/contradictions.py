@@ -10,12 +10,16 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ipclab.errors import LabError
-from ipclab.store.archive import RUN_NAME
+from ipclab.store.archive import CALIBRATION
+from ipclab.store.calibration import known_runs
+from ipclab.store.files import bounded
 from ipclab.store.identity import amounts_wrong, digest_of, identity_of
 from ipclab.store.launch import samples_of
 from ipclab.store.questions import EFFORTS
+from ipclab.store.referees import KEPT, referees_told
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
+from ipclab.store.schema import RUN_NAME
 from ipclab.store.sequence import Sequence
 
 EARLIEST = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)  # before which there was no ipclab
@@ -29,6 +33,22 @@ SAMPLES_PER_BYTE, MORE_SAMPLES = 50, 1 << 22
 VALUES_PER_BYTE, MORE_VALUES = 1 / 8, 1 << 16
 OF_LAUNCH, OF_POINT = 4, 9  # rows that frames have of an op
 
+MOST_BYTES = 4 << 20  # of a file of the machine; the raw text of one of /proc has 64 KiB at most
+# facts of /proc/cpuinfo, by their names there
+CPUINFO = {
+    "cpu_vendor": "vendor_id",
+    "cpu_model": "model name",
+    "cpu_family": "cpu family",
+    "cpu_model_number": "model",
+    "cpu_stepping": "stepping",
+}
+# facts that are the text of one file
+FILES = {
+    "kernel_release": "proc-sys-kernel-osrelease",
+    "maker": "sys-class-dmi-id-sys_vendor",
+    "product": "sys-class-dmi-id-product_name",
+}
+
 
 def refuse_contradictions(run: RunFolder, points: Iterable[Measured], size: int) -> None:
     """Raise `LabError` for what contradicts itself in `run` and its `points`, all of them.
@@ -36,58 +56,40 @@ def refuse_contradictions(run: RunFolder, points: Iterable[Measured], size: int)
     Raises it for more than the `size` bytes that tell them can hold, too: it would take memory
     without bound.
     """
-    contradict(run, next(of_index(run), ""))
-    sequence = Sequence(run)
-    samples = values = 0
-    for point in points:
-        samples += sum(map(samples_of, point.launches))
-        values += _values(point)
-        contradict(run, more_than(size, samples, values) or next(sequence.wrong(point), ""))
-    contradict(run, next(sequence.wrong_together(), ""))
-
-
-def contradict(run: RunFolder, why: str) -> None:
-    """Raise `LabError` where there is a reason `why` that `run` cannot be."""
-    if why:
+    for why in _wrong(run, points, size):
         raise LabError(f"{run.id} contradicts itself", why, FIX)
 
 
-def more_than(size: int, samples: int, values: int = 0) -> str:
-    """Return in which respect `size` bytes cannot hold so many samples and values, if they cannot."""
-    if samples > SAMPLES_PER_BYTE * size + MORE_SAMPLES:
-        return f"its points hold {samples:,} samples in {size:,} bytes"
-    if values > VALUES_PER_BYTE * size + MORE_VALUES:
-        return f"its points hold {values:,} values in {size:,} bytes"
-    return ""
-
-
-def _values(point: Measured) -> int:
-    """Return how many rows of frames a point makes with its launches, at most."""
-    first = point.launches[0]
-    ops, counters = len(first.samples), sum(map(len, first.counters.values()))
-    of_launches = len(point.launches) * (OF_LAUNCH * ops + counters)
-    return of_launches + OF_POINT * ops + counters + len(first.facts)
-
-
-def of_index(run: RunFolder) -> Iterator[str]:
-    """Yield what of `run.json` cannot be."""
+def _wrong(run: RunFolder, points: Iterable[Measured], size: int) -> Iterator[str]:
     yield from _of_machine(run)
     yield from _of_profile(run)
-    yield from _of_sessions(run)
     yield from _of_dates(run)
     measured = {name.rpartition("/")[2].removesuffix(".parquet") for name in run.points()}
     for kind, told in (("given up", "failures"), ("not measurable", "points")):
         if both := measured & run.about[told].keys():
             yield f"{min(both)} is there, and {kind}"
+    sequence = Sequence(run)
+    samples = values = 0
+    for point in points:
+        first = point.launches[0]
+        ops, counters = len(first.samples), sum(map(len, first.counters.values()))
+        samples += sum(map(samples_of, point.launches))
+        values += len(point.launches) * (OF_LAUNCH * ops + counters)
+        values += OF_POINT * ops + counters + len(first.facts)
+        if samples > SAMPLES_PER_BYTE * size + MORE_SAMPLES:
+            yield f"its points hold {samples:,} samples in {size:,} bytes"
+        if values > VALUES_PER_BYTE * size + MORE_VALUES:
+            yield f"its points hold {values:,} values in {size:,} bytes"
+        yield from sequence.wrong(point)
+    yield from sequence.wrong_together()
+    yield from _beside(run)
 
 
 def _of_machine(run: RunFolder) -> Iterator[str]:
     try:
-        identity = identity_of(run.facts)
-        yield from identity.wrong()
+        yield from identity_of(run.facts).wrong()
     except ValueError as error:
         yield str(error)
-        return
     if digest_of(run.facts) != run.machine:
         yield f"its machine's facts have the digest {digest_of(run.facts)}, not {run.machine}"
     yield from amounts_wrong(run.facts)
@@ -101,21 +103,18 @@ def _of_profile(run: RunFolder) -> Iterator[str]:
         yield f"it is called {run.profile}, and asks with the bound of another profile"
 
 
-def _of_sessions(run: RunFolder) -> Iterator[str]:
-    sessions = run.about["sessions"]
+def _of_dates(run: RunFolder) -> Iterator[str]:
+    about = run.about
+    sessions = about["sessions"]
     numbers = [0, *(session.get("number", 1) for session in sessions)]
     if any(not before <= after <= before + 1 for before, after in pairwise(numbers)):
         yield f"its sessions have the numbers {numbers[1:]}"
     if run.finished and sessions and not sessions[-1].get("ended"):
         yield "it is finished, and its last session goes on"
-
-
-def _of_dates(run: RunFolder) -> Iterator[str]:
-    about = run.about
     if re.match(RUN_NAME, run.id) and not run.id.startswith(run.date.strftime(STAMP)):
         yield f"its name has another time than {about['begun']}, when it was begun"
     times = [("begun", about["begun"])]
-    for session in about["sessions"]:
+    for session in sessions:
         times += [("a session's begin", session["begun"])]
         times += [("a session's end", session["ended"])] if session.get("ended") else []
     times += [("finished", about["finished"])] if run.finished else []
@@ -125,3 +124,32 @@ def _of_dates(run: RunFolder) -> Iterator[str]:
     for (before, first), (after, second) in pairwise(dates):
         if second < first:
             yield f"{after} ({second.isoformat()}) is before {before} ({first.isoformat()})"
+
+
+def _beside(run: RunFolder) -> Iterator[str]:
+    """Yield what cannot be of the files beside the points: of machine, referees, calibration."""
+    lines = re.findall(r"^([^:\n]+?)\s*:\s*(.*?)\s*$", _raw(run, "proc-cpuinfo"), re.MULTILINE)
+    cpuinfo = dict(lines[::-1])  # the first of equal names counts
+    told = {}
+    for fact, key in CPUINFO.items():
+        told[fact] = "proc-cpuinfo", " ".join(cpuinfo.get(key, "").split())
+    for fact, name in FILES.items():
+        told[fact] = name, _raw(run, name).strip()
+    for fact, (name, text) in told.items():
+        known = run.facts.get(fact)
+        if text and known is not None and str(known) != text:
+            yield f"its {fact} is {known!r}, and machine/{name} has {text[:80]!r}"
+    try:
+        if KEPT in run.about["files"]:
+            referees_told(run.path / KEPT)
+        known_runs(run.path / CALIBRATION)
+    except LabError as error:
+        yield f"{error.what.replace(f'{run.path}/', '')} ({error.why})"
+
+
+def _raw(run: RunFolder, name: str) -> str:
+    """Return the text of a file that facts were read from, "" where it was not kept."""
+    name = f"machine/{name}"
+    if name not in run.about["files"]:
+        return ""
+    return bounded(run.path / name, MOST_BYTES).decode(errors="replace")

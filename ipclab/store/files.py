@@ -5,14 +5,19 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
+from platformdirs import user_cache_path
 
 from ipclab.errors import LabError, blamed
 
+Kind = TypeVar("Kind")
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
@@ -47,9 +52,30 @@ def bounded(file: Path, most: int) -> bytes:
     return content
 
 
+def read_json(file: Path, most: int, kind: type[Kind], fix: str) -> Kind:
+    """Return the JSON of a file of at most `most` bytes; raises `LabError` for what is no `kind`."""
+    named = f"{file} cannot be read"
+    try:
+        with blamed(named, fix):
+            return msgspec.json.decode(bounded(file, most), type=kind)
+    except (ValueError, RecursionError) as error:
+        raise LabError(named, str(error), fix) from error
+
+
 def file_text(file: Path) -> str:
     """Return the text of a small file that a person writes; raises as `bounded` for others."""
     return bounded(file, MOST_TEXT).decode()
+
+
+def private_cache(name: str) -> Path:
+    """Return a folder of the user's cache, made when missing; `PermissionError` for another's."""
+    folder = user_cache_path("ipclab", appauthor=False) / name
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
+    if not private or status.st_uid != os.geteuid():
+        raise PermissionError(f"{folder} is not this user's alone")
+    return folder
 
 
 def part_of(path: Path) -> Path:

@@ -57,15 +57,13 @@ class Identity(Struct, frozen=True, kw_only=True):
         if None not in counts and list(counts) != sorted(counts):  # type: ignore[type-var]
             told = ", ".join(map(str, counts))
             yield f"sockets, cores and threads of its machine are {told}"
-        for name, count, sets in (
+        for name, count, listed in (
             ("cores", self.cores, self.core_sharing),
             ("memory nodes", self.numa_nodes, self.node_sharing),
+            ("threads", self.threads, self.cpus()),
         ):
-            if count is not None and sets is not None and len(sets) != count:
-                yield f"its machine has {count} {name}, and lists {len(sets)}"
-        cpus = self.cpus()
-        if cpus is not None and self.threads is not None and len(cpus) != self.threads:
-            yield f"its machine has {self.threads} threads, and lists {len(cpus)}"
+            if count is not None and listed is not None and len(listed) != count:
+                yield f"its machine has {count} {name}, and lists {len(listed)}"
 
     def cpus(self) -> frozenset[int] | None:
         """Return the CPUs of the machine, None where they are not known.

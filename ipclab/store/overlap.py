@@ -6,7 +6,6 @@ queue. A study of a plug-in is not known here, and gets a bound that only noise 
 
 from math import inf
 
-from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 
 SERIAL = {
@@ -22,30 +21,19 @@ FLOWING = {"sent", "received"}  # scaled in the limits of streams, too
 OF_OTHERS = 1_000.0
 
 
-def overlap(point: Point, launch: Launch, op: str) -> float:
-    """Return how many times the time of its heat the samples of `op` may take together."""
-    name = op.partition(".")[0]
+def overlap(point: Point, op: str) -> tuple[float, float]:
+    """Return how many times the time of its heat one sample of `op` may take, and all together."""
     if op in AGES:
-        return inf
-    if op in FLOWING:
-        return SCALED["stream"]
-    if point.study in SERIAL:
-        return 1.0
+        return 1.0, inf
     if point.study == "shared_dict":
-        return _level(point, "readers") if name.startswith("read") else 1.0
+        return 1.0, _level(point, "readers") if op.startswith("read") else 1.0
     if point.study == "file_io":
-        threads = _level(point, "threads")
         in_flight = op in ("file.latency", "file.read")
-        return threads * (_level(point, "depth") if in_flight else 1.0)
-    return SCALED.get(point.study, OF_OTHERS)
-
-
-def longest(point: Point, op: str) -> float:
-    """Return how many times the time of its heat one sample of `op` may take."""
-    if op in FLOWING:
-        return SCALED["stream"]
-    known = point.study in SERIAL or point.study in ("shared_dict", "file_io") or op in AGES
-    return 1.0 if known else SCALED.get(point.study, OF_OTHERS)
+        return 1.0, _level(point, "threads") * (_level(point, "depth") if in_flight else 1.0)
+    if point.study in SERIAL and op not in FLOWING:
+        return 1.0, 1.0
+    scaled = SCALED.get("stream" if op in FLOWING else point.study, OF_OTHERS)
+    return scaled, scaled
 
 
 def _level(point: Point, factor: str) -> float:

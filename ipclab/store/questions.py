@@ -13,8 +13,12 @@ from msgspec import Meta, Struct
 
 from ipclab.paths import table_beside
 
+# The nearest level that two CPUs share, nearest first; `remote` ones lie in different memory nodes.
+RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 # One CPU for all, several, or whichever the scheduler takes
 PLACEMENTS = ("same", "cross", "free")
+# Two CPUs of a relation beside that of `cross`, as larger machines have them
+PLACED_TOO = tuple(f"cross-{relation}" for relation in RELATIONS[1:])
 
 
 class Effort(NamedTuple):

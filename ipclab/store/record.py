@@ -73,9 +73,8 @@ class Record(RunFolder):
         An altered file is reported through `warn`.
         """
         name = self.file(point)
-        there = (self.path / name).is_file()
         intact = self.intact(name)
-        if there and not intact:
+        if not intact and (self.path / name).is_file():
             warn(f"{name} is not what was measured (truncated or altered): it is measured again")
         return intact
 
@@ -129,8 +128,7 @@ def encode(measured: Measured) -> bytes:
         "ns": pa.array(np.concatenate(times)),
     }
     metadata = json.dumps({"schema": SCHEMA, **told_of(measured)}, sort_keys=True)
-    table = pa.table(columns)
-    sink = io.BytesIO()
+    table, sink = pa.table(columns), io.BytesIO()
     how: dict[str, Any] = {
         "compression": "zstd",
         "use_dictionary": ["op"],
@@ -147,10 +145,8 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
-    run = Record(
-        path,
-        {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about},
-    )
+    empty = {"files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": []}
+    run = Record(path, {**head, **empty, **about})
     try:
         run.save()
     except BaseException:  # a full disk, say: no empty folder is left

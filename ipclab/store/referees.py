@@ -6,11 +6,9 @@ was when measured.
 
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from ipclab.errors import LabError
-from ipclab.store.files import bounded
+from ipclab.store.files import read_json
 from ipclab.store.record import Record
 from ipclab.store.run import RunFolder
 
@@ -43,6 +41,11 @@ class Referees(Struct, frozen=True):
     made: str
     found: list[Found]
     schema: int
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for another schema."""
+        if self.schema != SCHEMA:
+            raise ValueError(f"its schema is {self.schema}, this ipclab knows {SCHEMA}")
 
     @property
     def differ(self) -> int:
@@ -79,10 +82,4 @@ def referees_kept(run: RunFolder) -> Referees | None:
 
 def referees_told(path: Path) -> Referees:
     """Return what the file `path` says that referees found; raises `LabError` when it is none."""
-    try:
-        content = msgspec.json.decode(bounded(path, MOST_BYTES), type=Referees)
-        if content.schema != SCHEMA:
-            raise ValueError(f"its schema is {content.schema}, this ipclab knows {SCHEMA}")
-    except (OSError, ValueError, RecursionError) as error:
-        raise LabError(f"{path} cannot be read", str(error), FIX) from error
-    return content
+    return read_json(path, MOST_BYTES, Referees, FIX)

@@ -73,8 +73,7 @@ class RunFolder:
 
     def points(self, study: str = "") -> list[str]:
         """Return the names of the files of its points, of all or of those of `study`."""
-        folder = _of_points(study)
-        return [name for name in self.about["files"] if name.startswith(folder)]
+        return [name for name in self.about["files"] if name.startswith(_points(study))]
 
     def intact(self, name: str) -> bool:
         """Tell whether a file of the run is there and what was measured."""
@@ -86,17 +85,13 @@ class RunFolder:
 
         Raises `LabError` for one that was altered.
         """
-        files = {
-            name: self.path / name
-            for name in sorted(self.about["files"])
-            if name.startswith(folders or "")
-        }
+        names = [name for name in sorted(self.about["files"]) if name.startswith(folders or "")]
+        files = {name: self.path / name for name in names}
         for name, path in files.items():
             if not self.intact(name):
+                why = "it is missing, truncated or altered"
                 fix = f"restore it, or measure it again: {typed('measure', self.path)}"
-                raise LabError(
-                    f"{path} is not what was measured", "it is missing, truncated or altered", fix
-                )
+                raise LabError(f"{path} is not what was measured", why, fix)
         return files
 
     def point_files(self, study: str = "") -> list[Path]:
@@ -104,10 +99,10 @@ class RunFolder:
 
         Raises as `checked` does.
         """
-        return list(self.checked(_of_points(study)).values())
+        return list(self.checked(_points(study)).values())
 
 
-def _of_points(study: str) -> str:
+def _points(study: str) -> str:
     """Return the folder of the points of `study`, or of all of them, inside a run."""
     return f"points/{study}/" if study else "points/"
 

@@ -3,8 +3,6 @@
 All else in the schema's metadata.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,23 +45,18 @@ def decode(path: Path) -> Measured:
     Raises `LabError` when it is not one, or cannot have been measured as this one.
     """
     named = f"{path.parent.name}/{path.stem}"
-    with _refusing(str(path)), pa.OSFile(str(path)) as source:
-        validity.footer(source)
-        with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
-            validity.columns(file)
-            metadata, parts = file.metadata.metadata[METADATA], _parts(file)
+    what = f"{path} is not a point's file"
+    try:
+        with pa.OSFile(str(path)) as source:
+            validity.footer(source)
+            with pq.ParquetFile(source, read_dictionary=["op"], pre_buffer=False) as file:
+                validity.columns(file)
+                metadata, parts = file.metadata.metadata[METADATA], _parts(file)
         measured = parse(metadata, named, POINT_STEPS, _parsed)
         _fill(measured.launches, parts)
         validity.possible(measured.point, measured.launches, named)
-    return measured
-
-
-@contextmanager
-def _refusing(named: str) -> Iterator[None]:
-    try:
-        yield
     except LabError as error:
-        raise LabError(f"{named} is not a point's file", error.why, error.fix) from error
+        raise LabError(what, error.why, error.fix) from error
     except (
         OSError,
         LookupError,
@@ -73,7 +66,8 @@ def _refusing(named: str) -> Iterator[None]:
         pa.ArrowException,
     ) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise LabError(f"{named} is not a point's file", why, AGAIN) from error
+        raise LabError(what, why, AGAIN) from error
+    return measured
 
 
 def told_of(measured: Measured) -> dict[str, Any]:
@@ -96,17 +90,16 @@ def _parsed(about: dict[str, Any]) -> Measured:
     measured = msgspec.convert({**about, "launches": launches}, Measured)
     if {**about, **told_of(measured)} != about:
         raise ValueError("its fields are not those of a point and its launches")
-    first, *others = map(_counted, measured.launches)
-    if any(each != first for each in others):
+    first = _counted(measured.launches[0])
+    if any(_counted(launch) != first for launch in measured.launches):
         raise ValueError("its launches did not count the same")
     return measured
 
 
 def _counted(launch: Launch) -> set[str]:
     counters = {f"{op} {name}" for op, counted in launch.counters.items() for name in counted}
-    return counters | {
-        name for name, value in launch.facts.items() if isinstance(value, int | float)
-    }
+    facts = {name for name, value in launch.facts.items() if isinstance(value, int | float)}
+    return counters | facts
 
 
 def _parts(file: pq.ParquetFile) -> list[Part]:
@@ -141,7 +134,9 @@ def _fill(launches: list[Launch], parts: list[Part]) -> None:
 
     Raises `ValueError` when one has none of an op, or parts are out of order.
     """
-    validity.order([head[0] for head, _ in parts], len(launches))
+    numbers = [number for (number, _), _ in parts]
+    if numbers != sorted(numbers) or numbers[0] < 0 or numbers[-1] >= len(launches):
+        raise ValueError(f"its rows are not those of {len(launches)} launches in their order")
     found: dict[tuple[int, str], list[Samples]] = {}
     for head, ns in parts:
         found.setdefault(head, []).append(ns)

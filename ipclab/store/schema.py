@@ -33,6 +33,8 @@ Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
+RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
+RunName = Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
 LABEL = r"\A([A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z"
 # of a run: the name of its node, empty where it has none
 Label = Annotated[str, Meta(pattern=LABEL)]

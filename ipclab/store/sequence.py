@@ -9,9 +9,9 @@ import numpy as np
 
 from ipclab.store.identity import identity_of
 from ipclab.store.launch import Launch, Samples, Times
-from ipclab.store.overlap import longest, overlap
-from ipclab.store.point import Level, Point
-from ipclab.store.questions import EFFORTS, PLACEMENTS
+from ipclab.store.overlap import overlap
+from ipclab.store.point import Point
+from ipclab.store.questions import EFFORTS, PLACED_TOO, PLACEMENTS
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 
@@ -32,15 +32,18 @@ class Sequence:
     """The launches of `run`, whose profile is one, so far: points are given in any order."""
 
     def __init__(self, run: RunFolder) -> None:
-        self.run = run
         self.cpus = identity_of(run.facts).cpus()
         self.thinned = run.about.get("thinned") or 0
         sessions = run.about["sessions"]
-        self.sessions = max((session.get("number", 1) for session in sessions), default=1)
+        asked = run.about["parameters"].get("launches") or EFFORTS[run.profile].most_launches
+        counted = max((session.get("number", 1) for session in sessions), default=1)
+        self.most = (2 * asked + SURPLUS) * counted
         self.clocks = len(sessions)
         self.studies = len(run.about["parameters"]["studies"])
-        self.effort = EFFORTS[run.profile]
-        self.span = _span_ns(run)
+        self.span = float("inf")  # for how long at most it was measured, ns
+        if run.finished:
+            took = dt.datetime.fromisoformat(run.about["finished"]) - run.date
+            self.span = took / dt.timedelta(microseconds=1) * 1000 + SLACK_NS
         self.spent_ns = 0
         self.lost = bool(run.about["failures"])
         self.orders: set[int] = set()
@@ -55,16 +58,19 @@ class Sequence:
         """Yield what of the launches of a point cannot be, beside those before."""
         point = measured.point
         self.lost |= bool(measured.failures)
-        yield from self._of_levels(point)
-        asked = self.run.about["parameters"].get("launches")
-        most = (2 * (asked or self.effort.most_launches) + SURPLUS) * self.sessions
-        if len(measured.launches) > most and point.study not in ALWAYS:
-            yield f"{point.id} has {len(measured.launches)} launches, of {most} at most"
+        if point.placement not in PLACEMENTS + PLACED_TOO:
+            yield f"{point.id} has the placement {point.placement!r}"
+        for factor, level in point.levels.items():
+            if self.kinds.setdefault((point.study, factor), type(level)) is not type(level):
+                kind = "a text" if isinstance(level, str) else "a number"
+                yield f"{factor} of {point.study} is {kind} in {point.id}, and not elsewhere"
+        if len(measured.launches) > self.most and point.study not in ALWAYS:
+            yield f"{point.id} has {len(measured.launches)} launches, of {self.most} at most"
         for number, launch in enumerate(measured.launches):
             for why in (
                 *self._of_time(point, launch),
-                *self._of_cpus(point, launch),
-                *self._of_samples(point, launch),
+                *self._of_cpus(point.placement, launch),
+                *self._of_samples(point.study, launch),
             ):
                 yield f"launch {number} of {point.id} {why}"
 
@@ -85,15 +91,6 @@ class Sequence:
         if restarts >= max(1, self.clocks if max(self.heats, default=0) > 0 else self.studies):
             yield f"its launches start {restarts} times before those that came first"
 
-    def _of_levels(self, point: Point) -> Iterator[str]:
-        """Yield a placement that there is none of, and a factor of two kinds of levels."""
-        if point.placement not in PLACEMENTS:
-            yield f"{point.id} has the placement {point.placement!r}"
-        for factor, level in point.levels.items():
-            kind = self.kinds.setdefault((point.study, factor), type(level))
-            if kind is not type(level):
-                yield f"{factor} of {point.study} is {_kind(level)} in {point.id}, and not elsewhere"
-
     def _of_time(self, point: Point, launch: Launch) -> Iterator[str]:
         self.spent_ns += launch.elapsed_ns
         if launch.order in self.orders:
@@ -112,33 +109,25 @@ class Sequence:
         heat[1] = min(heat[1], launch.started_ns)
         heat[2] += launch.elapsed_ns
         for op in launch.samples:
-            self._need(number, point, launch, op)
+            need = _needed(point, launch, op)
+            if need > self.needs.get(number, (0.0, ""))[0]:
+                self.needs[number] = need, f"{op} of {point.id}"
 
-    def _need(self, heat: int, point: Point, launch: Launch, op: str) -> None:
-        """Note how much of its heat's time the samples of `op` need."""
-        if told := launch.whole.get(op):
-            per = launch.per.get(op, 1)
-            most, total = told["max"] * per, told["mean"] * told["samples"] * per
-        else:
-            samples = launch.samples[op]
-            most, total = float(samples.max()), float(samples.sum(dtype=float))
-        need = max(most / longest(point, op), total / overlap(point, launch, op))
-        if need > self.needs.get(heat, (0.0, ""))[0]:
-            self.needs[heat] = need, f"{op} of {point.id}"
-
-    def _of_cpus(self, point: Point, launch: Launch) -> Iterator[str]:
+    def _of_cpus(self, placement: str, launch: Launch) -> Iterator[str]:
         used = {cpu for cpus in launch.cpus.values() for cpu in cpus}
         if self.cpus is not None and (odd := used - self.cpus):
             yield f"ran on CPU {min(odd)}, which its machine has not"
-        if point.placement == "same" and len(used) > 1:
+        if placement == "same" and len(used) > 1:
             yield f"is placed on one CPU, and ran on {len(used)}"
-        if point.placement == "cross" and len(launch.cpus) > 1 and len(used) == 1:
+        if placement.startswith("cross") and len(launch.cpus) > 1 and len(used) == 1:
             yield "is placed on several CPUs, and ran on one"
         near = launch.facts.get("relation")
-        if used and near is not None and (near == "same") != (point.placement == "same"):
-            yield f"is placed {point.placement}, and its CPUs are called {near}"
+        wanted = placement.removeprefix("cross-")
+        fits = near != "same" if wanted in ("cross", "free") else near == wanted
+        if used and near is not None and not fits:
+            yield f"is placed {placement}, and its CPUs are called {near}"
 
-    def _of_samples(self, point: Point, launch: Launch) -> Iterator[str]:
+    def _of_samples(self, study: str, launch: Launch) -> Iterator[str]:
         for op, samples in launch.samples.items():
             told = launch.whole.get(op)
             if (told and not self.thinned) or (self.thinned and len(samples) > self.thinned):
@@ -147,12 +136,11 @@ class Sequence:
                 )
             elif told and (name := _refuted(launch.times(op), told)):
                 yield f"keeps samples of {op} that have another {name}"
-            if self._repeated(point.study, op, launch):
+            if self._repeated(study, op, samples):
                 yield f"has the times of {op} of another launch"
 
-    def _repeated(self, study: str, op: str, launch: Launch) -> bool:
+    def _repeated(self, study: str, op: str, samples: Samples) -> bool:
         """Tell whether another launch had these times: in another order or shifted, too."""
-        samples = launch.samples[op]
         if len(np.unique(samples[: 4 * DISTINCT])) < DISTINCT:
             return False
         ordered = np.sort(samples)
@@ -162,6 +150,18 @@ class Sequence:
         again = key in self.seen
         self.seen.add(key)
         return again
+
+
+def _needed(point: Point, launch: Launch, op: str) -> float:
+    """Return how much of its heat's time (ns) the samples of `op` need."""
+    if told := launch.whole.get(op):
+        per = launch.per.get(op, 1)
+        most, total = told["max"] * per, told["mean"] * told["samples"] * per
+    else:
+        samples = launch.samples[op]
+        most, total = float(samples.max()), float(samples.sum(dtype=float))
+    one, together = overlap(point, op)
+    return max(most / one, total / together)
 
 
 def _refuted(kept: Samples | Times, told: Mapping[str, float]) -> str:
@@ -185,15 +185,3 @@ def _refuted(kept: Samples | Times, told: Mapping[str, float]) -> str:
         if not least * (1 - TOLD_ROUNDING) <= value <= most * (1 + TOLD_ROUNDING):
             return name
     return ""
-
-
-def _span_ns(run: RunFolder) -> float:
-    """Return for how long at most a finished `run` was measured."""
-    if not run.finished:
-        return float("inf")
-    ended = dt.datetime.fromisoformat(run.about["finished"])
-    return (ended - run.date) / dt.timedelta(microseconds=1) * 1000 + SLACK_NS
-
-
-def _kind(level: Level) -> str:
-    return "a text" if isinstance(level, str) else "a number"

@@ -64,12 +64,6 @@ def columns(file: pq.ParquetFile) -> None:
         raise ValueError(f"it is said to have {metadata.num_rows:,} rows in {size:,} bytes")
 
 
-def order(numbers: list[int], launches: int) -> None:
-    """Raise `ValueError` unless numbers of launches ascend from 0, below `launches`."""
-    if numbers != sorted(numbers) or numbers[0] < 0 or numbers[-1] >= launches:
-        raise ValueError(f"its rows are not those of {launches} launches in their order")
-
-
 def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
     """Raise `ValueError` for a point that cannot be what was measured as `named` (study/point)."""
     if named != f"{point.study}/{point.id}":
@@ -125,29 +119,22 @@ def _times(op: str, times: Samples) -> None:
 def _whole(launch: Launch, op: str) -> None:
     """Raise `ValueError` when turns, or what is told of all samples, do not fit those kept."""
     count = len(launch.samples[op])
-    whole = launch.whole.get(op)
-    turns = launch.turns.get(op, [])
-    if whole:
+    if whole := launch.whole.get(op):
         if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
-        values = [whole[name] for name in ENDS]
-        inside = [whole["mean"], whole["median"], *launch.turn_medians(op)]
-        if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
+        ends = [whole[name] for name in ENDS]
+        if not 0 <= ends[0] <= ends[-1] <= DAY_NS or ends != sorted(ends):
             raise ValueError(f"{op} has quantiles that are not in order")
-        lowest = values[0] * (1 - ROUNDING)
-        highest = values[-1] * (1 + ROUNDING)
-        if (
-            not all(lowest <= value <= highest for value in inside)
-            or not 0 <= whole["sd"] <= DAY_NS
-        ):
+        lowest = ends[0] * (1 - ROUNDING)
+        highest = ends[-1] * (1 + ROUNDING)
+        inside = np.array([whole["mean"], whole["median"], *launch.turn_medians(op)])
+        if inside.min() < lowest or inside.max() > highest or not 0 <= whole["sd"] <= DAY_NS:
             raise ValueError(f"{op} has a mean or a median that its samples cannot have")
         kept = launch.times(op)
-        if (
-            kept.min() < lowest
-            or kept.max() > highest
-            or not count <= whole["samples"] <= MOST_ROWS
-        ):
+        among = lowest <= kept.min() and kept.max() <= highest
+        if not (among and count <= whole["samples"] <= MOST_ROWS):
             raise ValueError(f"{op} keeps samples that are not among all of them")
         count = int(whole["samples"])
+    turns = launch.turns.get(op, [])
     if turns and (min(turns) < 1 or sum(turns) != count):
         raise ValueError(f"{op} has turns of {sum(turns)} samples and {count} samples")

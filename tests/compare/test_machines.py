@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ipclab.bounds import suspects
 from ipclab.commands.cli import commands
 from ipclab.errors import LabError
-from ipclab.machine.table import FACTS
+from ipclab.machine.facts import FACTS
 from ipclab.paths import Paths
 from ipclab.report.compare import FAIL_ON, shared
 from ipclab.report.compare.facts import differing_facts

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from ipclab.errors import LabError, plain
-from ipclab.machine.table import FACTS
+from ipclab.machine.facts import FACTS
 from ipclab.store import door
 from ipclab.store.identity import digest_of
 from ipclab.store.record import Record

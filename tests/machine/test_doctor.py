@@ -11,9 +11,8 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source
 from ipclab.machine.doctor import conditions_now, finding_lines, judge, visit, watch
-from ipclab.machine.findings import examine
-from ipclab.machine.observed import FIT, NOTE, RESERVATION, Finding, Noise, Observed
-from ipclab.machine.table import FACTS, Value
+from ipclab.machine.facts import FACTS, Value
+from ipclab.machine.findings import FIT, NOTE, RESERVATION, Finding, Noise, Observed, examine
 from ipclab.paths import Paths
 from tests.support.made_up import Fake, write
 

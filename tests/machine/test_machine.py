@@ -9,16 +9,16 @@ import pytest
 
 from ipclab.machine.answers import memory_sold
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import KINDS, Machine, collect, take_fact
+from ipclab.machine.facts import FACTS, KINDS, Fact, Machine, collect, take_fact
 from ipclab.machine.parse import cpu_list, size
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import Source
-from ipclab.machine.table import FACTS, Fact
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
 from ipclab.report.facts import TOPICS, shown_facts
 from ipclab.store.identity import NAMES, cpus_listed
+from ipclab.store.questions import PLACED_TOO, PLACEMENTS
 from tests.support.made_up import GIB, HOST, Fake, arm, server, write
 
 
@@ -180,6 +180,7 @@ def test_pairs_and_placements_of_the_server(big: tuple[Source, Machine]) -> None
     assert near == ["same", "smt", "l3", "numa", "remote"]
     chosen = placements(topology)
     assert list(chosen) == ["same", "cross", "cross-smt", "cross-numa", "cross-remote", "free"]
+    assert {*chosen} <= {*PLACEMENTS, *PLACED_TOO}  # else no run with it could be read
     assert [chosen["cross"].role(i) for i in (0, 1, 7, 8, 64)] == [{0}, {1}, {7}, {8}, {0}]
     assert len(chosen["cross"].cpus) == 64
     assert [chosen["cross-smt"].role(i) for i in range(3)] == [{0}, {64}, {0}]

@@ -23,6 +23,7 @@ from ipclab.store.archive import HostileError
 from ipclab.store.bundle import opened
 from ipclab.store.identity import digest_of
 from ipclab.store.launch import Launch
+from ipclab.store.questions import RELATIONS
 from ipclab.store.record import Record, encode, sealed
 from ipclab.store.samples import Measured, decode
 from tests.support.bundled import LAUNCH_NS
@@ -96,11 +97,12 @@ def spread(_: Record, points: list[Measured]) -> None:
             each.samples[OP] = first + number
 
 
-def placed(near: str, *cpus: int) -> Change:
-    """Return a change of where the launches ran, while the points stay where they are."""
+def placed(near: str, *cpus: int, told: str = "cross") -> Change:
+    """Return a change of where the launches of a point ran, which is `told` to be its placement."""
 
     def change(run: Record, points: list[Measured]) -> None:
         machine(core_sharing=["0", "1"], cores=2, threads=2, sockets=1)(run, points)
+        points[0].point = replace(points[0].point, placement=told)
         for each in points[0].launches:
             each.cpus = {end: [cpu] for end, cpu in zip(("client", "server"), cpus, strict=True)}
             each.facts["relation"] = near
@@ -194,6 +196,9 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "finished in an open session": (opened_only(), "its last session goes on"),
     "not measurable and there": (impossible_too, "is there, and not measurable"),
     "on mars": (on_mars, "has the placement 'mars'"),
+    "on siblings that are none": (placed("l3", 0, 1, told="cross-smt"), "cross-smt, and its CPUs are called l3"),
+    "in the same place across": (placed("same", 0, 0, told="cross-same"), "has the placement 'cross-same'"),
+    "on one of two siblings": (placed("smt", 1, 1, told="cross-smt"), "is placed on several CPUs, and ran on one"),
     "on CPU 999": (placed("l3", 0, 999), "ran on CPU 999, which its machine has not"),
     "on one CPU across": (placed("l3", 1, 1), "is placed on several CPUs, and ran on one"),
     "called the same CPU": (placed("same", 0, 1), "is placed cross, and its CPUs are called same"),
@@ -221,6 +226,12 @@ def test_a_run_that_contradicts_itself_is_refused(kind: str, run: Record) -> Non
     with pytest.raises(LabError, match="contradicts itself") as caught:
         door.enter(run.path)
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("relation", RELATIONS[1:])
+def test_every_placement_of_a_larger_machine_can_be_read(relation: str, run: Record) -> None:
+    forge(run, placed(relation, 0, 1, told=f"cross-{relation}"))
+    door.enter(run.path)
 
 
 def test_it_is_refused_wherever_a_run_is_read(run: Record, paths: Paths, tmp_path: Path) -> None:

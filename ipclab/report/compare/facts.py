@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.machine.table import FACTS, Value
+from ipclab.machine.facts import FACTS, Value
 from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.shared import run_names
 from ipclab.report.facts import REASONS, TOPICS

@@ -11,7 +11,7 @@ from ipclab.frames.run_table import levels_as_text
 from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding, missing, plain
 from ipclab.lab.kinds import together
 from ipclab.lab.lab import Lab
-from ipclab.machine.table import FACTS
+from ipclab.machine.facts import FACTS
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.report.appendix.about import told_fact

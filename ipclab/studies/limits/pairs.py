@@ -1,6 +1,6 @@
 """Which CPUs are near: the round trip of a cache line for each pair, or a sample of pairs.
 
-The pairs that are equally near (`ipclab.machine.topology.RELATIONS`) are one point, and each of its
+The pairs that are equally near (`ipclab.store.questions.RELATIONS`) are one point, and each of its
 ops is a pair: a machine of 64 CPUs has 2,016 of them, too many to start the processes of a point
 for each.
 """
@@ -10,10 +10,11 @@ from contextlib import closing
 from itertools import combinations
 
 from ipclab.bounds.cpu_pairs import NAME, Pair, op
-from ipclab.machine.topology import RELATIONS, Topology
+from ipclab.machine.topology import Topology
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.store.point import Point
+from ipclab.store.questions import RELATIONS
 from ipclab.studies.joining import WAIT_NS
 
 LINE = "cache-line"  # the native program that is asked of each pair
