@@ -10,7 +10,7 @@ from ipclab.lab.figure import Figure
 from ipclab.lab.head import Head
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.front import is_origin
+from ipclab.report.pages.order import is_origin
 from ipclab.report.pages.outputs import Prose
 from ipclab.report.pages.page import page_of
 from ipclab.report.pages.pandoc import Tree
@@ -46,22 +46,18 @@ def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> P
     for name, target in about["links"][0]:
         tongues.append((name, target and f"{target.rpartition('/')[0]}/{NAME}"))
     page.links = [tongues, [(title, "")]]
+    page.blocks = [Prose(each.origin) for each in entries[:1] if each.origin]
     for each in entries:
-        if not page.blocks and each.origin:
-            page.add(Prose(each.origin))
-        page.headings.append((1, f"s-{each.target}", each.title))
-        page.add(Prose(_heading(each.title, each.target)))
-        for block in each.blocks:
-            page.add(block)
+        anchor = f"s-{each.target}"
+        page.headings.append((1, anchor, each.title))
+        words = [{"t": "Str", "c": each.title}]
+        link = {"t": "Link", "c": [["", [], []], words, [each.target, ""]]}
+        head = {"t": "Header", "c": [1, [anchor, [], []], [link]]}
+        page.blocks += [Prose([head]), *each.blocks]
+    page.cells = [None] * len(page.blocks)
     made = folder / NAME
     write_whole(made, page_of(page).encode())
     return made
-
-
-def _heading(title: str, target: str) -> Tree:
-    text = [{"t": "Str", "c": title}]
-    link = {"t": "Link", "c": [["", [], []], text, [target, ""]]}
-    return [{"t": "Header", "c": [1, [f"s-{target}", [], []], [link]]}]
 
 
 def _first(document: Document, target: str) -> list[Block]:

@@ -105,9 +105,10 @@ def captioned(tree: Tree) -> Iterator[Prose | Table]:
 
 def _table(content: Any, caption: str, name: str) -> Table:
     _, _, columns, (_, head), bodies, _ = content
-    heads = []
-    for label, (align, _) in zip(_row(head[0]), columns, strict=True):
-        heads.append(table.Column(label, ALIGNED.get(align["t"], "left")))
+    heads = [
+        table.Column(label, ALIGNED.get(align["t"], "left"))
+        for label, (align, _) in zip(_row(head[0]), columns, strict=True)
+    ]
     rows = [_row(row) for _, _, _, body in bodies for row in body]
     return Table(caption, heads, rows, name=name)
 
@@ -121,11 +122,12 @@ def take_title(document: "Document", otherwise: str) -> None:
     for place, block in enumerate(document.blocks):
         if isinstance(block, Markup) and _HEADING.search(block.html):
             break
-        first = next(iter(_headings(block.tree)), None) if isinstance(block, Prose) else None
-        if first and isinstance(block, Prose):
-            if first["c"][0] == 1:
-                document.title = document.title or text_of(first["c"][2]).strip()
-                document.blocks[place] = Prose([node for node in block.tree if node is not first])
+        if isinstance(block, Prose) and (headings := _headings(block.tree)):
+            level, _, words = headings[0]["c"]
+            if level == 1:
+                document.title = document.title or text_of(words).strip()
+                rest = [node for node in block.tree if node is not headings[0]]
+                document.blocks[place] = Prose(rest)
             break
     document.title = document.title or otherwise
 
@@ -138,17 +140,15 @@ def refer(document: "Document") -> None:
     for block, cell in zip(document.blocks, document.cells, strict=True):
         for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
             match node:
-                case {"t": "Link", "c": [_, said, [str(url), _]]} if _refers(said, url):
+                case {"t": "Link", "c": [_, said, [str(url), _]]} if url.startswith(
+                    "#"
+                ) and text_of(said) in ("", url[1:]):
                     label = document.labels.get(url[1:])
                     if label is None:
                         document.lose(Lost("reference", url), cell)
                     # a label and its number stay on one line
                     text = (label or url).replace(" ", "\u00a0")
                     node["c"][1] = [{"t": "Str", "c": text}]
-
-
-def _refers(said: Tree, url: str) -> bool:
-    return url.startswith("#") and text_of(said) in ("", url[1:])
 
 
 def settle_headings(document: "Document") -> None:

@@ -8,7 +8,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -114,11 +114,16 @@ Shown = (
 
 
 class Seen(NamedTuple):
-    """What a cell shows, with the cell and its tags."""
+    """What a cell shows, with the cell, its tags, and what pandoc reads in a text.
+
+    `written` is what a person wrote, as soon as it is a block.
+    """
 
     cell: Cell
-    tags: list[str]
+    tags: Sequence[str]
     shown: Shown
+    tree: pandoc.Tree = []  # noqa: RUF012
+    written: bool = False
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:

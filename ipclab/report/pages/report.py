@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from ipclab.bounds.points import cut_points
@@ -51,6 +50,9 @@ def render_run(
     that failed, or are none, once all others are rendered, and `UsageError` for claims that cannot
     be judged, before a notebook runs. A stray notebook is named and passed over.
     """
+    from ipclab.claims.audit import with_own
+    from ipclab.lab.lab import Lab
+
     for line in strays(paths):
         progress.say(f"no page is made of a stray notebook: {line}")
     claims = claims.resolve() if claims else None
@@ -68,7 +70,9 @@ def render_run(
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
-    _check_claims(paths, run, langs[0], claims)
+    lab = Lab.of(run, paths, langs[0])
+    for file in (*filter(Path.is_file, [control_file(paths)]), *([claims] if claims else [])):
+        with_own(lab, str(file))  # which refuses what cannot be judged
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     made = run_jobs(jobs, target, progress)
@@ -82,16 +86,6 @@ def render_run(
     write_manifest(paths, [run], out, [*files, *tables], claims)
     refuse([*errors, *made.errors])
     return files
-
-
-def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
-    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
-    from ipclab.claims.audit import with_own
-    from ipclab.lab.lab import Lab
-
-    control = [file] if (file := control_file(paths)).is_file() else []
-    for file in [*control, *([claims] if claims else [])]:
-        with_own(Lab.of(run, paths, lang), str(file))
 
 
 def measure_first(paths: Paths, profile: str) -> RunFolder:
@@ -163,9 +157,9 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     """
     from ipclab.studies.installed import studies
 
-    names = {notebook: study_of(notebook) for notebook in notebooks}
-    absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
-    return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
+    lacking = studies().keys() - derived.studies_measured(run)
+    absent = lacking & {*map(study_of, notebooks)}
+    return [each for each in notebooks if study_of(each) not in absent], sorted(absent)
 
 
 def study_of(notebook: Path) -> str:
@@ -181,10 +175,8 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = cut_points(run, file.stem)
-        points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
-        text = csv(points, float_format="%.9g")
-        write_whole(file, text.encode())
+        points = cut_points(run, file.stem).drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        write_whole(file, csv(points, float_format="%.9g").encode())
     return files
 
 
@@ -211,27 +203,29 @@ def _jobs(
 ) -> Iterator[Job]:
     """Yield each notebook's job, with links to its pages in all languages."""
     titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
+    address = {page: f"{quote(page.stem)}.html" for page in pages}
+    first = {
+        lang: (Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
+    }
+    given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
     for notebook in pages:
-        about: dict[str, dict[str, Any]] = {}
-        file = f"{quote(notebook.stem)}.html"
         named = study_of(notebook)
         mine = [table for table in tables if table.stem == named] or tables
+        shared = {
+            **head.about(run, study=RESTS_ON.get(named, named)),
+            "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
+            "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
+        }
+        about = {}
         for lang in langs:
-            others = [
-                (TONGUES[each], "" if each == lang else f"../{each}/{file}") for each in langs
+            others = {each: f"../{each}/{address[notebook]}" for each in langs} | {lang: ""}
+            beside = address | {notebook: ""}
+            links = [
+                [(TONGUES[each], target) for each, target in others.items()],
+                [first[lang], *((titles[page, lang], beside[page]) for page in pages)],
             ]
-            beside = [(Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME)]
-            for page in pages:
-                target = "" if page == notebook else f"{quote(page.stem)}.html"
-                beside.append((titles[page, lang], target))
-            about[lang] = {
-                **head.about(run, study=RESTS_ON.get(named, named)),
-                "links": [others, beside],
-                "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
-                "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
-            }
+            about[lang] = {**shared, "links": links}
         known = declared(notebook)
-        given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
         parameters = {
             name: value
             for name, value in given.items()

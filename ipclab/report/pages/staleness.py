@@ -35,26 +35,24 @@ def inputs(
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = dict[str, str]()
-    for file in quotes.code(CODE):
-        (package,) = (each for each in packages() if file.is_relative_to(each))
-        code |= digests(package.parent, [file])
-    measured = dict[str, str]()
-    control = control_file(paths)
-    stated = digests(control.parent, [control])
-    if claims:
-        stated |= digests(claims.parent, [claims])
-    mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    code = digests(paths.root, paths.notebooks.glob("*.ipynb"))
+    code |= digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    sources = [*quotes.code(CODE)]
+    for package in packages():
+        mine = [file for file in sources if file.is_relative_to(package)]
+        code |= digests(package.parent, mine)
+    data = digests(paths.root, paths.published.iterdir())
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
-        measured |= digests(top, [run / INDEX, *parts])
+        data |= digests(top, [run / INDEX, *parts])
+    stated = [control_file(paths), *([claims] if claims else [])]
     return {
-        "data": measured | digests(paths.root, paths.published.iterdir()),
-        "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "data": data,
+        "code": code,
         "words": digests(LOCALE.parent, LOCALE.glob("*/LC_MESSAGES/*.po")),
         "lock": digests(paths.root, [paths.lock]),
-        "claims": stated,
+        "claims": {file.name: sha256(file) for file in stated if file.is_file()},
     }
 
 
@@ -94,9 +92,11 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes: list[str] = []
-    for kind, then in about.inputs.items():
-        causes += _changes(kind, then, now[kind], "the report")
+    causes = [
+        cause
+        for kind, then in about.inputs.items()
+        for cause in _changes(kind, then, now[kind], "the report")
+    ]
     present = digests(out, [out / name for name in about.made])
     return [*causes, *_changes("report", about.made, present, "it was made")]
 

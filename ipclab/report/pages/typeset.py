@@ -1,6 +1,7 @@
 """A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -13,9 +14,9 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.marks.pictures import print_fonts
-from ipclab.report.pages import outputs, pandoc, svg, widths
+from ipclab.report.pages import markup, outputs, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.markup import Typesetting, quoted
+from ipclab.report.pages.markup import quoted
 from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
@@ -35,7 +36,7 @@ class Sheet:
         self.folder = folder
         self.files = 0
         template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
-        trees = [*Typesetting(document, self._inline).trees()]
+        trees = [*markup.trees(document, self._inline)]
         (front, *rest), math = pandoc.to_typst(
             [_joined(trees[: document.front]), _joined(trees[document.front :])]
         )
@@ -45,44 +46,38 @@ class Sheet:
         self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
         self.data = self._data()
 
-    def compiled(self, **options: Any) -> Any:
-        """Return what Typst makes of it: bytes, or a list of them for each page.
+    def compiled(self, standards: Sequence[str], timestamp: int) -> bytes:
+        """Return the PDF file that Typst makes of it; `LabError` when it cannot be set.
 
         A letter that no font has is its number, and noted as lost.
         """
         import typst
 
+        told = msgspec.json.encode(self.data).decode()
         while True:
+            compiler = typst.Compiler(
+                self.main.encode(),
+                root=self.folder,
+                sys_inputs={"document": told},
+                font_paths=print_fonts(),
+                ignore_system_fonts=True,
+            )
             try:
-                return self._compiler().compile(**options)
+                made = compiler.compile(
+                    format="pdf", pdf_standards=list(standards), timestamp=timestamp
+                )
+                return bytes(made)
             except typst.TypstError as error:
-                if not (missing := _missing(error.diagnostic)):
-                    raise
-                self._replace(missing)
-
-    def _compiler(self) -> Any:
-        import typst
-
-        return typst.Compiler(
-            self.main.encode(),
-            root=self.folder,
-            sys_inputs={"document": msgspec.json.encode(self.data).decode()},
-            font_paths=print_fonts(),
-            ignore_system_fonts=True,
-        )
-
-    def _replace(self, missing: set[str]) -> None:
-        names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
-        self.document.lose(
-            Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
-        )
-        table = str.maketrans(names)
-        before = self.main, msgspec.json.encode(self.data)
-        self.main = self.main.translate(table)
-        text = msgspec.json.encode(self.data).decode().translate(table)
-        self.data = msgspec.json.decode(text)
-        if before == (self.main, text.encode()):
-            raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
+                missing = sorted(_missing(error.diagnostic))
+                names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
+                table = str.maketrans(names)
+                before = self.main, told
+                self.main, told = self.main.translate(table), told.translate(table)
+                if before == (self.main, told):
+                    why = f"no font has {' '.join(missing)}" if missing else error.message
+                    fix = " ".join(() if missing else error.hints[:1])
+                    raise LabError("the PDF compiler refuses", why, fix) from error
+                self.document.lose(Lost("glyphs", " ".join(names.values())))
 
     def _inline(self, picture: Picture) -> str:
         words = []
@@ -118,19 +113,18 @@ class Sheet:
             "marks": document.marks and {"named": number, **asdict(document.marks)},
         }
         attached = {**document.attached}
-        for name, path in document.attachments.items():
+        for name, address in document.addresses.items():
+            path = document.folder / address
             try:
                 attached[name] = path.read_text("utf-8")
             except OSError as error:
                 raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
-        blocks = [self._block(block) for block in document.blocks]
-        pages = document.translate(WORDS["numbered"]["page"])
         return {
             "about": about,
             "attached": dict(sorted(attached.items())),
-            "blocks": blocks,
+            "blocks": [self._block(block) for block in document.blocks],
             "labels": document.labels,
-            "pages": pages,
+            "pages": document.translate(WORDS["numbered"]["page"]),
         }
 
     def _block(self, block: Block) -> dict[str, Any]:
@@ -166,32 +160,19 @@ def _sheet(table: Table) -> dict[str, Any]:
 def pdf_of(document: Document) -> bytes:
     """Return a document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
 
-    What cannot be that, because of what somebody else made, is less, and says so.
+    What cannot be that, because of what somebody else made, is less, and says so. Raises LabError
+    when it cannot be set at all.
     """
     moment = datetime.fromisoformat(document.date)
     stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    for standards in STANDARDS:
-        try:
-            return bytes(compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp))
-        except LabError as error:
-            document.lose(Lost("standard", error.why), None)
-    return bytes(compiled(document, format="pdf", timestamp=stamp))
-
-
-def compiled(document: Document, **options: Any) -> Any:
-    """Return what Typst makes of the document: bytes, or a list of them for each page.
-
-    Raises LabError when it cannot be set.
-    """
-    import typst
-
     with TemporaryDirectory() as folder:
-        try:
-            return Sheet(document, Path(folder)).compiled(**options)
-        except typst.TypstError as error:
-            raise LabError(
-                "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
-            ) from error
+        sheet = Sheet(document, Path(folder))
+        for standards in STANDARDS:
+            try:
+                return sheet.compiled(standards, stamp)
+            except LabError as error:
+                document.lose(Lost("standard", error.why))
+        return sheet.compiled([], stamp)
 
 
 def _joined(trees: list[Tree]) -> Tree:
