@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from ipclab.report.pages import outputs, pandoc, printed_tables
+from ipclab.report.pages import outputs, pandoc, widths
 from ipclab.report.pages.document import Block, Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
 from ipclab.report.pages.pandoc import Tree, raw_inline
@@ -35,7 +35,7 @@ def trees(document: Document, pictured: Pictured) -> Iterator[Tree]:
         for node in pandoc.tree_nodes(tree):
             if node["t"] == "Image":  # what it shows, before it is Typst's
                 node["c"][2][1] = pandoc.text_of(node["c"][1])
-        fitted = pandoc.replaced(tree, printed_tables.fitted)
+        fitted = pandoc.replaced(tree, widths.fitted_prose)
         yield pandoc.changed(fitted, lambda nodes: _run(nodes, document, pictured))
 
 
