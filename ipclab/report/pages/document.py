@@ -18,7 +18,7 @@ from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
 from ipclab.report.notebooks.execute import INJECTED
-from ipclab.report.pages import macros, narrative, order, outputs, pandoc
+from ipclab.report.pages import narrative, order, outputs, pandoc
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
 from ipclab.tables.table import Table
@@ -230,7 +230,7 @@ def _with_trees(found: Sequence[Seen]) -> list[Seen]:
         }
         for place, tree in zip(texts, pandoc.read_trees(reader, [*texts.values()]), strict=True):
             read[place] = found[place]._replace(tree=tree)
-    macros.settle(seen.tree for seen in read)
+    narrative.settle_formulas(seen.tree for seen in read)
     return read
 
 

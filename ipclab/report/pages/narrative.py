@@ -1,9 +1,9 @@
-"""Prose as pandoc reads it: its pictures, its captioned tables, references, headings, title."""
+"""Prose as pandoc reads it: its pictures, its captioned tables, references, headings, title, formulas."""
 
 import mimetypes
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 _CAPTION = re.compile(r"\s*: (.+?) \{#([\w-]+)\}\s*", re.DOTALL)
 _SOURCE = re.compile(r"""(<img\b[^>]*?\bsrc\s*=\s*)("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
 _HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
+_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"  # three deep
+_DEFINED = re.compile(
+    rf"\\(?:(?:re)?newcommand|DeclareMathOperator)\*?\s*\{{?\s*\\(?P<new>[A-Za-z]+)\s*\}}?"
+    rf"(?:\[[^\]]*\])*\s*{_BRACED}"
+    rf"|\\def\s*\\(?P<old>[A-Za-z]+)(?P<taken>(?:#\d)*)\s*(?P<body>{_BRACED})"
+)
+_LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
+_TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
+_REFERENCE = re.compile(r"\\(eq)?ref\s*\{([^{}]*)\}")
 ALIGNED: dict[str, table.Align] = {"AlignRight": "right", "AlignCenter": "center"}
 
 
@@ -177,3 +186,50 @@ def settle_headings(document: "Document") -> None:
 
 def _headings(tree: Any) -> list[dict[str, Any]]:
     return [node for node in pandoc.tree_nodes(tree) if node["t"] == "Header"]
+
+
+def settle_formulas(trees: Iterable[Tree]) -> None:
+    """Give each formula the definitions before it that it needs, and references their numbers.
+
+    As MathJax sets them: what one cell defines or numbers holds in those after it.
+    """
+    formulas = [node for tree in trees for node in pandoc.tree_nodes(tree) if node["t"] == "Math"]
+    numbers: dict[str, str] = {}
+    known: dict[str, str] = {}
+    for node in formulas:
+        tag = _TAG.search(node["c"][1])
+        numbers |= dict.fromkeys(_LABEL.findall(node["c"][1]), tag[1] if tag else "")
+    for node in formulas:
+        tex = node["c"][1]
+        for match in _DEFINED.finditer(tex):
+            said = match[0].replace(r"\renewcommand", r"\newcommand")
+            if match["old"]:
+                taken = f"[{count}]" if (count := match["taken"].count("#")) else ""
+                said = rf"\newcommand{{\{match['old']}}}{taken}{match['body']}"
+            known[match["new"] or match["old"]] = said
+        rest = _numbered(_DEFINED.sub("", tex), numbers)
+        node["c"][1] = "".join([*_needed(rest, known), rest])
+        if not rest.strip():  # it only defined something
+            node |= {"t": "Str", "c": ""}
+
+
+def _needed(tex: str, known: dict[str, str]) -> list[str]:
+    """Return the definitions of what stands in `tex`, and of what stands in these."""
+    needed = set[str]()
+    open_texts = [tex]
+    while open_texts:
+        for name in (known.keys() & re.findall(r"\\([A-Za-z]+)", open_texts.pop())) - needed:
+            needed.add(name)
+            open_texts.append(known[name])
+    return [said for name, said in known.items() if name in needed]
+
+
+def _numbered(tex: str, numbers: dict[str, str]) -> str:
+    """Return a formula with its number behind it, and those that it refers to."""
+
+    def referred(match: re.Match[str]) -> str:
+        number = numbers.get(match[2]) or "???"
+        return rf"\text{{({number})}}" if match[1] else rf"\text{{{number}}}"
+
+    tex = _LABEL.sub("", _REFERENCE.sub(referred, tex))
+    return _TAG.sub(r"\\qquad\\text{(\1)}", tex)

@@ -37,11 +37,11 @@ class Sheet:
         self.files = 0
         template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
         trees = [*markup.trees(document, self._inline)]
-        (front, *rest), math = pandoc.to_typst(
+        (front, rest, _), math = pandoc.to_typst(
             [_joined(trees[: document.front]), _joined(trees[document.front :])]
         )
         document.lose_math(math)
-        body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
+        body = f"#show: report.with(front: [{front}\n])\n{rest}"
         # in our tables the first column begins at the left
         self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
         self.data = self._data()
