@@ -167,17 +167,20 @@ def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
 
 def notebooks(paths: Paths) -> dict[str, Path]:
     """Return notebooks by name, a person's own last; one that has the name of ours is none."""
-    by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
-    for file in sorted(paths.own.glob("*.ipynb")):
+    files = [*sorted(paths.notebooks.glob("*.ipynb")), *sorted(paths.own.glob("*.ipynb"))]
+    by_name: dict[str, Path] = {}
+    for file in files:
         by_name.setdefault(file.stem, file)
     return by_name
 
 
 def twins(paths: Paths) -> list[LabError]:
     """Return what is wrong with a person's own notebooks that have the name of another."""
-    ours = {file.stem for file in paths.notebooks.glob("*.ipynb")}
-    own = [file for file in sorted(paths.own.glob("*.ipynb")) if file.stem in ours]
-    return [LabError(f"{file} has the name of another notebook", "", "rename it") for file in own]
+    own = {*paths.own.glob("*.ipynb")} - {*notebooks(paths).values()}
+    return [
+        LabError(f"{file} has the name of another notebook", "", "rename it")
+        for file in sorted(own)
+    ]
 
 
 def code(suffixes: Collection[str]) -> Iterator[Path]:

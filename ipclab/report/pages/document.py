@@ -40,8 +40,7 @@ class Document:
     `links` rows of texts and addresses (empty: this document) beside it, `headings` have level
     (from 1), id and text. `marks` stand on every page of a document to sign, `head` on that of any;
     `brackets` says what intervals lie between. `lost` says what no report can show, and in which
-    cell; `notebook` leads to the notebook. `asides` are what cells wrote to stderr, which no page
-    shows.
+    cell; `notebook` leads to the notebook.
     """
 
     lang: str
@@ -63,7 +62,6 @@ class Document:
     head: Head = field(default_factory=Head)
     brackets: str = ""
     lost: list[str] = field(default_factory=list)
-    asides: list[str] = field(default_factory=list)
 
     def add(self, seen: Seen) -> None:
         """Add a block that comes from a cell, but what is absent; count figures and tables."""
@@ -93,20 +91,13 @@ class Document:
 
     def lose_math(self, untold: Sequence[str]) -> None:
         """Note formulas that pandoc does not read, each with its cell."""
+        first: dict[str, Cell | None] = {}
+        for block, cell in zip(self.blocks, self.cells, strict=True):
+            for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
+                if node["t"] == "Math":
+                    first.setdefault(node["c"][1], cell)
         for tex in dict.fromkeys(untold):
-            for block, cell in zip(self.blocks, self.cells, strict=True):
-                if isinstance(block, Prose) and tex in pandoc.formulas(block.tree):
-                    self.lose(Lost("math", tex), cell)
-                    break
-            else:
-                self.lose(Lost("math", tex))
-
-    def settled(self, shown: Table) -> Table:
-        """Return a table with the labels of figures and tables that its cells name (`#name`)."""
-        targets = {f"#{name}": label for name, label in self.labels.items()}
-        return replace(
-            shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows]
-        )
+            self.lose(Lost("math", tex), first.get(tex))
 
     @property
     def prose(self) -> list[pandoc.Tree]:
@@ -137,9 +128,8 @@ def read_document(
     document = Document(lang, called, date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
     if run:
-        between = (
-            BETWEEN_SESSIONS if facts.get("intervals") == BETWEEN_SESSIONS else BETWEEN_LAUNCHES
-        )
+        sessions = facts.get("intervals") == BETWEEN_SESSIONS
+        between = BETWEEN_SESSIONS if sessions else BETWEEN_LAUNCHES
         document.brackets = translate(WORDS["page"][between])
     document.addresses = facts.get("attachments", {})
     document.folder = folder
@@ -168,9 +158,6 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> None:
         number += INJECTED not in tags
         if KEEP_IN_LAB in tags:
             continue
-        for output in cell.get("outputs", []):
-            if output.get("name") == outputs.STDERR:
-                document.asides.append(f"cell {number}: {''.join(output['text']).strip()}")
         origin = Cell(number, str(cell.get("id", "")), cell["source"])
         try:
             found += [Seen(origin, tags, shown) for shown in _shown(cell, document)]

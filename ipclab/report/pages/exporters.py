@@ -38,7 +38,7 @@ class OfDocument(Exporter):
             content = self.convert(document)
         except LabError as error:
             raise SystemExit(f"ipclab: {error}") from error
-        for lost in dict.fromkeys([*document.lost, *document.asides]):
+        for lost in dict.fromkeys(document.lost):
             print(f"ipclab: {document.title}: {lost}", file=sys.stderr)
         return content, made
 

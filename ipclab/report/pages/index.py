@@ -63,7 +63,7 @@ def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> P
 def _first(document: Document, target: str) -> list[Block]:
     """Return a report's findings (its front's list, else a paragraph) and first figure."""
     front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
-    said = deepcopy(_one(front, "OrderedList") or _one(document.prose, "Para"))
+    said = deepcopy((_nodes(front, "OrderedList") or _nodes(document.prose, "Para"))[:1])
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
     for node in pandoc.tree_nodes(said):
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):
@@ -71,11 +71,7 @@ def _first(document: Document, target: str) -> list[Block]:
     return [Prose(said), *([replace(figure, name="")] if figure else [])]
 
 
-def _one(prose: Sequence[Tree], kind: str) -> Tree:
-    """Return the first block of a `kind` in prose, the run's name apart."""
-    for tree in prose:
-        for node in tree if not is_origin(tree) else ():
-            for each in pandoc.tree_nodes(node):
-                if each["t"] == kind:
-                    return [each]
-    return []
+def _nodes(prose: Sequence[Tree], kind: str) -> Tree:
+    """Return the blocks of a `kind` in prose, the run's name apart."""
+    told = [tree for tree in prose if not is_origin(tree)]
+    return [node for node in pandoc.tree_nodes(told) if node["t"] == kind]

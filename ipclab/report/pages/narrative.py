@@ -4,6 +4,7 @@ import mimetypes
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from html import unescape
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -77,20 +78,13 @@ class Pictures:
             for kind, content in forms.items():
                 return f"data:{kind};base64,{''.join(content.split())}"
         path = self.folder / unquote(url)
-        if "://" not in url and not url.startswith(("//", "data:")) and _is_file(path):
-            kind = mimetypes.guess_type(path.name)[0] or ""
-            if kind.startswith("image/"):
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        beside = "://" not in url and not url.startswith(("//", "data:"))
+        with suppress(OSError, ValueError):  # of a name that can be none, as one too long
+            if beside and kind.startswith("image/") and path.is_file():
                 return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
         self.lost.append(Lost("outside", url[:100]))
         return ""
-
-
-def _is_file(path: Path) -> bool:
-    """Tell whether a file is there; a name that can be none, as one too long, is not."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def remark(text: str) -> Tree:
@@ -165,18 +159,20 @@ def settle_headings(document: "Document") -> None:
     headings = _headings(document.prose)
     shift = min((node["c"][0] for node in headings), default=1) - 1
     level = 0
-    seen = set[str]()
+    names: list[str] = []
     moved: dict[str, str] = {}
     for node in headings:
-        level = min(node["c"][0] - shift, level + 1)
-        text = blocks.join_lines(text_of(node["c"][2]))
-        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
-        name = next(name for name in names if name not in seen)
-        seen.add(name)
+        old, (known, *_), words = node["c"]
+        level = min(old - shift, level + 1)
+        text = blocks.join_lines(text_of(words))
+        plain = re.sub(r"[^\w]+", "-", text.lower()).strip("-")
+        slug = f"s-{plain or 'section'}"
+        several = (f"{slug}-{number}" for number in count(1))
+        name = next(name for name in chain([slug], several) if name not in names)
+        names.append(name)
         # what pandoc, GitHub and Jupyter call it
-        moved |= {node["c"][1][0].lower(): name, text.replace(" ", "-").lower(): name}
-        node["c"] = [level, [name, [], []], node["c"][2]]
+        moved |= {known.lower(): name, text.replace(" ", "-").lower(): name}
+        node["c"] = [level, [name, [], []], words]
         document.headings.append((level, name, text))
     for node in pandoc.tree_nodes(document.prose):
         match node:

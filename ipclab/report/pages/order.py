@@ -15,14 +15,15 @@ _STOP = re.compile(r"[.!?][*_”’\"』」）)\]]*(?=\s|$)|[。！？][*_”’
 _PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("（", "）"), ("(", ")"))
 
 
-def leads(seen: Seen) -> bool:
-    """Tell whether what a cell shows is one of the findings that a report begins with."""
-    return isinstance(seen.shown, Unread) and seen.shown.found == LEAD
+def lead(seen: Seen) -> Unread | None:
+    """Return what a cell shows when it is one of the findings that a report begins with."""
+    shown = seen.shown
+    return shown if isinstance(shown, Unread) and shown.found == LEAD else None
 
 
 def stands(seen: Seen) -> bool:
     """Tell whether what a cell shows is on the first page."""
-    return FRONT in seen.tags or leads(seen)
+    return FRONT in seen.tags or lead(seen) is not None
 
 
 def is_origin(prose: Tree) -> bool:
@@ -38,26 +39,25 @@ def one_list(found: Sequence[Seen]) -> list[Seen]:
 
     A finding stands in the notebook below its figure; a report counts them through.
     """
-    texts = [seen.shown for seen in found if leads(seen)]
-    whole = "\n\n".join(text.source.strip() for text in texts if isinstance(text, Unread))
-    kept = [seen for seen in found if not leads(seen) or seen.shown is texts[0]]
-    return [
-        seen._replace(shown=replace(seen.shown, source=whole))
-        if isinstance(seen.shown, Unread) and leads(seen)
-        else seen
-        for seen in kept
-    ]
+    texts = [*filter(None, map(lead, found))]
+    whole = "\n\n".join(text.source.strip() for text in texts)
+    kept = []
+    for seen in found:
+        if (text := lead(seen)) is None:
+            kept.append(seen)
+        elif text is texts[0]:
+            kept.append(seen._replace(shown=replace(text, source=whole)))
+    return kept
 
 
 def in_order(found: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
     """Return what is on the first page, where a run comes from before all, and what is behind it."""
-    origin = [*found[:1]] if found and is_origin(found[0].tree) else []
-    others = found[len(origin) :]
-    findings = [seen for seen in others if leads(seen)]
-    tagged = [seen for seen in others if stands(seen) and not leads(seen)]
     if not any(map(stands, found)):
         return [], [*found]
-    return [*origin, *findings, *tagged], [seen for seen in others if not stands(seen)]
+    origin = [*found[:1]] if is_origin(found[0].tree) else []
+    others = found[len(origin) :]
+    ahead = sorted(filter(stands, others), key=lambda seen: lead(seen) is None)
+    return [*origin, *ahead], [seen for seen in others if not stands(seen)]
 
 
 def caption_findings(found: Sequence[Seen]) -> list[Seen]:
@@ -67,12 +67,13 @@ def caption_findings(found: Sequence[Seen]) -> list[Seen]:
     sentence of the first finding of the front that refers to it.
     """
     said: dict[str, str] = {}
-    taken: list[Seen] = []
-    for above, seen in pairwise(found):
+    told: list[Seen] = []
+    for above, seen in zip([None, *found], found, strict=False):
         finding = isinstance(seen.shown, Unread) and seen.shown.found == "finding"
-        if finding and isinstance(above.shown, Figure) and above.cell == seen.cell:
+        if finding and above and isinstance(above.shown, Figure) and above.cell == seen.cell:
             said[above.shown.name] = text_of(seen.tree).strip()
-            taken.append(seen)
+        else:
+            told.append(seen)
     lists = [node for seen in found if stands(seen) for node in seen.tree]
     for node in lists:
         for item in node["c"][1] if node["t"] == "OrderedList" else ():
@@ -80,13 +81,12 @@ def caption_findings(found: Sequence[Seen]) -> list[Seen]:
                 match each:
                     case {"t": "Link", "c": [_, [], [str(url), _]]} if url.startswith("#"):
                         said.setdefault(url[1:], _first_sentence(item))
-    told = []
-    for seen in found:
-        if isinstance(seen.shown, Figure):
-            figure = _with_finding(seen.shown, said.get(seen.shown.name, ""))
-            told.append(seen._replace(shown=figure))
-        elif not any(seen is each for each in taken):
-            told.append(seen)
+    for place, seen in enumerate(told):
+        figure = seen.shown
+        if isinstance(figure, Figure) and (text := said.get(figure.name)):
+            space = "" if text.endswith("。") or not figure.caption else " "
+            figure = replace(figure, caption=f"{text}{space}{figure.caption}")
+            told[place] = seen._replace(shown=figure)
     return told
 
 
@@ -98,11 +98,6 @@ def _first_sentence(item: Tree) -> str:
         if all(piece.count(first) == piece.count(last) for first, last in _PAIRS):
             return piece.strip()
     return text.strip()
-
-
-def _with_finding(figure: Figure, said: str) -> Figure:
-    space = "" if said.endswith("。") or not figure.caption else " "
-    return replace(figure, caption=f"{said}{space}{figure.caption}") if said else figure
 
 
 def measured(blocks: Sequence[Seen]) -> list[Seen]:

@@ -3,6 +3,7 @@
 import io
 import re
 from base64 import b64encode
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -12,7 +13,7 @@ from typing import Any
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import outputs, pandoc, svg
 from ipclab.report.pages.document import WORDS, Document
-from ipclab.report.pages.outputs import Cell, Markup, Picture, Printed, Prose
+from ipclab.report.pages.outputs import Markup, Picture, Printed, Prose
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 from ipclab.words.catalogue import LANGUAGES
@@ -54,22 +55,23 @@ def _block(document: Document, place: int, prose: str, words: dict[str, str]) ->
             from nbconvert.filters import ansi2html  # which takes long to load, and few need
 
             return f'<pre class="printed">{ansi2html(text)}</pre>'  # type: ignore[no-untyped-call]
-        case Picture() as picture:
-            return _of_picture(picture)
+        case Picture(kind, content, width, alt):
+            source = f"data:{kind};base64,{b64encode(content).decode()}"
+            wide = round(width / outputs.PT_A_PIXEL)
+            return f'<img src="{source}" alt="{escape(alt)}" width="{wide}">'
         case Markup(html):
             return f'<div class="scroll" tabindex="0">{html}</div>'
         case Table() as table:
-            return document.settled(table).to_html()
+            labels = {f"#{name}": label for name, label in document.labels.items()}
+            rows = [[labels.get(cell, cell) for cell in row] for row in table.rows]
+            return replace(table, rows=rows).to_html()
         case Figure() as figure:
-            drawing = svg.inline(figure.svg, f"f{place}-", figure.alt)
-            return _figure(document, figure, drawing, document.cells[place], words)
+            return _figure(document, figure, place, words)
         case _:
             return prose
 
 
-def _figure(
-    document: Document, figure: Figure, drawing: str, origin: Cell | None, words: dict[str, str]
-) -> str:
+def _figure(document: Document, figure: Figure, place: int, words: dict[str, str]) -> str:
     """Return a figure with where it was made: notebook, cell, its code, and tables."""
     beside = document.addresses
     tables = {f"{name}.csv" for name in figure.drawn} & beside.keys()
@@ -77,9 +79,9 @@ def _figure(
         tables = set(beside)
     shown = _template("figure.html.j2").render(
         figure=figure,
-        drawing=drawing,
+        drawing=svg.inline(figure.svg, f"f{place}-", figure.alt),
         words=words,
-        origin=document.notebook and origin,
+        origin=document.notebook and document.cells[place],
         notebook=document.notebook,
         name=Path(document.notebook).name,
         tables={name: beside[name] for name in sorted(tables)},
@@ -95,12 +97,6 @@ def _on_page(node: dict[str, Any]) -> Tree:
         case {"t": "Table"}:
             return [pandoc.raw("html", _SCROLL), node, pandoc.raw("html", "</div></div>")]
     return [node]
-
-
-def _of_picture(picture: Picture) -> str:
-    source = f"data:{picture.kind};base64,{b64encode(picture.content).decode()}"
-    wide = round(picture.width / outputs.PT_A_PIXEL)
-    return f'<img src="{source}" alt="{escape(picture.alt)}" width="{wide}">'
 
 
 @cache

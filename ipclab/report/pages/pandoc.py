@@ -32,6 +32,7 @@ READERS = {
 _API = {"pandoc-api-version": [1, 23, 1], "meta": {}}
 _SAME = ("--wrap=none", "--columns=10000", "--syntax-highlighting=none")
 _PART = "ipclab-part"
+_BEGINS = {"t": "Para", "c": [{"t": "Str", "c": _PART}]}  # each of several texts
 _UNTOLD = re.compile(r"Could not convert TeX math (.+), rendering as TeX")
 _ENVIRONMENT = re.compile(
     r"(?P<kept>^(`{3,}|~{3,}).*?^\2|\$\$.*?\$\$)|^\\begin\{(\w+\*?)\}.*?\\end\{\3\}",
@@ -43,17 +44,15 @@ def read_trees(reader: str, sources: Sequence[str]) -> list[Tree]:
     """Return the tree of each text; `LabError` when pandoc refuses."""
     if not sources:
         return []
+    begin = f"<p>{_PART}</p>\n" if reader.startswith(HTML) else f"{_PART}\n\n"
     with TemporaryDirectory() as folder:
         for place, source in enumerate(sources):
             text = _with_math(source) if reader == MARKDOWN else source
-            begin = f'<div data-part="{_PART}"></div>\n\n' if reader in (MARKDOWN, HTML) else ""
             Path(folder, str(place)).write_text(begin + text, "utf-8")
         names = [str(place) for place in range(len(sources))]
-        words = "-f", reader, "-t", "json"
-        if not begin:  # these have no mark for where a text begins
-            return [_tree(_run([*words, name], cwd=folder)[0]) for name in names]
-        blocks = _tree(_run([*words, "--file-scope", *names], cwd=folder)[0])
-    begins = [place for place, block in enumerate(blocks) if _begins(block)]
+        content, _ = _run(["-f", reader, "-t", "json", "--file-scope", *names], cwd=folder)
+    blocks = _tree(content)
+    begins = [place for place, block in enumerate(blocks) if block == _BEGINS]
     return [blocks[one + 1 : other] for one, other in pairwise([*begins, len(blocks)])]
 
 
@@ -147,15 +146,6 @@ def has_html(tree: Tree) -> bool:
 def _with_math(source: str) -> str:
     """Put a LaTeX environment that stands alone, as Jupyter shows it, between dollar signs."""
     return _ENVIRONMENT.sub(lambda match: match["kept"] or f"$${match[0]}$$", source)
-
-
-def _begins(block: dict[str, Any]) -> bool:
-    match block:
-        case {"t": "RawBlock", "c": [_, text]}:
-            return f'data-part="{_PART}"' in text
-        case {"t": "Div", "c": [[_, _, pairs], _]}:
-            return ["part", _PART] in pairs
-    return False
 
 
 def _tree(content: str) -> Tree:

@@ -97,9 +97,8 @@ def measure_first(paths: Paths, profile: str) -> RunFolder:
     from ipclab.store.run import read_run
 
     os.environ[TEXT] = "1"
-    notebook, executed = (
-        top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
-    )
+    executed = paths.data / "executed" / "measure.ipynb"
+    notebook = paths.notebooks / executed.name
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     return read_run(Path(str(quotes.read_quoted(executed, "measure").run)))
 
@@ -107,19 +106,21 @@ def measure_first(paths: Paths, profile: str) -> RunFolder:
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of a report by name, own ones last: with `lang`, `run` or `runs`.
 
-    Of a report on one run is each own notebook that asks for nothing else.
+    Of a report on one run is each own notebook that asks for nothing else, or cannot be read: that
+    is named with those that failed, and one of ours is a stray.
     """
-    tools = ("index", "measure", "choose")
-    every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
-    return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
-
-
-def _asks(notebook: Path, parameter: str, own: bool) -> bool:
-    try:
-        known = declared(notebook).keys()
-    except UsageError:  # an own one is named with those that failed, another one is a stray
-        return own and parameter == "run"
-    return {parameter, "lang"} <= known or (own and parameter == "run" and not SEVERAL & known)
+    wanted = []
+    for file in quotes.notebooks(paths).values():
+        own = file.parent == paths.own and parameter == "run"
+        try:
+            known = declared(file).keys()
+        except UsageError:
+            asks = own
+        else:
+            asks = {parameter, "lang"} <= known or (own and not SEVERAL & known)
+        if asks and file.stem not in ("index", "measure", "choose"):
+            wanted.append(file)
+    return wanted
 
 
 def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
@@ -129,10 +130,9 @@ def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
         try:
             declared(page)
             check_language(page)
+            readable.append(page)
         except UsageError as error:
             errors.append(LabError(error.what, error.why, error.fix))
-        else:
-            readable.append(page)
     return readable, errors
 
 
@@ -144,8 +144,7 @@ def strays(paths: Paths) -> list[str]:
 
 def check_strays(paths: Paths) -> None:
     """Raise `LabError` when there are stray notebooks, of which no page was made."""
-    lines = strays(paths)
-    if lines:
+    if lines := strays(paths):
         fix = f"give each a cell tagged {TAG!r}, or move it elsewhere"
         raise LabError(f"{len(lines)} stray notebooks have no page", " | ".join(lines), fix)
 

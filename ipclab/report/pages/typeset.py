@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,7 +13,7 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.marks.pictures import print_fonts
-from ipclab.report.pages import markup, outputs, pandoc, svg, widths
+from ipclab.report.pages import markup, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
 from ipclab.report.pages.markup import quoted
 from ipclab.report.pages.outputs import Lost, Picture, Printed
@@ -22,10 +21,6 @@ from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
 STANDARDS = ["ua-1", "a-3a"], ["a-3b"]  # the first that a document can fulfil, or none
-_TEXT_WIDTH_PT = 470  # of a page in print
-SUFFIXES = {
-    kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
-}
 
 
 class Sheet:
@@ -35,7 +30,7 @@ class Sheet:
         self.document = document
         self.folder = folder
         self.files = 0
-        template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
+        template = Path(__file__).with_name("templates").joinpath("report.typ").read_text("utf-8")
         trees = [*markup.trees(document, self._inline)]
         (front, rest, _), math = pandoc.to_typst(
             [_joined(trees[: document.front]), _joined(trees[document.front :])]
@@ -80,17 +75,17 @@ class Sheet:
                 self.document.lose(Lost("glyphs", " ".join(names.values())))
 
     def _inline(self, picture: Picture) -> str:
-        words = []
-        for name, value in self._pictured(picture).items():
-            words.append(f"{name}: {quoted(value) if isinstance(value, str) else value}")
-        return f"#box(picture({', '.join(words)}))"
+        made = self._pictured(picture)
+        path, alt = quoted(made["path"]), quoted(made["alt"])
+        return f"#box(picture(path: {path}, alt: {alt}, wide: {made['wide']}))"
 
     def _pictured(self, picture: Picture) -> dict[str, Any]:
         """Return what the template's `picture` takes, whose content is a file in the folder."""
         self.files += 1
-        name = f"{self.files}.{SUFFIXES[picture.kind]}"
+        suffix = picture.kind.partition("/")[2].partition("+")[0]
+        name = f"{self.files}.{suffix}"
         (self.folder / name).write_bytes(picture.content)
-        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, _TEXT_WIDTH_PT)}
+        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, widths.ROOM)}
 
     def _data(self) -> dict[str, Any]:
         """Return what `report.typ` reads: its parameters, attached files, a dict for each block.
@@ -98,19 +93,18 @@ class Sheet:
         It is handed over as data, so that nothing of it can become markup.
         """
         document = self.document
-        date = [int(part) for part in document.date[:10].split("-")] if document.date else None
-        number = document.translate(WORDS["page"]["number"])
+        page = {key: document.translate(WORDS["page"][key]) for key in ("number", "contents")}
         about = {
             "title": document.title,
             "lang": document.lang,
-            "date": date,
+            "date": [int(part) for part in document.date[:10].split("-")],
             "head": list(document.head.parts),
             "mark": document.head.mark,
             "run": document.run,
             "brackets": document.brackets,
-            "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
+            "contents": page["contents"] if document.headings else "",
             "fronted": document.front > 0,
-            "marks": document.marks and {"named": number, **asdict(document.marks)},
+            "marks": document.marks and {"named": page["number"], **asdict(document.marks)},
         }
         attached = {**document.attached}
         for name, address in document.addresses.items():
@@ -132,7 +126,7 @@ class Sheet:
             case Table():
                 return {"type": "sheet", "name": "", **_sheet(block)}
             case Figure():
-                whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
+                whole = svg.width_pt(block.svg) > widths.ROOM
                 words = {"alt": block.alt, "caption": block.caption, "name": block.name}
                 return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
             case Picture():
@@ -146,15 +140,13 @@ class Sheet:
 def _sheet(table: Table) -> dict[str, Any]:
     """Return a table as the template's `sheet` takes it: in parts that fit the page."""
     heads = [column.label for column in table.columns]
-    fit = widths.fitted([heads, *table.rows]) if heads else widths.Fit(widths.SIZES[0], [], 0)
+    size, fitting, longest = widths.fitted([heads, *table.rows])
     parts = []
-    for part in fit.parts:
-        rows = [
-            [widths.broken(row[place], fit.longest) for place in part.columns] for row in table.rows
-        ]
-        columns = [asdict(table.columns[place]) for place in part.columns]
-        parts.append({"columns": columns, "rows": rows, "shares": part.shares})
-    return {**replace(table, values=()).to_json(), "size": fit.size, "parts": parts}
+    for places, shares in fitting:
+        rows = [[widths.broken(row[place], longest) for place in places] for row in table.rows]
+        columns = [asdict(table.columns[place]) for place in places]
+        parts.append({"columns": columns, "rows": rows, "shares": shares})
+    return {**replace(table, values=()).to_json(), "size": size, "parts": parts}
 
 
 def pdf_of(document: Document) -> bytes:
@@ -190,11 +182,7 @@ def _missing(diagnostic: str) -> set[str]:
         diagnostic,
         re.MULTILINE,
     )
-    letters = set[str]()
-    for text in found:
-        plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
-        letters |= set(plain)
-    return letters
+    return {*re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), "".join(found))}
 
 
 def _lines(text: str) -> list[str]:

@@ -5,9 +5,8 @@ each part with the first column again, and a word too long for its column breaks
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from itertools import chain
 from typing import Any, NamedTuple
 from unicodedata import east_asian_width
 
@@ -47,9 +46,12 @@ class Fit(NamedTuple):
 def fitted(rows: Sequence[Sequence[str]]) -> Fit:
     """Return how a table of texts, its head among the rows, fits a page."""
     columns = [list(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        return Fit(SIZES[0], [], 0)
     sizes = SIZES[1:] if len(rows) > MANY_ROWS else SIZES
     places = list(range(len(columns)))
-    lasting, lines = [*map(_longest, columns)], [*map(_widest, columns)]  # in em
+    lasting = [_widest(text, _PIECE.findall) for text in columns]  # in em, of what stays whole
+    lines = [_widest(text, str.splitlines) for text in columns]
     for size in sizes[:-1]:  # cells of one line each, in letters that are not the smallest
         if sum(lines) * size + INSET * len(columns) <= ROOM:
             return Fit(size, [Part(places, [])], 0)
@@ -145,11 +147,6 @@ def _part(places: list[int], least: Sequence[float], natural: Sequence[float]) -
     return Part(places, [each / sum(widths) for each in widths])
 
 
-def _longest(texts: Iterable[str]) -> float:
-    """Return the width of the longest part of texts that stays on one line."""
-    pieces = chain.from_iterable(map(_PIECE.findall, texts))
-    return max(map(width, pieces), default=0.0)
-
-
-def _widest(texts: Iterable[str]) -> float:
-    return max((width(line) for text in texts for line in text.split("\n")), default=0.0)
+def _widest(texts: Sequence[str], parts: Callable[[str], Sequence[str]]) -> float:
+    """Return the width of the widest of the parts of texts."""
+    return max((width(part) for text in texts for part in parts(text)), default=0.0)
