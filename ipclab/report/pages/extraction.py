@@ -6,7 +6,7 @@ import io
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from babel.messages.extract import extract
@@ -29,31 +29,29 @@ GIVEN = {
     "text": (0, {"text"}),
     **dict.fromkeys(("set_title", "set_xlabel", "set_ylabel"), (0, LABELLED)),
 }
-# A text that is shown, and whether it is a msgid: prose that holds only values is none.
-Shown = tuple[str, bool]
 
 
-def of_code(file: IO[bytes]) -> Iterator[Shown]:
+def of_code(file: IO[bytes]) -> Iterator[str]:
     """Yield what stands in `_()` and `N_()` in Python."""
     for _, text, _, _ in extract("python", file, {"_": None, "N_": None}):
-        yield str(text), True
+        yield str(text)
 
 
-def of_notebook(file: IO[bytes]) -> Iterator[Shown]:
+def of_notebook(file: IO[bytes]) -> Iterator[str]:
     """Yield the texts of a notebook's code, then the blocks of its narrative.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
     translated there.
     """
-    blocks: list[Shown] = []
+    blocks: list[str] = []
     variables: dict[str, ast.expr] = {}
     for cell in json.load(file)["cells"]:
         if (text := markdown(cell)) is not None:
-            blocks += [(block, needs_words(block)) for block in split(text)]
+            blocks += filter(needs_words, split(text))
         elif cell["cell_type"] == "code":
             source = "".join(cell["source"])
             yield from of_code(io.BytesIO(source.encode()))
-            yield from ((text, True) for text in _given(source, variables) if needs_words(text))
+            yield from filter(needs_words, _given(source, variables))
     yield from blocks
 
 
@@ -76,9 +74,12 @@ def title(source: str) -> str:
 
 
 def needs_words(text: str) -> bool:
-    """Tell whether a block has a letter outside its placeholders and the targets of its links."""
+    """Tell whether a block says something outside its placeholders and the targets of its links.
+
+    A number that is typed there does, which the gate finds.
+    """
     rest = filling.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
-    return any(character.isalpha() for character in rest)
+    return any(character.isalnum() for character in rest)
 
 
 def _given(source: str, variables: dict[str, ast.expr]) -> Iterator[str]:
@@ -119,38 +120,38 @@ def _arguments(call: ast.Call, variables: Mapping[str, ast.expr]) -> Iterator[as
 
 
 def _texts(expression: ast.expr | None, variables: dict[str, ast.expr]) -> Iterator[str]:
-    parts: list[ast.expr | None] = []
+    parts: Sequence[ast.expr | None] = []
     match expression:
         case ast.Constant(value=str(text)) if text not in labels.LEVELS and text not in NODES:
             yield text  # others have words of their own
         case ast.Name(id=name) if name in variables:
             parts = [variables.pop(name)]  # once: a variable may stand in its own value
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
-            pass
+        case ast.List(elts=several) | ast.Tuple(elts=several) | ast.Dict(values=several):
+            parts = several
         case ast.Starred(value=ast.Name(id=name)) if isinstance(
             spread := variables.get(name), ast.Dict
         ):
             parts = spread.keys
-        case ast.Starred(value=part):
-            parts = [part]
+        case ast.Starred(value=starred):
+            parts = [starred]
         case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
             parts = [one, other]
     for part in parts:
         yield from _texts(part, variables)
 
 
-def of_toml(file: IO[bytes]) -> Iterator[Shown]:
+def of_toml(file: IO[bytes]) -> Iterator[str]:
     """Yield each word of a file of labels."""
     content = tomllib.load(file)
     content.pop("plain", None)
     for words in content.pop("same", {}).values():
-        yield from ((word, True) for word in words.split())
+        yield from words.split()
     for words in content.values():
-        yield from ((word, True) for word in words.values())
+        yield from words.values()
 
 
-def of_facts(file: IO[bytes]) -> Iterator[Shown]:
+def of_facts(file: IO[bytes]) -> Iterator[str]:
     """Yield each word that reports take from a table of facts: groups and labels."""
     rows = [*csv.DictReader(io.TextIOWrapper(file, "utf-8"))]
-    yield from ((row["group"], True) for row in rows if row["shown"] == "1")
-    yield from ((row["label"], True) for row in rows if row["shown"] == "1" or row["affects"])
+    yield from (row["group"] for row in rows if row["shown"] == "1")
+    yield from (row["label"] for row in rows if row["shown"] == "1" or row["affects"])

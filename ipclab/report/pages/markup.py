@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 from ipclab.report.pages import outputs, pandoc, widths
 from ipclab.report.pages.document import Block, Document
 from ipclab.report.pages.outputs import Markup, Picture, Prose
-from ipclab.report.pages.pandoc import Tree, raw_inline
+from ipclab.report.pages.pandoc import Tree, typst
 from ipclab.words.blocks import join_lines
 
 _CLOSED = ("Strong", "Emph", "Link", "Code")
@@ -54,14 +54,14 @@ def _run(nodes: Tree, document: Document, pictured: Pictured) -> Tree:
             case {"t": "SoftBreak"}:
                 _say(made, _break(before[0], after))
             case {"t": "Math", "c": [_, str(tex)]}:
-                spoken = raw_inline("typst", f"#spoken({quoted(tex)})[")
-                made += [spoken, node, raw_inline("typst", "]")]
+                spoken = typst(f"#spoken({quoted(tex)})[")
+                made += [spoken, node, typst("]")]
             case {"t": "Image", "c": [_, _, [str(url), str(alt)]]}:
-                made.append(raw_inline("typst", _picture(url, alt, document, pictured)))
+                made.append(typst(_picture(url, alt, document, pictured)))
             case {"t": "Link", "c": [_, words, [str(url), _]]} if url.startswith("#") or not url:
                 known = url[1:] in document.labels
                 opening = f"#link(label({quoted(url[1:])}))[" if known else "#["
-                made += [raw_inline("typst", opening), *words, raw_inline("typst", "];")]
+                made += [typst(opening), *words, typst("];")]
             case {"t": "Header", "c": [level, _, words]}:
                 made.append({"t": "Header", "c": [level, ["", [], []], words]})
             case {"t": "Div" | "Span" as kind, "c": [_, inner]}:  # ids and styles are HTML's
@@ -133,7 +133,7 @@ def _say(made: Tree, text: str) -> None:
     said = quoted(text)
     if made and made[-1]["t"] == "RawInline" and made[-1]["c"][1].startswith('#"'):
         said = made.pop()["c"][1][1:-2] + said[1:]
-    made.append(raw_inline("typst", f"#{said};"))
+    made.append(typst(f"#{said};"))
 
 
 def _break(before: dict[str, Any], after: Tree) -> str:

@@ -84,9 +84,9 @@ def raw(form: str, text: str) -> dict[str, Any]:
     return {"t": "RawBlock", "c": [form, text]}
 
 
-def raw_inline(form: str, text: str) -> dict[str, Any]:
-    """Return text within a line that is already in a format."""
-    return {"t": "RawInline", "c": [form, text]}
+def typst(text: str) -> dict[str, Any]:
+    """Return markup of Typst within a line."""
+    return {"t": "RawInline", "c": ["typst", text]}
 
 
 def changed(node: Any, change: Callable[[Tree], Tree]) -> Any:

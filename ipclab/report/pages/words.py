@@ -6,7 +6,6 @@ ipclab.report.pages.words update` rewrites them, `... gate` prints what is wrong
 
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -86,28 +85,14 @@ def report_title(notebook: Path, lang: str) -> str:
 EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
-def _shown(sources: Sources) -> dict[tuple[str, Path, bool], None]:
-    """Return every shown text once, with its file, and whether it is a msgid, in order."""
-    shown = {}
-    for path in sources.files():
-        with path.open("rb") as file:
-            for text, translated in EXTRACTORS[path.suffix](file):
-                if text:
-                    shown[text, path, translated] = None
-    return shown
-
-
 def msgids(sources: Sources) -> dict[str, list[Path]]:
     """Return every msgid with the files that hold it, both in the order of occurrence."""
-    return _msgids(_shown(sources))
-
-
-def _msgids(shown: Iterable[tuple[str, Path, bool]]) -> dict[str, list[Path]]:
-    by_msgid: dict[str, list[Path]] = {}
-    for text, file, translated in shown:
-        if translated:
-            by_msgid.setdefault(text, []).append(file)
-    return by_msgid
+    by_msgid: dict[str, dict[Path, None]] = {}
+    for path in sources.files():
+        with path.open("rb") as file:
+            for text in filter(None, EXTRACTORS[path.suffix](file)):
+                by_msgid.setdefault(text, {})[path] = None
+    return {msgid: list(files) for msgid, files in by_msgid.items()}
 
 
 def update(sources: Sources | None = None) -> dict[str, int]:
@@ -138,9 +123,10 @@ def update(sources: Sources | None = None) -> dict[str, int]:
 def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing if fit."""
     sources = sources or Sources()
-    shown = _shown(sources)
-    wanted = _msgids(shown)
-    problems = [f"{file.name}: {fault}" for text, file, _ in shown for fault in digits(text)]
+    wanted = msgids(sources)
+    problems = []
+    for msgid, files in wanted.items():
+        problems += [f"{file.name}: {said}" for file in files for said in digits(msgid)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
         lines = [f"untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
