@@ -1,7 +1,7 @@
 """What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import isfinite
@@ -95,14 +95,20 @@ def keep(lab: Data, *names: str, **values: Any) -> Kept:
     variables = {name: variable_named(name, shell.namespace()) for name in names}
     kept = {}
     for name, value in {**variables, **values}.items():
-        kept[name] = _said(value, lab.words) if isinstance(value, Finding) else plain_value(value)
+        if isinstance(value, Finding):
+            kept[name] = _noted(lab.words, partial(sentence, asdict(value)))
+        else:
+            kept[name] = plain_value(value)
     return Kept(kept, lab.words)
 
 
-def _said(finding: Finding, words: Words) -> str:
-    """Return the sentence of a finding, which others have in their words."""
-    told = asdict(finding)
-    return words.note(sentence(told, words), lambda other: sentence(told, other))
+def _noted(words: Words, say: Callable[[Words], str]) -> str:
+    """Return a text for a reader, and note what others are told."""
+    return words.note(say(words), say)
+
+
+def _said(kept: Mapping[str, Any], words: Words) -> str:
+    return str(output.said(kept, words.lang))
 
 
 class Quoted:
@@ -118,8 +124,10 @@ class Quoted:
         reader = words or Words(SOURCE)
         for data in outputs:
             for kept, value in data.get(MIME, {}).items():
-                is_said = output.SAID in value
-                self._values[kept] = _noted(value, reader) if is_said else _quantity(value, run)
+                if output.SAID in value:
+                    self._values[kept] = _noted(reader, partial(_said, value))
+                else:
+                    self._values[kept] = _quantity(value, run)
             shown = data.get(output.MIME)
             match output.kind_of(shown) if shown else "":
                 case output.TABLE:
@@ -142,12 +150,6 @@ class Quoted:
                 f"{self._name} keeps no {name!r}; it keeps {', '.join(self._values)}"
             )
         return self._values[name]
-
-
-def _noted(said: dict[str, Any], words: Words) -> str:
-    """Return a kept text for a reader, and note what others say."""
-    text = str(output.said(said, words.lang))
-    return words.note(text, lambda other: str(output.said(said, other.lang)))
 
 
 def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:

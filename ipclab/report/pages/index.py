@@ -31,9 +31,18 @@ class Entry:
 
 
 def entry(document: Document, target: str) -> Entry:
-    """Return what the first page says of a document that is at the address `target`."""
+    """Return what the first page says of a document that is at the address `target`.
+
+    That is its findings (its front's list, else a paragraph) and its first figure.
+    """
     origin = next(filter(is_origin, document.prose[:1]), [])
-    return Entry(document.title, target, _first(document, target), deepcopy(origin))
+    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
+    said = deepcopy((_nodes(front, "OrderedList") or _nodes(document.prose, "Para"))[:1])
+    for node in pandoc.tree_nodes(said):
+        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
+            node["c"][2][0] = f"{target}{node['c'][2][0]}"
+    figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
+    return Entry(document.title, target, [Prose(said), *figures[:1]], deepcopy(origin))
 
 
 def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> Path:
@@ -58,17 +67,6 @@ def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> P
     made = folder / NAME
     write_whole(made, page_of(page).encode())
     return made
-
-
-def _first(document: Document, target: str) -> list[Block]:
-    """Return a report's findings (its front's list, else a paragraph) and first figure."""
-    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
-    said = deepcopy((_nodes(front, "OrderedList") or _nodes(document.prose, "Para"))[:1])
-    figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
-    for node in pandoc.tree_nodes(said):
-        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
-            node["c"][2][0] = f"{target}{node['c'][2][0]}"
-    return [Prose(said), *([replace(figure, name="")] if figure else [])]
 
 
 def _nodes(prose: Sequence[Tree], kind: str) -> Tree:

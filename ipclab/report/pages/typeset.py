@@ -1,7 +1,6 @@
 """A document as Typst sets it: its template, the markup that pandoc makes, the data beside it."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +40,7 @@ class Sheet:
         self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
         self.data = self._data()
 
-    def compiled(self, standards: Sequence[str], timestamp: int) -> bytes:
+    def compiled(self, standards: Any, timestamp: int) -> bytes:
         """Return the PDF file that Typst makes of it; `LabError` when it cannot be set.
 
         A letter that no font has is its number, and noted as lost.
@@ -58,8 +57,8 @@ class Sheet:
                 ignore_system_fonts=True,
             )
             try:
-                made = compiler.compile(
-                    format="pdf", pdf_standards=list(standards), timestamp=timestamp
+                made: Any = compiler.compile(
+                    format="pdf", pdf_standards=standards, timestamp=timestamp
                 )
                 return bytes(made)
             except typst.TypstError as error:

@@ -62,10 +62,8 @@ class Sources:
             files += sorted(package.rglob(name))
         notebooks = sorted(self.notebooks.glob("*.ipynb"))
         files += [file for file in notebooks if not fault(file)]  # a stray one has no page
-        for file in sorted(self.own.glob("*.ipynb")):
-            if any(self.locale.glob(f"*/*/{file.stem}.po")):
-                files.append(file)
-        return files
+        own = sorted(self.own.glob("*.ipynb"))
+        return files + [file for file in own if any(self.locale.glob(f"*/*/{file.stem}.po"))]
 
     def domain(self, file: Path) -> str:
         """Return the catalogue with the words of `file`: a package's or a notebook's."""
