@@ -93,7 +93,7 @@ def keep(lab: Data, *names: str, **values: Any) -> Kept:
     >>> ipclab.keep(lab, "past", "now", gain=past / now)
     """
     variables = {name: variable_named(name, shell.namespace()) for name in names}
-    kept = {}
+    kept: dict[str, Quantity | str] = {}
     for name, value in {**variables, **values}.items():
         if isinstance(value, Finding):
             kept[name] = _noted(lab.words, partial(sentence, asdict(value)))
