@@ -129,17 +129,14 @@ class Rendering:
         tables = []
         if table:
             name, rows = table
-            tables.append(out / DATA / name)
+            tables = [out / DATA / name]
             about["attachments"] = {name: f"../{DATA}/{name}"}
-            text = csv(rows, float_format="%.4g")
-            write_whole(tables[0], text.encode())
+            write_whole(tables[0], csv(rows, float_format="%.4g").encode())
         if self.table_only:
             return tables
-        spoken = "-".join(spoken_in(self.langs))
-        jobs = []
-        for notebook in notebooks:
-            executed = paths.data / "executed" / self.kind / spoken / notebook.name
-            jobs.append(Job(notebook, executed, parameters, dict.fromkeys(self.langs, about)))
+        executed = paths.data / "executed" / self.kind / "-".join(spoken_in(self.langs))
+        in_each = dict.fromkeys(self.langs, about)
+        jobs = [Job(each, executed / each.name, parameters, in_each) for each in notebooks]
         target = Target(self.formats, out, out / "figures")
         made = run_jobs(jobs, target, Progress(shown=True))
         refuse(made.errors)

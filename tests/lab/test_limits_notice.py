@@ -13,7 +13,7 @@ from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
 from ipclab.report.appendix.notice import notice
-from ipclab.report.pages.front import FRONT
+from ipclab.report.pages.order import FRONT
 from ipclab.store.run import RunFolder
 from tests.frames.test_limits_again import made
 

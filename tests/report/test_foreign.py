@@ -20,7 +20,7 @@ from pypdf import PdfReader
 
 from ipclab.errors import LabError
 from ipclab.marks.pictures import print_fonts
-from ipclab.report.pages import pandoc, vega
+from ipclab.report.pages import outputs, pandoc
 from ipclab.report.pages.document import Document, read_document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.typeset import Sheet
@@ -178,9 +178,9 @@ def test_a_chart_of_altair_is_drawn_by_its_own_renderer_where_that_is_installed(
 ) -> None:
     kind, renderer = "application/vnd.vegalite.v5+json", Renderer()
     told = notebook(displayed({kind: {"mark": "line"}, "text/plain": "<VegaLite 5 object>"}))
-    monkeypatch.setattr(vega, "RENDERER", "a_renderer_that_nobody_has")
+    monkeypatch.setattr(outputs, "RENDERER", "a_renderer_that_nobody_has")
     assert [kind in line for line in read_document(told, Path()).lost] == [True]
-    monkeypatch.setattr(vega, "RENDERER", "json")  # a module that is there
+    monkeypatch.setattr(outputs, "RENDERER", "json")  # a module that is there
     real = importlib.import_module
     monkeypatch.setattr(
         importlib, "import_module", lambda name: renderer if name == "json" else real(name)

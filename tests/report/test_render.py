@@ -10,7 +10,6 @@ from nbformat import v4
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
-from ipclab.report.pages.jobs import EXPORTERS
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
@@ -21,7 +20,9 @@ TITLES = {"ko": "쓰기 한 번의 비용", "en": "What a write costs"}
 
 def exported(executed: Path, fmt: str, sources: Sources) -> bytes:
     about = {"ipclab": True, "metadata": {"path": str(executed.parent)}}
-    exporter = get_exporter(EXPORTERS[fmt])(locale=str(sources.locale))
+    exporter = get_exporter({"html": "ipclabhtml", "pdf": "typstpdf"}[fmt])(
+        locale=str(sources.locale)
+    )
     content, _ = exporter.from_filename(str(executed), resources=about)
     return content.encode() if isinstance(content, str) else bytes(content)
 

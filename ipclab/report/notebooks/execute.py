@@ -5,7 +5,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -50,61 +50,47 @@ def execute(
     parameter_cells.check_language(notebook)
     values = parameter_cells.checked_values(notebook, parameters)
     with nullcontext(kernel) if kernel else Kernel() as used:
-        executed = normalise(used.run(notebook, values, timeout_s, say), _ids(notebook))
-    asides = _without_stderr(notebook.name, executed)
+        executed = used.run(notebook, values, timeout_s, say)
+    asides = _settled(executed, notebook)
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
     return asides
 
 
-def _without_stderr(name: str, notebook: Any) -> list[str]:
-    """Take what cells wrote to stderr from an executed notebook; return it as lines."""
+def _settled(executed: Any, notebook: Path) -> list[str]:
+    """Take from an executed notebook what runs differ in, and stderr, which is returned as lines.
+
+    Runs differ in ids that were made, times, paths.
+    """
+    ids = {cell.get("id") for cell in parameter_cells.read_notebook(notebook)["cells"]} - {None}
     asides = []
     number = 0
-    for cell in notebook.cells:
+    for place, cell in enumerate(executed.cells):
         number += INJECTED not in cell.metadata.get("tags", [])
-        kept = []
-        for shown in cell.get("outputs", []):
-            if shown.get("name") == "stderr":
-                said = "".join(shown["text"]).strip().splitlines()
-                asides += [f"{name}, cell {number}: {line}" for line in said]
-            else:
-                kept.append(shown)
-        if cell.cell_type == "code":
-            cell.outputs = kept
-    return asides
-
-
-def _ids(notebook: Path) -> set[str]:
-    """Return the ids of a notebook's cells, as far as they have some."""
-    cells = parameter_cells.read_notebook(notebook)["cells"]
-    return {str(cell["id"]) for cell in cells if "id" in cell}
-
-
-def normalise(notebook: Any, ids: Set[str] = frozenset()) -> Any:
-    """Return the executed notebook without what runs differ in: made ids, times, paths."""
-    for number, cell in enumerate(notebook.cells):
         if cell.get("id") not in ids:
-            cell.id = f"made-{number}"
+            cell.id = f"made-{place}"
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
-        if cell.cell_type == "code":
-            cell.execution_count = None
-            shown = [output for output in cell.outputs if HINT not in output.get("metadata", {})]
-            cell.outputs = shown
-            for output in cell.outputs:
-                if "execution_count" in output:
-                    output.execution_count = None
-                if _VIEW in output.get("data", {}):
-                    output.data[_VIEW] = {"model_id": ""}  # of a kernel that has ended
+        if cell.cell_type != "code":
+            continue
+        cell.execution_count = None
+        kept = []
+        for shown in cell.outputs:
+            if shown.get("name") == "stderr":
+                said = "".join(shown["text"]).strip().splitlines()
+                asides += [f"{notebook.name}, cell {number}: {line}" for line in said]
+            elif HINT not in shown.get("metadata", {}):
+                kept.append(shown)
+            if "execution_count" in shown:
+                shown.execution_count = None
+            if _VIEW in shown.get("data", {}):
+                shown.data[_VIEW] = {"model_id": ""}  # of a kernel that has ended
+        cell.outputs = kept
     for stamp in ("widgets", "papermill"):
-        notebook.metadata.pop(stamp, None)
-    notebook.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    return notebook
+        executed.metadata.pop(stamp, None)
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    executed.metadata["kernelspec"] = spec
+    return asides
 
 
 class Kernel(AbstractContextManager["Kernel"]):
@@ -148,24 +134,9 @@ class Kernel(AbstractContextManager["Kernel"]):
         self, notebook: Path, values: dict[str, Any], timeout_s: float, say: IO[str] | None = None
     ) -> Any:
         """Return the executed notebook; `LabError` when a cell or the kernel fails, or too late."""
-        said = io.StringIO()
-        try:
-            done = self._papermill(notebook, values, timeout_s, say or said)
-        except BaseException as error:
-            self.end()  # it may still be busy
-            stderr = said.getvalue().strip()
-            if failure := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
-                raise failure from error
-            raise
-        del done.cells[0]
-        return done
-
-    def _papermill(
-        self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]
-    ) -> Any:
         from papermill import execute_notebook
 
-        from ipclab.report.notebooks.allowed import ENGINE
+        from ipclab.report.notebooks.engine import ENGINE
         from ipclab.report.notebooks.nb import nbformat
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
@@ -176,27 +147,37 @@ class Kernel(AbstractContextManager["Kernel"]):
         # every error becomes one line of ours
         for name in ("papermill", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        return execute_notebook(
-            source,
-            None,
-            values,
-            engine_name=ENGINE,
-            kernel_name="python3",
-            language="python",
-            km=self._managed(),
-            start_timeout=60,
-            progress_bar=False,
-            autosave_cell_every=0,
-            request_save_on_cell_execute=False,
-            stderr_file=said,
-            resources={"metadata": {"path": str(notebook.parent.resolve())}},
-            timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
-        )
+        said = io.StringIO()
+        try:
+            done = execute_notebook(
+                source,
+                None,
+                values,
+                engine_name=ENGINE,
+                kernel_name="python3",
+                language="python",
+                km=self._managed(),
+                start_timeout=60,
+                progress_bar=False,
+                autosave_cell_every=0,
+                request_save_on_cell_execute=False,
+                stderr_file=say or said,
+                resources={"metadata": {"path": str(notebook.parent.resolve())}},
+                timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
+            )
+        except BaseException as error:
+            self.end()  # it may still be busy
+            stderr = said.getvalue().strip()
+            if failure := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
+                raise failure from error
+            raise
+        del done.cells[0]
+        return done
 
     def _managed(self) -> Any:
         from jupyter_client.manager import AsyncKernelManager
 
-        from ipclab.report.notebooks.sealed import OwnSpecs
+        from ipclab.report.notebooks.engine import OwnSpecs
 
         if self.manager is None:
             self.session = open_session(checkout().ledger)

@@ -1,7 +1,7 @@
 """What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import isfinite
@@ -19,9 +19,7 @@ from ipclab.lab.finding import Finding
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
-from ipclab.report.notebooks.formdata import Data as ProductData
-from ipclab.report.notebooks.formdata import as_data, of_data
-from ipclab.stats.product import Run
+from ipclab.stats.product import Ends, Part, Product, Run
 from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
@@ -36,6 +34,9 @@ from ipclab.words.words import Words
 
 PRODUCT = "product"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
+# A number and its parts with their powers: name, whether it is of a run, value and interval,
+# launches, time, logs, power
+Told = tuple[float, list[tuple[str, bool, Ends, dict[int, float], int, bool, int]]]
 TIMEOUT_S = 300.0
 # what an executed notebook is made with
 CODE = ".py", ".toml", ".csv", ".html", ".json", ".mplstyle"
@@ -55,12 +56,24 @@ class Kept:
         values: dict[str, Any] = {}
         for name, value in self.values.items():
             if isinstance(value, Quantity):
-                made = as_data(value.product) if value.low is not None else None
+                made = _parts(value.product) if value.low is not None else None
                 values[name] = _plain({**asdict(value), PRODUCT: made})
             else:
                 others = {other.lang: other.again(value) for other in self.words.others}
                 values[name] = {output.SAID: {self.words.lang: value, **others}}
         return {MIME: values}
+
+
+def _parts(product: Product) -> list[Any]:
+    """Return what a product is made of, as `Told`; the same product is the same text."""
+    factors = sorted(product.factors, key=lambda each: (each[0].name, each[1]))
+    return [
+        product.number,
+        [
+            [part.name, part.run is not None, part.ends, part.launches, part.time, part.logs, power]
+            for part, power in factors
+        ],
+    ]
 
 
 def _plain(data: Any) -> Any:
@@ -80,17 +93,22 @@ def keep(lab: Data, *names: str, **values: Any) -> Kept:
     >>> ipclab.keep(lab, "past", "now", gain=past / now)
     """
     variables = {name: variable_named(name, shell.namespace()) for name in names}
-    kept = {}
+    kept: dict[str, Quantity | str] = {}
     for name, value in {**variables, **values}.items():
-        told = isinstance(value, Finding)
-        kept[name] = _told(lab, asdict(value)) if told else plain_value(value)
+        if isinstance(value, Finding):
+            kept[name] = _noted(lab.words, partial(sentence, asdict(value)))
+        else:
+            kept[name] = plain_value(value)
     return Kept(kept, lab.words)
 
 
-def _told(lab: Data, finding: Mapping[str, Any]) -> str:
-    """Return the sentence of a finding, which others have in their words."""
-    said = sentence(finding, lab.words)
-    return lab.words.note(said, lambda other: sentence(finding, other))
+def _noted(words: Words, say: Callable[[Words], str]) -> str:
+    """Return a text for a reader, and note what others are told."""
+    return words.note(say(words), say)
+
+
+def _said(kept: Mapping[str, Any], words: Words) -> str:
+    return str(output.said(kept, words.lang))
 
 
 class Quoted:
@@ -106,14 +124,17 @@ class Quoted:
         reader = words or Words(SOURCE)
         for data in outputs:
             for kept, value in data.get(MIME, {}).items():
-                is_said = output.SAID in value
-                self._values[kept] = _noted(value, reader) if is_said else _quantity(value, run)
-            shown = data.get(output.MIME, {})
-            if (kind := shown and output.kind_of(shown)) == output.TABLE:
-                made = Table.of(shown, reader.lang)
-                self._tables[made.name or made.caption] = made
-            elif kind == output.FIGURE:
-                self._figures[shown["name"]] = Figure.of(shown, reader.lang)
+                if output.SAID in value:
+                    self._values[kept] = _noted(reader, partial(_said, value))
+                else:
+                    self._values[kept] = _quantity(value, run)
+            shown = data.get(output.MIME)
+            match output.kind_of(shown) if shown else "":
+                case output.TABLE:
+                    made = Table.of(shown, reader.lang)
+                    self._tables[made.name or made.caption] = made
+                case output.FIGURE:
+                    self._figures[shown["name"]] = Figure.of(shown, reader.lang)
 
     def figure(self, name: str) -> Figure:
         """Return the figure `name`; `UsageError` with the nearest name when there is none."""
@@ -131,12 +152,6 @@ class Quoted:
         return self._values[name]
 
 
-def _noted(said: dict[str, Any], words: Words) -> str:
-    """Return a kept text for a reader, and note what others say."""
-    text = str(output.said(said, words.lang))
-    return words.note(text, lambda other: str(output.said(said, other.lang)))
-
-
 def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
     """Return a kept quantity, made of what it was made of; its parts are of `run`.
 
@@ -145,23 +160,29 @@ def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
     quantity = msgspec.convert(told, Quantity, strict=False)
     if told.get(PRODUCT) is None:
         return quantity
-    made = of_data(msgspec.convert(told[PRODUCT], ProductData, strict=False), run)
-    return with_product(quantity, made)
+    number, factors = msgspec.convert(told[PRODUCT], Told, strict=False)
+    parts = set()
+    for name, of_run, ends, launches, time, logs, power in factors:
+        parts.add((Part(name, run if of_run else None, ends, launches, time, logs), power))
+    return with_product(quantity, Product(number, frozenset(parts)))
 
 
 def notebooks(paths: Paths) -> dict[str, Path]:
     """Return notebooks by name, a person's own last; one that has the name of ours is none."""
-    by_name = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
-    for file in sorted(paths.own.glob("*.ipynb")):
+    files = [*sorted(paths.notebooks.glob("*.ipynb")), *sorted(paths.own.glob("*.ipynb"))]
+    by_name: dict[str, Path] = {}
+    for file in files:
         by_name.setdefault(file.stem, file)
     return by_name
 
 
 def twins(paths: Paths) -> list[LabError]:
     """Return what is wrong with a person's own notebooks that have the name of another."""
-    ours = {file.stem for file in paths.notebooks.glob("*.ipynb")}
-    own = [file for file in sorted(paths.own.glob("*.ipynb")) if file.stem in ours]
-    return [LabError(f"{file} has the name of another notebook", "", "rename it") for file in own]
+    own = {*paths.own.glob("*.ipynb")} - {*notebooks(paths).values()}
+    return [
+        LabError(f"{file} has the name of another notebook", "", "rename it")
+        for file in sorted(own)
+    ]
 
 
 def code(suffixes: Collection[str]) -> Iterator[Path]:
@@ -190,17 +211,6 @@ def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) 
     return folder / f"{stamp.hexdigest()[:12]}.ipynb"
 
 
-def executed_notebook(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) -> Path:
-    """Return where the executed `notebook` lies, and execute it when that was not done yet."""
-    file = executed(paths, run, langs, notebook)
-    if not file.is_file():
-        from ipclab.report.notebooks.execute import execute  # papermill takes half a second
-
-        given = {"run": str(run.path), "lang": ",".join(langs)}
-        execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
-    return file
-
-
 def quoted(lab: Data, notebook: str) -> Quoted:
     """Return what another notebook made of this run: figures, tables, and kept values.
 
@@ -209,7 +219,12 @@ def quoted(lab: Data, notebook: str) -> Quoted:
     >>> payload = ipclab.quoted(lab, "01_payload")
     >>> payload.figure("payload-bandwidth")  # and payload.gain is a value
     """
-    file = executed_notebook(lab.paths, lab.run, lab.words.langs, notebook)
+    file = executed(lab.paths, lab.run, lab.words.langs, notebook)
+    if not file.is_file():
+        from ipclab.report.notebooks.execute import execute  # papermill takes half a second
+
+        given = {"run": str(lab.run.path), "lang": ",".join(lab.words.langs)}
+        execute(notebooks(lab.paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return read_quoted(file, notebook, lab.words, Ratios(lab.run))
 
 

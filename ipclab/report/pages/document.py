@@ -2,12 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
@@ -19,7 +18,7 @@ from ipclab.paths import table_beside
 from ipclab.report.appendix.signed import Attached
 from ipclab.report.appendix.signing import Marks
 from ipclab.report.notebooks.execute import INJECTED
-from ipclab.report.pages import captions, front, macros, narrative, outputs, pandoc, sections
+from ipclab.report.pages import narrative, order, outputs, pandoc
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
 from ipclab.tables.table import Table
@@ -30,19 +29,18 @@ ADVICE = "-advice"  # ends the names of tables that say what to do: no prelimina
 WORDS = table_beside(__file__, "labels.toml")
 # Captions of tables and figures begin with their label, such as "Table 1.".
 Block = Prose | Table | Figure | Markup | Picture | Printed
-Labelled = TypeVar("Labelled", Table, Figure)
 
 
 @dataclass
 class Document:
     """What a report shows: `date` is ISO 8601, `cells` has for each block where it comes from.
 
-    The first `front` blocks (findings, and of cells tagged `front`) stand before the contents; `labels` are those
-    of figures and tables by name, `links` rows of texts and addresses (empty: this document) beside
-    it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
-    sign, `head` on that of any; `brackets` says what intervals lie between. `lost` says what no
-    report can show, and in which cell; `notebook` leads to the notebook. `asides`
-    are what cells wrote to stderr, which no page shows.
+    The first `front` blocks (findings, and of cells tagged `front`) stand before the contents;
+    `labels` are those of figures and tables by name, `addresses` of attached files from `folder`,
+    `links` rows of texts and addresses (empty: this document) beside it, `headings` have level
+    (from 1), id and text. `marks` stand on every page of a document to sign, `head` on that of any;
+    `brackets` says what intervals lie between. `lost` says what no report can show, and in which
+    cell; `notebook` leads to the notebook.
     """
 
     lang: str
@@ -50,7 +48,7 @@ class Document:
     date: str
     run: str
     translate: Callable[[str], str]
-    attachments: dict[str, Path] = field(default_factory=dict)
+    folder: Path = field(default_factory=Path)
     addresses: Mapping[str, str] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
     notebook: str = ""
@@ -64,39 +62,42 @@ class Document:
     head: Head = field(default_factory=Head)
     brackets: str = ""
     lost: list[str] = field(default_factory=list)
-    asides: list[str] = field(default_factory=list)
 
-    def add(self, block: Block, cell: Cell | None = None) -> None:
-        """Add a block that comes from a cell."""
+    def add(self, seen: Seen) -> None:
+        """Add a block that comes from a cell, but what is absent; count figures and tables."""
+        block: Any = seen.shown
+        if isinstance(block, outputs.Absent):
+            return
+        if isinstance(block, Table | Figure) and block.caption:
+            kind = type(block)
+            before = [each for each in self.blocks if isinstance(each, kind) and each.caption]
+            numbered = self.translate(WORDS["numbered"][kind.__name__])
+            label = numbered.replace("{number}", str(len(before) + 1))
+            if block.name:
+                self.labels[block.name] = label.rstrip(".：")
+            space = "" if label.endswith("：") else " "  # a full-width colon brings its own
+            block = replace(block, caption=f"{label}{space}{block.caption}")
         self.blocks.append(block)
-        self.cells.append(cell)
+        self.cells.append(seen.cell)
 
-    def lose(self, lost: Lost, cell: Cell | None) -> str:
+    def lose(self, lost: Lost, cell: Cell | None = None) -> str:
         """Note what cannot be shown; return the sentence that says so."""
-        what = self.translate(WORDS["lost"][lost.what]).replace("{detail}", lost.detail)
-        said = what
+        said = self.translate(WORDS["lost"][lost.what]).replace("{detail}", lost.detail)
         if cell:
             where = self.translate(WORDS["lost"]["where"])
-            said = where.replace("{cell}", str(cell.number)).replace("{what}", what)
+            said = where.replace("{cell}", str(cell.number)).replace("{what}", said)
         self.lost.append(said)
         return said
 
     def lose_math(self, untold: Sequence[str]) -> None:
         """Note formulas that pandoc does not read, each with its cell."""
+        first: dict[str, Cell | None] = {}
+        for block, cell in zip(self.blocks, self.cells, strict=True):
+            for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
+                if node["t"] == "Math":
+                    first.setdefault(node["c"][1], cell)
         for tex in dict.fromkeys(untold):
-            found = [
-                cell
-                for block, cell in zip(self.blocks, self.cells, strict=True)
-                if isinstance(block, Prose) and tex in pandoc.formulas(block.tree)
-            ]
-            self.lose(Lost("math", tex), *(found[:1] or [None]))
-
-    def settled(self, shown: Table) -> Table:
-        """Return a table with the labels of figures and tables that its cells name (`#name`)."""
-        targets = {f"#{name}": label for name, label in self.labels.items()}
-        return replace(
-            shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows]
-        )
+            self.lose(Lost("math", tex), first.get(tex))
 
     @property
     def prose(self) -> list[pandoc.Tree]:
@@ -119,8 +120,7 @@ def read_document(
     that of a cell tagged `lab`, else `name`. Code inputs and cells tagged `lab` are left out
     otherwise. Raises LabError for attachments that are not there.
     """
-    metadata = notebook["metadata"]
-    facts = metadata.get("ipclab") or _by_papermill(notebook)
+    facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook)
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
     translate = Catalogue.load(lang, locale).translate
@@ -128,75 +128,52 @@ def read_document(
     document = Document(lang, called, date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
     if run:
-        between_sessions = facts.get("intervals") == BETWEEN_SESSIONS
-        word = BETWEEN_SESSIONS if between_sessions else BETWEEN_LAUNCHES
-        document.brackets = translate(WORDS["page"][word])
+        sessions = facts.get("intervals") == BETWEEN_SESSIONS
+        between = BETWEEN_SESSIONS if sessions else BETWEEN_LAUNCHES
+        document.brackets = translate(WORDS["page"][between])
     document.addresses = facts.get("attachments", {})
-    document.attachments = {key: folder / path for key, path in document.addresses.items()}
-    document.links = [[(text, url) for text, url in row] for row in facts.get("links", ())]
+    document.folder = folder
+    document.links = facts.get("links", ())
     document.notebook = facts.get("notebook", "")
-    name = _named(notebook["cells"], translate) or Path(document.notebook).stem or name
-    document.front = _fill(document, notebook["cells"], beside or folder)
-    narrative.take_title(document, name or "notebook")
+    kept = [cell["source"] for cell in notebook["cells"] if KEEP_IN_LAB in _tags(cell)]
+    named = next(filter(None, map(title, kept)), "").removeprefix("# ")
+    _fill(document, notebook["cells"], beside or folder)
+    otherwise = translate(named) if named else Path(document.notebook).stem or name or "notebook"
+    narrative.take_title(document, otherwise)
     narrative.refer(document)
     narrative.settle_headings(document)
     return document
 
 
-def _named(cells: Sequence[Any], translate: Callable[[str], str]) -> str:
-    """Return the heading of level 1 that a cell for JupyterLab begins with, or nothing."""
-    for cell in cells:
-        if KEEP_IN_LAB in (cell["metadata"].get("tags") or []) and (said := title(cell["source"])):
-            return translate(said.removeprefix("# "))
-    return ""
+def _tags(cell: Any) -> Sequence[str]:
+    return cell["metadata"].get("tags") or ()
 
 
-def _fill(document: Document, cells: Sequence[Any], folder: Path) -> int:
-    """Add what the cells show, what is on the first page first; return how many blocks that is."""
+def _fill(document: Document, cells: Sequence[Any], folder: Path) -> None:
+    """Add what the cells show, what is on the first page first."""
     found: list[Seen] = []
     number = 0
     for cell in cells:
-        tags = cell["metadata"].get("tags") or []
+        tags = _tags(cell)
         number += INJECTED not in tags
-        if KEEP_IN_LAB not in tags:
-            origin = Cell(number, str(cell.get("id", "")), cell["source"])
-            for output in cell.get("outputs", []):
-                if output.get("name") == outputs.STDERR:
-                    document.asides.append(f"cell {number}: {''.join(output['text']).strip()}")
-            found += [
-                Seen(origin, tags, shown) for shown in _shown_or_named(cell, number, document)
-            ]
-    found = front.one_list(found)
-    prose_of = _trees([seen.shown for seen in found])
-    found = front.report_order(captions.caption_findings(found, prose_of), prose_of)
-    stand = [front.stands(seen) for seen in found]
-    ahead = len(stand) - stand[::-1].index(True) if any(stand) else 0
-    placed: list[list[sections.Placed]] = []
-    for origin, _, shown in found:
-        written = isinstance(shown, outputs.Unread) and not shown.found
-        made = _blocks(shown, origin, document, prose_of, folder)
-        placed.append([sections.Placed(block, origin, written) for block in made])
-    _add(document, chain.from_iterable(placed[:ahead]))
-    count = len(document.blocks)
-    _add(document, sections.measured([*chain.from_iterable(placed[ahead:])]))
-    return count
-
-
-def _add(document: Document, placed: Iterable[sections.Placed]) -> None:
-    """Add blocks, figures and tables with their numbers, but what is absent."""
-    for block, origin, _ in placed:
-        if not isinstance(block, outputs.Absent):
-            is_numbered = isinstance(block, Table | Figure)
-            document.add(labelled(block, document) if is_numbered else block, origin)
-
-
-def _shown_or_named(cell: Any, number: int, document: Document) -> list[outputs.Shown]:
-    """Return what a cell shows; `LabError` that names the cell of what cannot be read."""
-    try:
-        return list(_shown(cell, document))
-    except Exception as error:
-        why = f"{type(error).__name__}: {error}"
-        raise LabError(f"cell {number} holds what cannot be read", why) from error
+        if KEEP_IN_LAB in tags:
+            continue
+        origin = Cell(number, str(cell.get("id", "")), cell["source"])
+        try:
+            found += [Seen(origin, tags, shown) for shown in _shown(cell, document)]
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise LabError(f"cell {number} holds what cannot be read", why) from error
+    found = order.caption_findings(_with_trees(order.one_list(found)))
+    ahead, behind = [
+        [block for seen in part for block in _blocks(seen, document, folder)]
+        for part in order.in_order(found)
+    ]
+    for seen in ahead:
+        document.add(seen)
+    document.front = len(document.blocks)
+    for seen in order.measured(behind):
+        document.add(seen)
 
 
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
@@ -229,60 +206,48 @@ def _merged(shown: Sequence[Any]) -> list[dict[str, Any]]:
     return merged
 
 
-def _trees(every: Sequence[outputs.Shown]) -> dict[int, pandoc.Tree]:
-    """Return what pandoc reads in texts: all of a kind at once."""
-    trees: dict[int, pandoc.Tree] = {}
-    unread = [shown for shown in every if isinstance(shown, Unread)]
-    for kind in dict.fromkeys(each.kind for each in unread):
-        mine = [each for each in unread if each.kind == kind]
-        read_ones = pandoc.read_trees(pandoc.READERS[kind], [each.source for each in mine])
-        trees |= zip(map(id, mine), read_ones, strict=True)
-    macros.settle(trees[id(each)] for each in unread)
-    return trees
+def _with_trees(found: Sequence[Seen]) -> list[Seen]:
+    """Return what is shown with what pandoc reads in texts: all of a kind at once."""
+    read = [*found]
+    for kind, reader in pandoc.READERS.items():
+        texts = {
+            place: seen.shown.source
+            for place, seen in enumerate(found)
+            if isinstance(seen.shown, Unread) and seen.shown.kind == kind
+        }
+        for place, tree in zip(texts, pandoc.read_trees(reader, [*texts.values()]), strict=True):
+            read[place] = found[place]._replace(tree=tree)
+    narrative.settle_formulas(seen.tree for seen in read)
+    return read
 
 
-def _blocks(
-    shown: outputs.Shown,
-    cell: Cell,
-    document: Document,
-    trees: Mapping[int, pandoc.Tree],
-    folder: Path,
-) -> Iterator[Block | outputs.Absent]:
+def _blocks(seen: Seen, document: Document, folder: Path) -> Iterator[Seen]:
     """Yield what is shown as blocks."""
-    attached = shown.attached if isinstance(shown, Unread) else {}
-    pictures = narrative.Pictures(attached, folder)
+    shown = seen.shown
+    pictures = narrative.Pictures(shown.attached if isinstance(shown, Unread) else {}, folder)
+    blocks: list[Any] = []
+    written = False
     match shown:
         case Marks():
             document.marks = shown
         case Attached():
             document.attached[shown.name] = shown.text
         case Lost():
-            yield Prose(narrative.remark(document.lose(shown, cell)))
+            blocks = [Prose(narrative.remark(document.lose(shown, seen.cell)))]
         case Unread():
-            for block in narrative.captioned(pictures.embedded(trees[id(shown)])):
+            written = not shown.found
+            for block in narrative.captioned(pictures.embedded(seen.tree)):
                 advice = isinstance(block, Table) and block.name.endswith(ADVICE)
                 if not (advice and document.head.mark):
-                    yield block
+                    blocks.append(block)
         case Markup():
-            yield Markup(pictures.embedded_html(shown.html))
+            blocks = [Markup(pictures.embedded_html(shown.html))]
         case _:
-            yield shown
+            blocks = [shown]
     for lost in pictures.lost:
-        yield Prose(narrative.remark(document.lose(lost, cell)))
-
-
-def labelled(shown: Labelled, document: Document) -> Labelled:
-    """Return a figure or table with its number before its caption, if it has one."""
-    if not shown.caption:
-        return shown
-    kind = type(shown)
-    before = [block for block in document.blocks if isinstance(block, kind) and block.caption]
-    numbered = document.translate(WORDS["numbered"][kind.__name__])
-    label = numbered.replace("{number}", str(len(before) + 1))
-    if shown.name:
-        document.labels[shown.name] = label.rstrip(".：")
-    space = "" if label.endswith("：") else " "  # a full-width colon brings its own
-    return replace(shown, caption=f"{label}{space}{shown.caption}")
+        blocks.append(Prose(narrative.remark(document.lose(lost, seen.cell))))
+    for block in blocks:
+        yield Seen(seen.cell, seen.tags, block, written=written)
 
 
 def _today() -> str:

@@ -1,6 +1,7 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; reports' too."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class OfDocument(Exporter):
     locale: Any = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
         config=True
     )
+    convert: Callable[[Document], str | bytes]
 
     def from_notebook_node(
         self, nb: Any, resources: dict[str, Any] | None = None, **kw: Any
@@ -36,13 +38,9 @@ class OfDocument(Exporter):
             content = self.convert(document)
         except LabError as error:
             raise SystemExit(f"ipclab: {error}") from error
-        for lost in dict.fromkeys([*document.lost, *document.asides]):
+        for lost in dict.fromkeys(document.lost):
             print(f"ipclab: {document.title}: {lost}", file=sys.stderr)
         return content, made
-
-    def convert(self, document: Document) -> Any:
-        """Return what is made of a document: text or bytes."""
-        raise NotImplementedError
 
 
 class ReportHTMLExporter(OfDocument):
@@ -50,10 +48,7 @@ class ReportHTMLExporter(OfDocument):
 
     output_mimetype, export_from_notebook = "text/html", "HTML report"
     file_extension = FilenameExtension(".html").tag(config=True)
-
-    def convert(self, document: Document) -> str:
-        """Return the page, which loads nothing."""
-        return page_of(document)
+    convert = staticmethod(page_of)
 
 
 class TypstPDFExporter(OfDocument):
@@ -61,7 +56,4 @@ class TypstPDFExporter(OfDocument):
 
     output_mimetype, export_from_notebook = "application/pdf", "PDF via Typst"
     file_extension = FilenameExtension(".pdf").tag(config=True)
-
-    def convert(self, document: Document) -> bytes:
-        """Return the document in print, as archivable as it can be."""
-        return pdf_of(document)
+    convert = staticmethod(pdf_of)

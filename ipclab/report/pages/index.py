@@ -10,7 +10,7 @@ from ipclab.lab.figure import Figure
 from ipclab.lab.head import Head
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.front import is_origin
+from ipclab.report.pages.order import is_origin
 from ipclab.report.pages.outputs import Prose
 from ipclab.report.pages.page import page_of
 from ipclab.report.pages.pandoc import Tree
@@ -31,9 +31,18 @@ class Entry:
 
 
 def entry(document: Document, target: str) -> Entry:
-    """Return what the first page says of a document that is at the address `target`."""
+    """Return what the first page says of a document that is at the address `target`.
+
+    That is its findings (its front's list, else a paragraph) and its first figure.
+    """
     origin = next(filter(is_origin, document.prose[:1]), [])
-    return Entry(document.title, target, _first(document, target), deepcopy(origin))
+    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
+    said = deepcopy((_nodes(front, "OrderedList") or _nodes(document.prose, "Para"))[:1])
+    for node in pandoc.tree_nodes(said):
+        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
+            node["c"][2][0] = f"{target}{node['c'][2][0]}"
+    figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
+    return Entry(document.title, target, [Prose(said), *figures[:1]], deepcopy(origin))
 
 
 def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> Path:
@@ -46,40 +55,21 @@ def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> P
     for name, target in about["links"][0]:
         tongues.append((name, target and f"{target.rpartition('/')[0]}/{NAME}"))
     page.links = [tongues, [(title, "")]]
+    page.blocks = [Prose(each.origin) for each in entries[:1] if each.origin]
     for each in entries:
-        if not page.blocks and each.origin:
-            page.add(Prose(each.origin))
-        page.headings.append((1, f"s-{each.target}", each.title))
-        page.add(Prose(_heading(each.title, each.target)))
-        for block in each.blocks:
-            page.add(block)
+        anchor = f"s-{each.target}"
+        page.headings.append((1, anchor, each.title))
+        words = [{"t": "Str", "c": each.title}]
+        link = {"t": "Link", "c": [["", [], []], words, [each.target, ""]]}
+        head = {"t": "Header", "c": [1, [anchor, [], []], [link]]}
+        page.blocks += [Prose([head]), *each.blocks]
+    page.cells = [None] * len(page.blocks)
     made = folder / NAME
     write_whole(made, page_of(page).encode())
     return made
 
 
-def _heading(title: str, target: str) -> Tree:
-    text = [{"t": "Str", "c": title}]
-    link = {"t": "Link", "c": [["", [], []], text, [target, ""]]}
-    return [{"t": "Header", "c": [1, [f"s-{target}", [], []], [link]]}]
-
-
-def _first(document: Document, target: str) -> list[Block]:
-    """Return a report's findings (its front's list, else a paragraph) and first figure."""
-    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
-    said = deepcopy(_one(front, "OrderedList") or _one(document.prose, "Para"))
-    figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
-    for node in pandoc.tree_nodes(said):
-        if node["t"] == "Link" and node["c"][2][0].startswith("#"):
-            node["c"][2][0] = f"{target}{node['c'][2][0]}"
-    return [Prose(said), *([replace(figure, name="")] if figure else [])]
-
-
-def _one(prose: Sequence[Tree], kind: str) -> Tree:
-    """Return the first block of a `kind` in prose, the run's name apart."""
-    for tree in prose:
-        for node in tree if not is_origin(tree) else ():
-            for each in pandoc.tree_nodes(node):
-                if each["t"] == kind:
-                    return [each]
-    return []
+def _nodes(prose: Sequence[Tree], kind: str) -> Tree:
+    """Return the blocks of a `kind` in prose, the run's name apart."""
+    told = [tree for tree in prose if not is_origin(tree)]
+    return [node for node in pandoc.tree_nodes(told) if node["t"] == kind]

@@ -2,12 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from ipclab.errors import LabError
@@ -15,13 +14,15 @@ from ipclab.lab.parameters import declared
 from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import processes
-from ipclab.report.pages.document import read_document
+from ipclab.report.pages.document import Document, read_document
 from ipclab.report.pages.index import Entry, entry
+from ipclab.report.pages.page import page_of
+from ipclab.report.pages.typeset import pdf_of
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from ipclab.words.catalogue import LANGUAGES, SOURCE
 
-EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
+PAGES: Mapping[str, Callable[[Document], str | bytes]] = {"html": page_of, "pdf": pdf_of}
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
@@ -72,13 +73,13 @@ class Made:
     errors: list[LabError] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
 
-
-class _Page(NamedTuple):
-    """One report in one language, as a process returns it."""
-
-    files: list[Path]
-    entry: Entry | None
-    asides: list[str]
+    def add(self, part: "Made") -> None:
+        """Add what was made of one job, or of one of its languages."""
+        self.files += part.files
+        self.errors += part.errors
+        self.asides = list(dict.fromkeys(self.asides + part.asides))  # alike ones once
+        for lang, entries in part.entries.items():
+            self.entries.setdefault(lang, {}).update(entries)
 
 
 def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
@@ -91,77 +92,55 @@ def run_jobs(jobs: Sequence[Job], target: Target, progress: Progress) -> Made:
     progress.start("report", len(jobs) + count, "notebook or page")
     try:
         with processes.pool(count, target.figures) as pool:
-            results = _results(pool, jobs, target, progress)
+            parts = _parts(pool, jobs, target, progress)
     finally:
         progress.end()
-    made = _made(jobs, results)
+    made = Made(entries={lang: {} for job in jobs for lang in job.about})
+    for place, job in enumerate(jobs):
+        for lang in ("", *job.about):
+            made.add(parts.get((place, lang), Made()))
     for line in made.asides:
         progress.say(line)
     return made
 
 
-def _results(
+def _parts(
     pool: Executor, jobs: Sequence[Job], target: Target, progress: Progress
-) -> dict[tuple[int, str], Any]:
+) -> dict[tuple[int, str], Made]:
     """Return what each job's execution ("") and its pages (by language) gave, by job's place.
 
     A notebook that quotes another waits until that one is executed; long ones begin first.
     """
-    results: dict[tuple[int, str], Any] = {}
-    running: dict[Future[Any], tuple[int, str]] = {}
+    parts: dict[tuple[int, str], Made] = {}
+    running: dict[Future[Made], tuple[int, str]] = {}
     waiting = _waiting(jobs)
-
-    def begin_ready() -> None:
-        done = {place for place, lang in results if not lang}
-        for place in [each for each, needed in waiting.items() if needed <= done]:
+    while waiting or running:
+        executed = {place for place, lang in parts if not lang}
+        for place in [each for each, needed in waiting.items() if needed <= executed]:
             del waiting[place]
-            running[pool.submit(_execute, jobs[place])] = place, ""
-
-    begin_ready()
-    while running:
+            running[pool.submit(_made_of, _execute, jobs[place])] = place, ""
+        if not running:  # those that are left quote each other
+            break
         ended, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in ended:
             place, lang = running.pop(future)
-            results[place, lang] = result = future.result()
+            parts[place, lang] = part = future.result()
             progress.step()
-            if lang:
-                continue
-            if isinstance(result, LabError):
-                for _ in jobs[place].about:
+            for each in () if lang else jobs[place].about:
+                if part.errors:
                     progress.step()
-            else:
-                for each in jobs[place].about:
-                    running[pool.submit(_export, jobs[place], each, target)] = place, each
-        begin_ready()
-    return results
-
-
-def _made(jobs: Sequence[Job], results: Mapping[tuple[int, str], Any]) -> Made:
-    made = Made()
-    for lang in dict.fromkeys(lang for job in jobs for lang in job.about):
-        made.entries[lang] = {}
-    for place, job in enumerate(jobs):
-        for lang in ("", *job.about):
-            match results.get((place, lang)):
-                case LabError() as error:
-                    made.errors.append(error)
-                case _Page(files, found, asides):
-                    made.files += files
-                    made.asides += asides
-                    if found:
-                        made.entries[lang][job.notebook.stem] = found
-                case [*asides]:
-                    made.asides += asides
-    made.asides = list(dict.fromkeys(made.asides))  # alike in all languages once
-    return made
+                else:
+                    task = pool.submit(_made_of, _export, jobs[place], each, target)
+                    running[task] = place, each
+    return parts
 
 
 def _waiting(jobs: Sequence[Job]) -> dict[int, set[int]]:
     """Return jobs' places, those that take longest first, with those that each has to wait for."""
     places = {job.notebook.stem: place for place, job in enumerate(jobs)}
-    size = {place: job.notebook.stat().st_size for place, job in enumerate(jobs)}
     waiting = {}
-    for place in sorted(size, key=size.__getitem__, reverse=True):
+    sizes = [job.notebook.stat().st_size for job in jobs]
+    for place in sorted(range(len(jobs)), key=sizes.__getitem__, reverse=True):
         quoted = _QUOTED.findall(jobs[place].notebook.read_text("utf-8", "replace"))
         waiting[place] = {places[name] for name in quoted if name in places} - {place}
     return waiting
@@ -174,76 +153,64 @@ def refuse(errors: Sequence[LabError]) -> None:
         raise LabError(f"{len(errors)} reports failed", " | ".join(said))
 
 
-def _execute(job: Job) -> list[str] | LabError:
-    """Execute a job's notebook; return what it wrote to stderr, or an error."""
+def _made_of(work: Callable[..., Made], job: Job, *more: Any) -> Made:
+    """Return what `work` makes of a job in this process: any error is one of the job's."""
+    name = job.notebook.name
+    try:
+        return work(job, *more)
+    except LabError as error:
+        what = error.what if name in error.what else f"{name}: {error.what}"
+        return Made(errors=[LabError(what, error.why, error.fix)])
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        return Made(errors=[LabError(f"{name} has no page", why)])
+
+
+def _execute(job: Job) -> Made:
+    """Execute a job's notebook; what it wrote to stderr is aside."""
     from ipclab.report.notebooks.execute import execute
 
-    try:
-        lang = declared(job.notebook).get("lang")
-        given = {}
-        if lang and str(lang.default or SOURCE).split(",")[0] in LANGUAGES:  # not one of its own
-            given["lang"] = ",".join(spoken_in(job.about))
-        asides = execute(
-            job.notebook,
-            {**job.parameters, **given},
-            job.executed,
-            timeout_s=quotes.TIMEOUT_S,
-            kernel=processes.kernel(),
-        )
-        if job.notebook.parent == checkout().own:
-            processes.kernel().end()  # what a person's own notebook changes reaches no other one
-    except LabError as error:
-        return error
-    except Exception as error:
-        return _failed(job, error)
-    return asides
+    lang = declared(job.notebook).get("lang")
+    given = {}
+    if lang and str(lang.default or SOURCE).split(",")[0] in LANGUAGES:  # not one of its own
+        given["lang"] = ",".join(spoken_in(job.about))
+    asides = execute(
+        job.notebook,
+        {**job.parameters, **given},
+        job.executed,
+        timeout_s=quotes.TIMEOUT_S,
+        kernel=processes.kernel(),
+    )
+    if job.notebook.parent == checkout().own:
+        processes.kernel().end()  # what a person's own notebook changes reaches no other one
+    return Made(asides=asides)
 
 
-def _export(job: Job, lang: str, target: Target) -> _Page | LabError:
+def _export(job: Job, lang: str, target: Target) -> Made:
     """Make the files of a job in one language."""
     from ipclab.report.notebooks.nb import nbformat
     from ipclab.report.pages.localised import localised
 
-    files = target.files(job.notebook, lang)
-    try:
-        notebook = nbformat.read(job.executed, as_version=4)  # type: ignore[no-untyped-call]
-        notebook.metadata["ipclab"] = {**job.about[lang], "lang": lang}
-        folder = files[0].parent  # what is attached is named from there
-        folder.mkdir(parents=True, exist_ok=True)
-        if set(target.formats) == {"ipynb"}:
-            write_whole(files[0], nbformat.writes(localised(notebook, lang)).encode())  # type: ignore[no-untyped-call]
-            return _Page(files, None, [])
-        document = read_document(
-            notebook, folder, name=job.notebook.stem, beside=job.notebook.parent
-        )
-        found = entry(document, f"{quote(job.notebook.stem)}.html")
-        for fmt, file in sorted(zip(target.formats, files, strict=True)):
-            if fmt == "ipynb":
-                content = nbformat.writes(localised(notebook, lang)).encode()  # type: ignore[no-untyped-call]
-            else:
-                made = _exporter(fmt).convert(document)
-                content = made.encode() if isinstance(made, str) else made
-            write_whole(file, content)
-        lost = [f"{job.notebook.name}: {line}" for line in document.lost]
-    except LabError as error:
-        return LabError(f"{job.notebook.name}: {error.what}", error.why, error.fix)
-    except Exception as error:
-        return _failed(job, error)
-    return _Page(files, found, lost)
+    made = Made(target.files(job.notebook, lang))
+    notebook = nbformat.read(job.executed, as_version=4)  # type: ignore[no-untyped-call]
+    notebook.metadata["ipclab"] = {**job.about[lang], "lang": lang}
+    folder = target.out / lang  # what is attached is named from there
+    folder.mkdir(parents=True, exist_ok=True)
+    contents: dict[str, str | bytes] = {}
+    if "ipynb" in target.formats:
+        contents["ipynb"] = nbformat.writes(localised(notebook, lang))  # type: ignore[no-untyped-call]
+    if looked_at := sorted(PAGES.keys() & target.formats):
+        name = job.notebook.stem
+        document = read_document(notebook, folder, name=name, beside=job.notebook.parent)
+        made.entries[lang] = {name: entry(document, f"{quote(name)}.html")}
+        contents |= {fmt: PAGES[fmt](document) for fmt in looked_at}
+        made.asides = [f"{job.notebook.name}: {line}" for line in document.lost]
+    for fmt, file in zip(target.formats, made.files, strict=True):
+        content = contents[fmt]
+        write_whole(file, content if isinstance(content, bytes) else content.encode())
+    return made
 
 
 def spoken_in(langs: Iterable[str]) -> list[str]:
     """Return the languages in which a notebook is executed: English first, which is the source."""
     return list(dict.fromkeys([SOURCE, *langs]))
-
-
-@cache
-def _exporter(fmt: str) -> Any:
-    """Return nbconvert's exporter for a format."""
-    from nbconvert.exporters import get_exporter
-
-    return get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
-
-
-def _failed(job: Job, error: Exception) -> LabError:
-    return LabError(f"{job.notebook.name} has no page", f"{type(error).__name__}: {error}")

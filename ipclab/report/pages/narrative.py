@@ -1,9 +1,10 @@
-"""Prose as pandoc reads it: its pictures, its captioned tables, references, headings, title."""
+"""Prose as pandoc reads it: its pictures, its captioned tables, references, headings, title, formulas."""
 
 import mimetypes
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from html import unescape
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 _CAPTION = re.compile(r"\s*: (.+?) \{#([\w-]+)\}\s*", re.DOTALL)
 _SOURCE = re.compile(r"""(<img\b[^>]*?\bsrc\s*=\s*)("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
 _HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
+_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"  # three deep
+_DEFINED = re.compile(
+    rf"\\(?:(?:re)?newcommand|DeclareMathOperator)\*?\s*\{{?\s*\\(?P<new>[A-Za-z]+)\s*\}}?"
+    rf"(?:\[[^\]]*\])*\s*{_BRACED}"
+    rf"|\\def\s*\\(?P<old>[A-Za-z]+)(?P<taken>(?:#\d)*)\s*(?P<body>{_BRACED})"
+)
+_LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
+_TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
+_REFERENCE = re.compile(r"\\(eq)?ref\s*\{([^{}]*)\}")
 ALIGNED: dict[str, table.Align] = {"AlignRight": "right", "AlignCenter": "center"}
 
 
@@ -68,20 +78,13 @@ class Pictures:
             for kind, content in forms.items():
                 return f"data:{kind};base64,{''.join(content.split())}"
         path = self.folder / unquote(url)
-        if "://" not in url and not url.startswith(("//", "data:")) and _is_file(path):
-            kind = mimetypes.guess_type(path.name)[0] or ""
-            if kind.startswith("image/"):
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        beside = "://" not in url and not url.startswith(("//", "data:"))
+        with suppress(OSError, ValueError):  # of a name that can be none, as one too long
+            if beside and kind.startswith("image/") and path.is_file():
                 return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
         self.lost.append(Lost("outside", url[:100]))
         return ""
-
-
-def _is_file(path: Path) -> bool:
-    """Tell whether a file is there; a name that can be none, as one too long, is not."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def remark(text: str) -> Tree:
@@ -105,9 +108,10 @@ def captioned(tree: Tree) -> Iterator[Prose | Table]:
 
 def _table(content: Any, caption: str, name: str) -> Table:
     _, _, columns, (_, head), bodies, _ = content
-    heads = []
-    for label, (align, _) in zip(_row(head[0]), columns, strict=True):
-        heads.append(table.Column(label, ALIGNED.get(align["t"], "left")))
+    heads = [
+        table.Column(label, ALIGNED.get(align["t"], "left"))
+        for label, (align, _) in zip(_row(head[0]), columns, strict=True)
+    ]
     rows = [_row(row) for _, _, _, body in bodies for row in body]
     return Table(caption, heads, rows, name=name)
 
@@ -121,11 +125,12 @@ def take_title(document: "Document", otherwise: str) -> None:
     for place, block in enumerate(document.blocks):
         if isinstance(block, Markup) and _HEADING.search(block.html):
             break
-        first = next(iter(_headings(block.tree)), None) if isinstance(block, Prose) else None
-        if first and isinstance(block, Prose):
-            if first["c"][0] == 1:
-                document.title = document.title or text_of(first["c"][2]).strip()
-                document.blocks[place] = Prose([node for node in block.tree if node is not first])
+        if isinstance(block, Prose) and (headings := _headings(block.tree)):
+            level, _, words = headings[0]["c"]
+            if level == 1:
+                document.title = document.title or text_of(words).strip()
+                rest = [node for node in block.tree if node is not headings[0]]
+                document.blocks[place] = Prose(rest)
             break
     document.title = document.title or otherwise
 
@@ -138,7 +143,9 @@ def refer(document: "Document") -> None:
     for block, cell in zip(document.blocks, document.cells, strict=True):
         for node in pandoc.tree_nodes(block.tree) if isinstance(block, Prose) else ():
             match node:
-                case {"t": "Link", "c": [_, said, [str(url), _]]} if _refers(said, url):
+                case {"t": "Link", "c": [_, said, [str(url), _]]} if url.startswith(
+                    "#"
+                ) and text_of(said) in ("", url[1:]):
                     label = document.labels.get(url[1:])
                     if label is None:
                         document.lose(Lost("reference", url), cell)
@@ -147,27 +154,25 @@ def refer(document: "Document") -> None:
                     node["c"][1] = [{"t": "Str", "c": text}]
 
 
-def _refers(said: Tree, url: str) -> bool:
-    return url.startswith("#") and text_of(said) in ("", url[1:])
-
-
 def settle_headings(document: "Document") -> None:
     """Give headings ids, and levels that start at 1 and skip none; lead links to them there."""
     headings = _headings(document.prose)
     shift = min((node["c"][0] for node in headings), default=1) - 1
     level = 0
-    seen = set[str]()
+    names: list[str] = []
     moved: dict[str, str] = {}
     for node in headings:
-        level = min(node["c"][0] - shift, level + 1)
-        text = blocks.join_lines(text_of(node["c"][2]))
-        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
-        name = next(name for name in names if name not in seen)
-        seen.add(name)
+        old, (known, *_), words = node["c"]
+        level = min(old - shift, level + 1)
+        text = blocks.join_lines(text_of(words))
+        plain = re.sub(r"[^\w]+", "-", text.lower()).strip("-")
+        slug = f"s-{plain or 'section'}"
+        several = (f"{slug}-{number}" for number in count(1))
+        name = next(name for name in chain([slug], several) if name not in names)
+        names.append(name)
         # what pandoc, GitHub and Jupyter call it
-        moved |= {node["c"][1][0].lower(): name, text.replace(" ", "-").lower(): name}
-        node["c"] = [level, [name, [], []], node["c"][2]]
+        moved |= {known.lower(): name, text.replace(" ", "-").lower(): name}
+        node["c"] = [level, [name, [], []], words]
         document.headings.append((level, name, text))
     for node in pandoc.tree_nodes(document.prose):
         match node:
@@ -177,3 +182,50 @@ def settle_headings(document: "Document") -> None:
 
 def _headings(tree: Any) -> list[dict[str, Any]]:
     return [node for node in pandoc.tree_nodes(tree) if node["t"] == "Header"]
+
+
+def settle_formulas(trees: Iterable[Tree]) -> None:
+    """Give each formula the definitions before it that it needs, and references their numbers.
+
+    As MathJax sets them: what one cell defines or numbers holds in those after it.
+    """
+    formulas = [node for tree in trees for node in pandoc.tree_nodes(tree) if node["t"] == "Math"]
+    numbers: dict[str, str] = {}
+    known: dict[str, str] = {}
+    for node in formulas:
+        tag = _TAG.search(node["c"][1])
+        numbers |= dict.fromkeys(_LABEL.findall(node["c"][1]), tag[1] if tag else "")
+    for node in formulas:
+        tex = node["c"][1]
+        for match in _DEFINED.finditer(tex):
+            said = match[0].replace(r"\renewcommand", r"\newcommand")
+            if match["old"]:
+                taken = f"[{count}]" if (count := match["taken"].count("#")) else ""
+                said = rf"\newcommand{{\{match['old']}}}{taken}{match['body']}"
+            known[match["new"] or match["old"]] = said
+        rest = _numbered(_DEFINED.sub("", tex), numbers)
+        node["c"][1] = "".join([*_needed(rest, known), rest])
+        if not rest.strip():  # it only defined something
+            node |= {"t": "Str", "c": ""}
+
+
+def _needed(tex: str, known: dict[str, str]) -> list[str]:
+    """Return the definitions of what stands in `tex`, and of what stands in these."""
+    needed = set[str]()
+    open_texts = [tex]
+    while open_texts:
+        for name in (known.keys() & re.findall(r"\\([A-Za-z]+)", open_texts.pop())) - needed:
+            needed.add(name)
+            open_texts.append(known[name])
+    return [said for name, said in known.items() if name in needed]
+
+
+def _numbered(tex: str, numbers: dict[str, str]) -> str:
+    """Return a formula with its number behind it, and those that it refers to."""
+
+    def referred(match: re.Match[str]) -> str:
+        number = numbers.get(match[2]) or "???"
+        return rf"\text{{({number})}}" if match[1] else rf"\text{{{number}}}"
+
+    tex = _LABEL.sub("", _REFERENCE.sub(referred, tex))
+    return _TAG.sub(r"\\qquad\\text{(\1)}", tex)

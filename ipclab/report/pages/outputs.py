@@ -3,12 +3,14 @@
 A block is prose, a table or figure of ours, HTML, a picture, or text that was printed.
 """
 
+import importlib
+import importlib.util
 import io
 import json
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.report.appendix import signed, signing
 from ipclab.report.notebooks import quotes
-from ipclab.report.pages import pandoc, svg, vega
+from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
 from ipclab.words.markdown import WRITERS, written
@@ -26,11 +28,17 @@ HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
 SVG, JSON = "image/svg+xml", "application/json"
 RASTERS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 WIDGET, SCRIPT = "application/vnd.jupyter.widget-view+json", "application/javascript"
+NEEDS_JUPYTER = {WIDGET: "widget", SCRIPT: "script"}
 STDERR = "stderr"
 LEAD = "lead"  # a finding that a report begins with
 _PROGRESS = re.compile(r"\d+/\d+|\bIntProgress\(|\bFloatProgress\(")  # of a bar, no content
 ALT = "No description has been provided for this image"  # as nbconvert says it
 PT_A_PIXEL = 0.75
+# Charts of Vega and Vega-Lite, as Altair leaves them: `vl-convert-python`, which comes with
+# `altair[save]`, draws them without a browser; where it is not installed, they are lost.
+RENDERER = "vl_convert"
+_CHART = re.compile(r"application/vnd\.vega(?P<lite>lite)?\.v(?P<major>\d+)(\.\d+)?\+json")
+SCALE = 2  # pixels of the picture for each of the chart's
 _ACTIVE = re.compile(r"<\s*(script|iframe|object|embed)\b", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")  # all but tab, line feed and ESC
 
@@ -114,11 +122,16 @@ Shown = (
 
 
 class Seen(NamedTuple):
-    """What a cell shows, with the cell and its tags."""
+    """What a cell shows, with the cell, its tags, and what pandoc reads in a text.
+
+    `written` is what a person wrote, as soon as it is a block.
+    """
 
     cell: Cell
-    tags: list[str]
+    tags: Sequence[str]
     shown: Shown
+    tree: pandoc.Tree = []  # noqa: RUF012
+    written: bool = False
 
 
 def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
@@ -126,26 +139,21 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
 
     What went to stderr, as warnings do, is no content.
     """
-    kind = output["output_type"]
-    if kind == "stream":
+    data = output.get("data") or {}
+    if output["output_type"] == "stream":
         if output.get("name") != STDERR:
             yield Printed(printable(output["text"]))
-    elif kind == "error":
+    elif output["output_type"] == "error":
         lines = output.get("traceback") or [f"{output['ename']}: {output['evalue']}"]
         yield Printed(printable("\n".join(lines)))
-    else:
-        yield from _displayed(output.get("data") or {}, output.get("metadata") or {}, lang)
-
-
-def _displayed(data: Mapping[str, Any], metadata: Mapping[str, Any], lang: str) -> Iterator[Shown]:
-    if signing.MIME in data:
+    elif signing.MIME in data:
         yield signing.Marks(data[signing.MIME]["number"])
     elif signed.ATTACHED in data:
         yield signed.Attached(**data[signed.ATTACHED])
     elif ours.MIME in data:
         yield from _of_ours(data[ours.MIME], lang)
     elif quotes.MIME not in data:
-        yield from _preferred(data, metadata)
+        yield from _preferred(data, output.get("metadata") or {})
 
 
 def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
@@ -154,12 +162,9 @@ def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
         yield Unread(MARKDOWN, written(data, lang), {}, found)
         return
     match ours.kind_of(data):
-        case ours.FIGURE:
-            figure = Figure.of(data, lang)
-            yield Absent() if figure.absent else figure
-        case ours.TABLE:
-            table = Table.of(data, lang)
-            yield Absent() if table.absent else table
+        case ours.FIGURE | ours.TABLE as kind:
+            made = (Figure if kind == ours.FIGURE else Table).of(data, lang)
+            yield Absent() if made.absent else made
         case ours.ABSENT:
             yield Absent()
         case ours.TEXT | ours.FINDING:
@@ -174,29 +179,49 @@ def _preferred(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator
     """Yield the richest form that a report can show, and name richer ones that it cannot."""
     pictures = [kind for kind in (SVG, *RASTERS) if kind in data]
     active = HTML in data and _ACTIVE.search(data[HTML])
-    if WIDGET in data:
-        if not _PROGRESS.search(data.get(PLAIN, "")):
-            yield Lost("widget")
-            yield from _printed(data)
-    elif SCRIPT in data:
-        yield Lost("script")
+    drawable = active or HTML not in data
+    if WIDGET in data and _PROGRESS.search(data.get(PLAIN, "")):
+        return
+    if named := [lost for kind, lost in NEEDS_JUPYTER.items() if kind in data]:
+        yield Lost(named[0])
         yield from _printed(data)
-    elif pictures and (active or HTML not in data):
+    elif pictures and drawable:
         yield picture(pictures[0], data[pictures[0]], metadata.get(pictures[0]) or metadata)
-    elif (active or HTML not in data) and (drawn := vega.chart(data)):
-        png, width = drawn
-        yield picture("image/png", b64encode(png), {"width": width})
+    elif drawable and (drawn := _chart(data)):
+        yield drawn
     elif HTML in data:
         yield Markup(data[HTML])
         if active:
             yield Lost("script")
-    elif MARKDOWN in data or LATEX in data:
-        kind = MARKDOWN if MARKDOWN in data else LATEX
+    elif kind := next((kind for kind in (MARKDOWN, LATEX) if kind in data), ""):
         yield Unread(kind, data[kind], {})
     else:
         if richer := sorted(data.keys() - {PLAIN, JSON}):
             yield Lost("kinds", ", ".join(richer))
         yield from _printed(data)
+
+
+def _chart(data: Mapping[str, Any]) -> Picture | Lost | None:
+    """Return the chart among the forms of an output; None without one, or if it cannot be drawn.
+
+    Data that a chart would fetch is not fetched.
+    """
+    found = next(filter(None, map(_CHART.fullmatch, data)), None)
+    if found is None or importlib.util.find_spec(RENDERER) is None:
+        return None
+    renderer = importlib.import_module(RENDERER)
+    options: dict[str, Any] = {"scale": SCALE, "allowed_base_urls": []}
+    draw = renderer.vegalite_to_png if found["lite"] else renderer.vega_to_png
+    if found["lite"]:
+        every = renderer.get_vegalite_versions()
+        same = [each for each in every if each.split(".")[0] == found["major"]]
+        options["vl_version"] = same[-1] if same else None
+    try:
+        png = draw(data[found.string], **options)
+    except ValueError:  # as it says of a chart that it cannot read
+        return None
+    width = int.from_bytes(png[16:20], "big") / SCALE
+    return picture("image/png", b64encode(png), {"width": width})
 
 
 def _printed(data: Mapping[str, Any]) -> Iterator[Printed]:

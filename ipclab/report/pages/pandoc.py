@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,33 +32,28 @@ READERS = {
 _API = {"pandoc-api-version": [1, 23, 1], "meta": {}}
 _SAME = ("--wrap=none", "--columns=10000", "--syntax-highlighting=none")
 _PART = "ipclab-part"
-_SCOPED = re.compile(r"\d+__")  # what pandoc puts before the ids of each of several texts
+_BEGINS = {"t": "Para", "c": [{"t": "Str", "c": _PART}]}  # each of several texts
 _UNTOLD = re.compile(r"Could not convert TeX math (.+), rendering as TeX")
-_FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1|\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
-_ENVIRONMENT = re.compile(r"^\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.MULTILINE | re.DOTALL)
+_ENVIRONMENT = re.compile(
+    r"(?P<kept>^(`{3,}|~{3,}).*?^\2|\$\$.*?\$\$)|^\\begin\{(\w+\*?)\}.*?\\end\{\3\}",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def read_trees(reader: str, sources: Sequence[str]) -> list[Tree]:
     """Return the tree of each text; `LabError` when pandoc refuses."""
     if not sources:
         return []
+    begin = f"<p>{_PART}</p>\n" if reader.startswith(HTML) else f"{_PART}\n\n"
     with TemporaryDirectory() as folder:
         for place, source in enumerate(sources):
             text = _with_math(source) if reader == MARKDOWN else source
-            begin = f'<div data-part="{_PART}"></div>\n\n' if reader in (MARKDOWN, HTML) else ""
             Path(folder, str(place)).write_text(begin + text, "utf-8")
         names = [str(place) for place in range(len(sources))]
-        words = "-f", reader, "-t", "json"
-        if not begin:  # these have no mark for where a text begins
-            return [_tree(_run([*words, name], cwd=folder)[0]) for name in names]
-        blocks = _tree(_run([*words, "--file-scope", *names], cwd=folder)[0])
-    trees: list[Tree] = []
-    for block in blocks:
-        if _begins(block):
-            trees.append([])
-        else:
-            trees[-1].append(block)
-    return trees
+        content, _ = _run(["-f", reader, "-t", "json", "--file-scope", *names], cwd=folder)
+    blocks = _tree(content)
+    begins = [place for place, block in enumerate(blocks) if block == _BEGINS]
+    return [blocks[one + 1 : other] for one, other in pairwise([*begins, len(blocks)])]
 
 
 def to_html(trees: Sequence[Tree], math: str = "--mathml") -> tuple[list[str], list[str]]:
@@ -69,18 +65,15 @@ def to_html(trees: Sequence[Tree], math: str = "--mathml") -> tuple[list[str], l
 
 
 def to_typst(trees: Sequence[Tree]) -> tuple[list[str], list[str]]:
-    """Return the Typst markup of each tree, and the math that was not read."""
-    pieces, untold = _written(trees, "typst", f"// {_PART}")
-    return pieces[:-1], untold
+    """Return the Typst markup of each tree, an empty one more, and the math that was not read."""
+    return _written(trees, "typst", f"// {_PART}")
 
 
 def _written(
     trees: Sequence[Tree], form: str, mark: str, *words: str
 ) -> tuple[list[str], list[str]]:
     """Return what pandoc writes of each tree and then of all, which marks part, and lost math."""
-    joined: Tree = []
-    for tree in trees:
-        joined += [*tree, raw(form, mark)]
+    joined = [block for tree in trees for block in [*tree, raw(form, mark)]]
     document = msgspec.json.encode({**_API, "blocks": joined})
     content, said = _run(["-f", "json", "-t", form, *words, *_SAME], document)
     return content.split(mark), _UNTOLD.findall(said)
@@ -91,9 +84,9 @@ def raw(form: str, text: str) -> dict[str, Any]:
     return {"t": "RawBlock", "c": [form, text]}
 
 
-def raw_inline(form: str, text: str) -> dict[str, Any]:
-    """Return text within a line that is already in a format."""
-    return {"t": "RawInline", "c": [form, text]}
+def typst(text: str) -> dict[str, Any]:
+    """Return markup of Typst within a line."""
+    return {"t": "RawInline", "c": ["typst", text]}
 
 
 def changed(node: Any, change: Callable[[Tree], Tree]) -> Any:
@@ -152,33 +145,21 @@ def has_html(tree: Tree) -> bool:
 
 def _with_math(source: str) -> str:
     """Put a LaTeX environment that stands alone, as Jupyter shows it, between dollar signs."""
-    parts = []
-    end = 0
-    for kept in _FENCED.finditer(source):
-        parts += [_ENVIRONMENT.sub(r"$$\g<0>$$", source[end : kept.start()]), kept[0]]
-        end = kept.end()
-    return "".join([*parts, _ENVIRONMENT.sub(r"$$\g<0>$$", source[end:])])
-
-
-def _begins(block: dict[str, Any]) -> bool:
-    match block:
-        case {"t": "RawBlock", "c": [_, text]}:
-            return f'data-part="{_PART}"' in text
-        case {"t": "Div", "c": [[_, _, pairs], _]}:
-            return ["part", _PART] in pairs
-    return False
+    return _ENVIRONMENT.sub(lambda match: match["kept"] or f"$${match[0]}$$", source)
 
 
 def _tree(content: str) -> Tree:
-    """Return the blocks of pandoc's JSON, with ids and links as they were written."""
-    blocks: Tree = msgspec.json.decode(content)["blocks"]
+    """Return the blocks of pandoc's JSON, with ids and links as they were written.
 
+    Before the ids of each of several texts pandoc puts its number.
+    """
+    blocks: Tree = msgspec.json.decode(content)["blocks"]
     for node in tree_nodes(blocks):
         match node:
             case {"t": "Link" | "Image", "c": [_, _, [str(url), _] as target]}:
                 target[0] = re.sub(r"^#\d+__", "#", url)
             case {"t": "Header", "c": [_, [str(name), *_] as about, _]}:
-                about[0] = _SCOPED.sub("", name, count=1)
+                about[0] = re.sub(r"^\d+__", "", name)
     return blocks
 
 

@@ -32,11 +32,18 @@ def pool(most: int, figures: Path) -> Iterator[Executor]:
     try:
         with _terminable(), ProcessPoolExecutor(number, context, initializer=begin) as made:
             try:
-                with _uninterrupted():  # so that no process is while it loads
+                # Ctrl-C does not reach processes until they have loaded and let it
+                before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+                try:
                     made.submit(int)
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 yield made
             except BaseException:
-                _end(made)
+                started = [*(made._processes or {}).values()]
+                made.shutdown(wait=False, cancel_futures=True)
+                for process in started:  # each takes its kernel with it
+                    process.terminate()
                 raise
     except BrokenProcessPool as error:
         why = "it was killed, or ran out of memory"
@@ -63,24 +70,6 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach until they let it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool at once; each takes its kernel with it."""
-    processes = [*(pool._processes or {}).values()]
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
 
 
 def _check_threads() -> None:

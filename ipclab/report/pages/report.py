@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from ipclab.bounds.points import cut_points
@@ -51,6 +50,9 @@ def render_run(
     that failed, or are none, once all others are rendered, and `UsageError` for claims that cannot
     be judged, before a notebook runs. A stray notebook is named and passed over.
     """
+    from ipclab.claims.audit import with_own
+    from ipclab.lab.lab import Lab
+
     for line in strays(paths):
         progress.say(f"no page is made of a stray notebook: {line}")
     claims = claims.resolve() if claims else None
@@ -68,7 +70,9 @@ def render_run(
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
-    _check_claims(paths, run, langs[0], claims)
+    lab = Lab.of(run, paths, langs[0])
+    for file in (*filter(Path.is_file, [control_file(paths)]), *([claims] if claims else [])):
+        with_own(lab, str(file))  # which refuses what cannot be judged
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     made = run_jobs(jobs, target, progress)
@@ -84,16 +88,6 @@ def render_run(
     return files
 
 
-def _check_claims(paths: Paths, run: RunFolder, lang: str, claims: Path | None) -> None:
-    """Raise `UsageError` for claims, those in `report.toml` too, that cannot be judged."""
-    from ipclab.claims.audit import with_own
-    from ipclab.lab.lab import Lab
-
-    control = [file] if (file := control_file(paths)).is_file() else []
-    for file in [*control, *([claims] if claims else [])]:
-        with_own(Lab.of(run, paths, lang), str(file))
-
-
 def measure_first(paths: Paths, profile: str) -> RunFolder:
     """Execute `notebooks/measure.ipynb` under `profile`, showing progress; return the run.
 
@@ -103,9 +97,8 @@ def measure_first(paths: Paths, profile: str) -> RunFolder:
     from ipclab.store.run import read_run
 
     os.environ[TEXT] = "1"
-    notebook, executed = (
-        top / "measure.ipynb" for top in (paths.notebooks, paths.data / "executed")
-    )
+    executed = paths.data / "executed" / "measure.ipynb"
+    notebook = paths.notebooks / executed.name
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     return read_run(Path(str(quotes.read_quoted(executed, "measure").run)))
 
@@ -113,19 +106,21 @@ def measure_first(paths: Paths, profile: str) -> RunFolder:
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of a report by name, own ones last: with `lang`, `run` or `runs`.
 
-    Of a report on one run is each own notebook that asks for nothing else.
+    Of a report on one run is each own notebook that asks for nothing else, or cannot be read: that
+    is named with those that failed, and one of ours is a stray.
     """
-    tools = ("index", "measure", "choose")
-    every = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
-    return [file for file in every if _asks(file, parameter, own=file.parent == paths.own)]
-
-
-def _asks(notebook: Path, parameter: str, own: bool) -> bool:
-    try:
-        known = declared(notebook).keys()
-    except UsageError:  # an own one is named with those that failed, another one is a stray
-        return own and parameter == "run"
-    return {parameter, "lang"} <= known or (own and parameter == "run" and not SEVERAL & known)
+    wanted = []
+    for file in quotes.notebooks(paths).values():
+        own = file.parent == paths.own and parameter == "run"
+        try:
+            known = declared(file).keys()
+        except UsageError:
+            asks = own
+        else:
+            asks = {parameter, "lang"} <= known or (own and not SEVERAL & known)
+        if asks and file.stem not in ("index", "measure", "choose"):
+            wanted.append(file)
+    return wanted
 
 
 def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
@@ -135,10 +130,9 @@ def _readable(pages: Sequence[Path]) -> tuple[list[Path], list[LabError]]:
         try:
             declared(page)
             check_language(page)
+            readable.append(page)
         except UsageError as error:
             errors.append(LabError(error.what, error.why, error.fix))
-        else:
-            readable.append(page)
     return readable, errors
 
 
@@ -150,8 +144,7 @@ def strays(paths: Paths) -> list[str]:
 
 def check_strays(paths: Paths) -> None:
     """Raise `LabError` when there are stray notebooks, of which no page was made."""
-    lines = strays(paths)
-    if lines:
+    if lines := strays(paths):
         fix = f"give each a cell tagged {TAG!r}, or move it elsewhere"
         raise LabError(f"{len(lines)} stray notebooks have no page", " | ".join(lines), fix)
 
@@ -163,9 +156,9 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     """
     from ipclab.studies.installed import studies
 
-    names = {notebook: study_of(notebook) for notebook in notebooks}
-    absent = {*names.values()} & (studies().keys() - derived.studies_measured(run))
-    return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
+    lacking = studies().keys() - derived.studies_measured(run)
+    absent = lacking & {*map(study_of, notebooks)}
+    return [each for each in notebooks if study_of(each) not in absent], sorted(absent)
 
 
 def study_of(notebook: Path) -> str:
@@ -181,10 +174,8 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.studies_measured(run)]
     for file in files:
-        points = cut_points(run, file.stem)
-        points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
-        text = csv(points, float_format="%.9g")
-        write_whole(file, text.encode())
+        points = cut_points(run, file.stem).drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        write_whole(file, csv(points, float_format="%.9g").encode())
     return files
 
 
@@ -211,27 +202,29 @@ def _jobs(
 ) -> Iterator[Job]:
     """Yield each notebook's job, with links to its pages in all languages."""
     titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
+    address = {page: f"{quote(page.stem)}.html" for page in pages}
+    first = {
+        lang: (Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
+    }
+    given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
     for notebook in pages:
-        about: dict[str, dict[str, Any]] = {}
-        file = f"{quote(notebook.stem)}.html"
         named = study_of(notebook)
         mine = [table for table in tables if table.stem == named] or tables
+        shared = {
+            **head.about(run, study=RESTS_ON.get(named, named)),
+            "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
+            "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
+        }
+        about = {}
         for lang in langs:
-            others = [
-                (TONGUES[each], "" if each == lang else f"../{each}/{file}") for each in langs
+            others = {each: f"../{each}/{address[notebook]}" for each in langs} | {lang: ""}
+            beside = address | {notebook: ""}
+            links = [
+                [(TONGUES[each], target) for each, target in others.items()],
+                [first[lang], *((titles[page, lang], beside[page]) for page in pages)],
             ]
-            beside = [(Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME)]
-            for page in pages:
-                target = "" if page == notebook else f"{quote(page.stem)}.html"
-                beside.append((titles[page, lang], target))
-            about[lang] = {
-                **head.about(run, study=RESTS_ON.get(named, named)),
-                "links": [others, beside],
-                "attachments": {table.name: f"../{DATA}/{table.name}" for table in mine},
-                "notebook": f"../{NOTEBOOKS}/{quote(notebook.name)}",
-            }
+            about[lang] = {**shared, "links": links}
         known = declared(notebook)
-        given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
         parameters = {
             name: value
             for name, value in given.items()

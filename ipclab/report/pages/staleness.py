@@ -1,8 +1,8 @@
 """Are reports what data, code, words and lock would give? Digests decide, not times."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,8 +11,6 @@ from ipclab.report.notebooks import quotes
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.words.ours import LOCALE, control_file, packages
-
-T = TypeVar("T")
 
 MANIFEST = "manifest.json"
 # what a page is made with
@@ -35,26 +33,24 @@ def inputs(
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = dict[str, str]()
-    for file in quotes.code(CODE):
-        (package,) = (each for each in packages() if file.is_relative_to(each))
-        code |= digests(package.parent, [file])
-    measured = dict[str, str]()
-    control = control_file(paths)
-    stated = digests(control.parent, [control])
-    if claims:
-        stated |= digests(claims.parent, [claims])
-    mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    code = digests(paths.root, paths.notebooks.glob("*.ipynb"))
+    code |= digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    sources = [*quotes.code(CODE)]
+    for package in packages():
+        mine = [file for file in sources if file.is_relative_to(package)]
+        code |= digests(package.parent, mine)
+    data = digests(paths.root, paths.published.iterdir())
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
-        measured |= digests(top, [run / INDEX, *parts])
+        data |= digests(top, [run / INDEX, *parts])
+    stated = [control_file(paths), *([claims] if claims else [])]
     return {
-        "data": measured | digests(paths.root, paths.published.iterdir()),
-        "code": code | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "data": data,
+        "code": code,
         "words": digests(LOCALE.parent, LOCALE.glob("*/LC_MESSAGES/*.po")),
         "lock": digests(paths.root, [paths.lock]),
-        "claims": stated,
+        "claims": {file.name: sha256(file) for file in stated if file.is_file()},
     }
 
 
@@ -85,7 +81,7 @@ def write_manifest(
 def stale(paths: Paths, out: Path) -> list[str]:
     """Return one line for each cause why reports in `out` are stale; none if all is well."""
     file = out / MANIFEST
-    about = read_manifest(file, _Manifest)
+    about = _manifest(out)
     if about is None:
         said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
         return [f"{said}: {typed('report')}"]
@@ -94,16 +90,16 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes: list[str] = []
+    present = digests(out, [out / name for name in about.made])
+    causes = []
     for kind, then in about.inputs.items():
         causes += _changes(kind, then, now[kind], "the report")
-    present = digests(out, [out / name for name in about.made])
-    return [*causes, *_changes("report", about.made, present, "it was made")]
+    return causes + _changes("report", about.made, present, "it was made")
 
 
 def runs_of(out: Path) -> list[Path]:
     """Return the folders of the runs that reports in `out` came from, where still there."""
-    about = read_manifest(out / MANIFEST, _Manifest)
+    about = _manifest(out)
     folders = map(Path, about.runs) if about else ()
     return [folder for folder in folders if (folder / INDEX).is_file()]
 
@@ -112,7 +108,7 @@ def is_current(
     paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
 ) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out`, none of them stale."""
-    about = read_manifest(out / MANIFEST, _Manifest)
+    about = _manifest(out)
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:
         return False
@@ -120,19 +116,20 @@ def is_current(
     return names <= about.made.keys() and not stale(paths, out)
 
 
-def read_manifest(file: Path, kind: type[T]) -> T | None:
-    """Return what a manifest of a `kind` says; None when there is none, or it cannot be read."""
+def _manifest(out: Path) -> _Manifest | None:
+    """Return what the manifest in `out` says; None when there is none, or it cannot be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
+        return msgspec.json.decode((out / MANIFEST).read_bytes(), type=_Manifest)
     except (OSError, msgspec.DecodeError, RecursionError):
         return None
 
 
-def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> Iterator[str]:
+def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> list[str]:
+    """Return a line for each file that differs, by its name."""
+    lines = []
     for name in sorted(before.keys() | now.keys()):
-        if name not in before:
-            yield f"{kind}: {name} was added since {since}"
-        elif name not in now:
-            yield f"{kind}: {name} was removed since {since}"
-        elif before[name] != now[name]:
-            yield f"{kind}: {name} changed since {since}"
+        if before.get(name) != now.get(name):
+            how = "changed" if name in before else "was added"
+            how = how if name in now else "was removed"
+            lines.append(f"{kind}: {name} {how} since {since}")
+    return lines

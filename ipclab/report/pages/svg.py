@@ -22,21 +22,20 @@ def inline(svg: str, prefix: str, title: str) -> str:
             is_comment = not isinstance(child.tag, str)
             if is_comment or child.tag in _DROPPED:
                 parent.remove(child)
-        attributes = {}
-        for name, value in parent.attrib.items():
-            if _is_harmless(name, value):
-                attributes[name] = _renamed(name, value, prefix)
-        parent.attrib = attributes
+        parent.attrib = {
+            name: _renamed(name, value, prefix)
+            for name, value in parent.attrib.items()
+            if _is_harmless(name, value)
+        }
     width = width_pt(svg)
     if "viewBox" not in root.attrib:
-        height = _points(root.get("height", ""))
-        root.set("viewBox", f"0 0 {width:g} {height:g}")
+        root.set("viewBox", f"0 0 {width:g} {_points(root.get('height', '')):g}")
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.set("style", f"{_STROKES};max-width:{width:g}pt")
-    root.set("role", "img")
-    root.set("aria-labelledby", f"{prefix}title")
-    words = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
+    named = f"{prefix}title"
+    root.attrib |= {"style": f"{_STROKES};max-width:{width:g}pt", "role": "img"}
+    root.set("aria-labelledby", named)
+    words = ElementTree.Element(f"{{{_SVG}}}title", {"id": named})
     words.text = title
     root.insert(0, words)
     return ElementTree.tostring(root, encoding="unicode")

@@ -3,7 +3,6 @@
 import re
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,18 +12,14 @@ import msgspec
 from ipclab.errors import LabError
 from ipclab.lab.figure import Figure
 from ipclab.marks.pictures import print_fonts
-from ipclab.report.pages import outputs, pandoc, svg, widths
+from ipclab.report.pages import markup, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.markup import Typesetting, quoted
+from ipclab.report.pages.markup import quoted
 from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
 
 STANDARDS = ["ua-1", "a-3a"], ["a-3b"]  # the first that a document can fulfil, or none
-_TEXT_WIDTH_PT = 470  # of a page in print
-SUFFIXES = {
-    kind: kind.partition("/")[2].partition("+")[0] for kind in (outputs.SVG, *outputs.RASTERS)
-}
 
 
 class Sheet:
@@ -34,68 +29,62 @@ class Sheet:
         self.document = document
         self.folder = folder
         self.files = 0
-        template = files("ipclab.report.pages").joinpath("templates/report.typ").read_text("utf-8")
-        trees = [*Typesetting(document, self._inline).trees()]
-        (front, *rest), math = pandoc.to_typst(
+        template = Path(__file__).with_name("templates").joinpath("report.typ").read_text("utf-8")
+        trees = [*markup.trees(document, self._inline)]
+        (front, rest, _), math = pandoc.to_typst(
             [_joined(trees[: document.front]), _joined(trees[document.front :])]
         )
         document.lose_math(math)
-        body = f"#show: report.with(front: [{front}\n])\n{''.join(rest)}"
+        body = f"#show: report.with(front: [{front}\n])\n{rest}"
         # in our tables the first column begins at the left
         self.main = f"{template}\n{body.replace('align(center)[#table(', 'align(left)[#table(')}"
         self.data = self._data()
 
-    def compiled(self, **options: Any) -> Any:
-        """Return what Typst makes of it: bytes, or a list of them for each page.
+    def compiled(self, standards: Any, timestamp: int) -> bytes:
+        """Return the PDF file that Typst makes of it; `LabError` when it cannot be set.
 
         A letter that no font has is its number, and noted as lost.
         """
         import typst
 
+        told = msgspec.json.encode(self.data).decode()
         while True:
+            compiler = typst.Compiler(
+                self.main.encode(),
+                root=self.folder,
+                sys_inputs={"document": told},
+                font_paths=print_fonts(),
+                ignore_system_fonts=True,
+            )
             try:
-                return self._compiler().compile(**options)
+                made: Any = compiler.compile(
+                    format="pdf", pdf_standards=standards, timestamp=timestamp
+                )
+                return bytes(made)
             except typst.TypstError as error:
-                if not (missing := _missing(error.diagnostic)):
-                    raise
-                self._replace(missing)
-
-    def _compiler(self) -> Any:
-        import typst
-
-        return typst.Compiler(
-            self.main.encode(),
-            root=self.folder,
-            sys_inputs={"document": msgspec.json.encode(self.data).decode()},
-            font_paths=print_fonts(),
-            ignore_system_fonts=True,
-        )
-
-    def _replace(self, missing: set[str]) -> None:
-        names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
-        self.document.lose(
-            Lost("glyphs", " ".join(names[letter] for letter in sorted(names))), None
-        )
-        table = str.maketrans(names)
-        before = self.main, msgspec.json.encode(self.data)
-        self.main = self.main.translate(table)
-        text = msgspec.json.encode(self.data).decode().translate(table)
-        self.data = msgspec.json.decode(text)
-        if before == (self.main, text.encode()):
-            raise LabError("the PDF compiler refuses", f"no font has {' '.join(sorted(missing))}")
+                missing = sorted(_missing(error.diagnostic))
+                names = {letter: f"[U+{ord(letter):04X}]" for letter in missing}
+                table = str.maketrans(names)
+                before = self.main, told
+                self.main, told = self.main.translate(table), told.translate(table)
+                if before == (self.main, told):
+                    why = f"no font has {' '.join(missing)}" if missing else error.message
+                    fix = " ".join(() if missing else error.hints[:1])
+                    raise LabError("the PDF compiler refuses", why, fix) from error
+                self.document.lose(Lost("glyphs", " ".join(names.values())))
 
     def _inline(self, picture: Picture) -> str:
-        words = []
-        for name, value in self._pictured(picture).items():
-            words.append(f"{name}: {quoted(value) if isinstance(value, str) else value}")
-        return f"#box(picture({', '.join(words)}))"
+        made = self._pictured(picture)
+        path, alt = quoted(made["path"]), quoted(made["alt"])
+        return f"#box(picture(path: {path}, alt: {alt}, wide: {made['wide']}))"
 
     def _pictured(self, picture: Picture) -> dict[str, Any]:
         """Return what the template's `picture` takes, whose content is a file in the folder."""
         self.files += 1
-        name = f"{self.files}.{SUFFIXES[picture.kind]}"
+        suffix = picture.kind.partition("/")[2].partition("+")[0]
+        name = f"{self.files}.{suffix}"
         (self.folder / name).write_bytes(picture.content)
-        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, _TEXT_WIDTH_PT)}
+        return {"path": f"/{name}", "alt": picture.alt, "wide": min(picture.width, widths.ROOM)}
 
     def _data(self) -> dict[str, Any]:
         """Return what `report.typ` reads: its parameters, attached files, a dict for each block.
@@ -103,34 +92,32 @@ class Sheet:
         It is handed over as data, so that nothing of it can become markup.
         """
         document = self.document
-        date = [int(part) for part in document.date[:10].split("-")] if document.date else None
-        number = document.translate(WORDS["page"]["number"])
+        page = {key: document.translate(WORDS["page"][key]) for key in ("number", "contents")}
         about = {
             "title": document.title,
             "lang": document.lang,
-            "date": date,
+            "date": [int(part) for part in document.date[:10].split("-")],
             "head": list(document.head.parts),
             "mark": document.head.mark,
             "run": document.run,
             "brackets": document.brackets,
-            "contents": document.translate(WORDS["page"]["contents"]) if document.headings else "",
+            "contents": page["contents"] if document.headings else "",
             "fronted": document.front > 0,
-            "marks": document.marks and {"named": number, **asdict(document.marks)},
+            "marks": document.marks and {"named": page["number"], **asdict(document.marks)},
         }
         attached = {**document.attached}
-        for name, path in document.attachments.items():
+        for name, address in document.addresses.items():
+            path = document.folder / address
             try:
                 attached[name] = path.read_text("utf-8")
             except OSError as error:
                 raise LabError(f"cannot attach {path}", error.strerror or str(error)) from error
-        blocks = [self._block(block) for block in document.blocks]
-        pages = document.translate(WORDS["numbered"]["page"])
         return {
             "about": about,
             "attached": dict(sorted(attached.items())),
-            "blocks": blocks,
+            "blocks": [self._block(block) for block in document.blocks],
             "labels": document.labels,
-            "pages": pages,
+            "pages": document.translate(WORDS["numbered"]["page"]),
         }
 
     def _block(self, block: Block) -> dict[str, Any]:
@@ -138,7 +125,7 @@ class Sheet:
             case Table():
                 return {"type": "sheet", "name": "", **_sheet(block)}
             case Figure():
-                whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
+                whole = svg.width_pt(block.svg) > widths.ROOM
                 words = {"alt": block.alt, "caption": block.caption, "name": block.name}
                 return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
             case Picture():
@@ -152,46 +139,31 @@ class Sheet:
 def _sheet(table: Table) -> dict[str, Any]:
     """Return a table as the template's `sheet` takes it: in parts that fit the page."""
     heads = [column.label for column in table.columns]
-    fit = widths.fitted([heads, *table.rows]) if heads else widths.Fit(widths.SIZES[0], [], 0)
+    size, fitting, longest = widths.fitted([heads, *table.rows])
     parts = []
-    for part in fit.parts:
-        rows = [
-            [widths.broken(row[place], fit.longest) for place in part.columns] for row in table.rows
-        ]
-        columns = [asdict(table.columns[place]) for place in part.columns]
-        parts.append({"columns": columns, "rows": rows, "shares": part.shares})
-    return {**replace(table, values=()).to_json(), "size": fit.size, "parts": parts}
+    for places, shares in fitting:
+        rows = [[widths.broken(row[place], longest) for place in places] for row in table.rows]
+        columns = [asdict(table.columns[place]) for place in places]
+        parts.append({"columns": columns, "rows": rows, "shares": shares})
+    return {**replace(table, values=()).to_json(), "size": size, "parts": parts}
 
 
 def pdf_of(document: Document) -> bytes:
     """Return a document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC by default).
 
-    What cannot be that, because of what somebody else made, is less, and says so.
+    What cannot be that, because of what somebody else made, is less, and says so. Raises LabError
+    when it cannot be set at all.
     """
     moment = datetime.fromisoformat(document.date)
     stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    for standards in STANDARDS:
-        try:
-            return bytes(compiled(document, format="pdf", pdf_standards=standards, timestamp=stamp))
-        except LabError as error:
-            document.lose(Lost("standard", error.why), None)
-    return bytes(compiled(document, format="pdf", timestamp=stamp))
-
-
-def compiled(document: Document, **options: Any) -> Any:
-    """Return what Typst makes of the document: bytes, or a list of them for each page.
-
-    Raises LabError when it cannot be set.
-    """
-    import typst
-
     with TemporaryDirectory() as folder:
-        try:
-            return Sheet(document, Path(folder)).compiled(**options)
-        except typst.TypstError as error:
-            raise LabError(
-                "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
-            ) from error
+        sheet = Sheet(document, Path(folder))
+        for standards in STANDARDS:
+            try:
+                return sheet.compiled(standards, stamp)
+            except LabError as error:
+                document.lose(Lost("standard", error.why))
+        return sheet.compiled([], stamp)
 
 
 def _joined(trees: list[Tree]) -> Tree:
@@ -209,11 +181,7 @@ def _missing(diagnostic: str) -> set[str]:
         diagnostic,
         re.MULTILINE,
     )
-    letters = set[str]()
-    for text in found:
-        plain = re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), text)
-        letters |= set(plain)
-    return letters
+    return {*re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), "".join(found))}
 
 
 def _lines(text: str) -> list[str]:

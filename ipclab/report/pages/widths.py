@@ -5,10 +5,13 @@ each part with the first column again, and a word too long for its column breaks
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
 from unicodedata import east_asian_width
+
+from ipclab.report.pages import pandoc
+from ipclab.report.pages.pandoc import Tree, text_of
 
 ROOM = 470.0  # pt, of a page's text
 INSET = 10.0  # pt, beside a cell's text
@@ -19,10 +22,10 @@ _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of 
 _INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
 _PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{}/-\u00b7 \u00a0"), frozenset("mwMW@%OQGDNH—…")
+DEFAULT = {"t": "ColWidthDefault"}
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Columns that stand side by side, by their places, and the share of the line of each.
 
     Without shares columns are as wide as their cells.
@@ -32,8 +35,7 @@ class Part:
     shares: list[float]
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """How a table is set: the size of its letters (pt), its parts, and the letters of a word."""
 
     size: float
@@ -44,9 +46,12 @@ class Fit:
 def fitted(rows: Sequence[Sequence[str]]) -> Fit:
     """Return how a table of texts, its head among the rows, fits a page."""
     columns = [list(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        return Fit(SIZES[0], [], 0)
     sizes = SIZES[1:] if len(rows) > MANY_ROWS else SIZES
     places = list(range(len(columns)))
-    lasting, lines = [*map(_longest, columns)], [*map(_widest, columns)]  # in em
+    lasting = [_widest(text, _PIECE.findall) for text in columns]  # in em, of what stays whole
+    lines = [_widest(text, str.splitlines) for text in columns]
     for size in sizes[:-1]:  # cells of one line each, in letters that are not the smallest
         if sum(lines) * size + INSET * len(columns) <= ROOM:
             return Fit(size, [Part(places, [])], 0)
@@ -58,21 +63,60 @@ def fitted(rows: Sequence[Sequence[str]]) -> Fit:
     most = ROOM / 2 if len(columns) > 1 else ROOM
     least = [min(most, INSET + size * each) for each in lasting]
     natural = [max(low, INSET + size * each) for low, each in zip(least, lines, strict=True)]
-    parts = [_part(places, least, natural) for places in _groups(least)]
+    groups = [[0]]  # each with the first column before
+    for place in places[1:]:
+        if len(groups[-1]) > 1 and sum(least[each] for each in groups[-1]) + least[place] > ROOM:
+            groups.append([0])
+        groups[-1].append(place)
+    parts = [_part(group, least, natural) for group in groups]
     return Fit(size, parts, int((most - INSET) / size / SAFE))
+
+
+def fitted_prose(table: dict[str, Any]) -> Tree:
+    """Return a table of prose, or of others' HTML, that fits a page; another node as it is."""
+    if table["t"] != "Table":
+        return [table]
+    columns, rows = table["c"][2], _rows(table)
+    if not columns or not rows:
+        return [table]
+    size, parts, longest = fitted([_texts(cells, len(columns)) for _, cells in rows])
+    spans = any(cell[2:4] != [1, 1] for _, cells in rows for cell in cells)
+    if spans and len(parts) > 1:  # cells that span columns stay together, in the smallest letters
+        size, parts = SIZES[-1], [Part(list(range(len(columns))), [])]
+    made: Tree = [pandoc.raw("typst", f"#[#show table: set text(size: {size}pt)")]
+    for part in parts:
+        copied = deepcopy(table)
+        copied["c"][2] = [
+            [columns[place][0], {"t": "ColWidth", "c": part.shares[at]} if part.shares else DEFAULT]
+            for at, place in enumerate(part.columns)
+        ]
+        for row in _rows(copied):
+            if len(part.columns) < len(columns):
+                row[1] = [row[1][place] for place in part.columns]
+            for node in pandoc.tree_nodes([cell[4] for cell in row[1]]):
+                if node["t"] == "Str":
+                    node["c"] = broken(node["c"], longest)
+        made.append(copied)
+    return [*made, pandoc.raw("typst", "]")]
+
+
+def _rows(table: dict[str, Any]) -> list[Any]:
+    """Return the rows of a table, those of its head and foot, too."""
+    _, _, _, (_, head), bodies, (_, foot) = table["c"]
+    return [*head, *(row for _, _, above, body in bodies for row in (*above, *body)), *foot]
+
+
+def _texts(cells: list[Any], count: int) -> list[str]:
+    """Return the text of a row's cells by column; those of cells over several ones are left out."""
+    texts = [text_of(cell[4]) if cell[3] == 1 else "" for cell in cells for _ in range(cell[3])]
+    return [*texts, *[""] * count][:count]
 
 
 def broken(text: str, longest: int) -> str:
     """Return text in which words of more letters than `longest` may break; 0 is no bound."""
     if not longest:
         return text
-
-    def pieces(word: re.Match[str]) -> str:
-        return "\u200b".join(
-            word[0][place : place + longest] for place in range(0, len(word[0]), longest)
-        )
-
-    return re.sub(rf"\S{{{longest + 1},}}", pieces, text)
+    return re.sub(rf"(\S{{{longest}}})(?=\S)", "\\1\u200b", text)
 
 
 def width(text: str) -> float:
@@ -103,21 +147,6 @@ def _part(places: list[int], least: Sequence[float], natural: Sequence[float]) -
     return Part(places, [each / sum(widths) for each in widths])
 
 
-def _groups(least: Sequence[float]) -> list[list[int]]:
-    """Return places of columns in groups that fit the line, each with the first column before."""
-    groups = [[0]]
-    for place in range(1, len(least)):
-        if len(groups[-1]) > 1 and sum(least[each] for each in groups[-1]) + least[place] > ROOM:
-            groups.append([0])
-        groups[-1].append(place)
-    return groups
-
-
-def _longest(texts: Iterable[str]) -> float:
-    """Return the width of the longest part of texts that stays on one line."""
-    pieces = chain.from_iterable(map(_PIECE.findall, texts))
-    return max(map(width, pieces), default=0.0)
-
-
-def _widest(texts: Iterable[str]) -> float:
-    return max((width(line) for text in texts for line in text.split("\n")), default=0.0)
+def _widest(texts: Sequence[str], parts: Callable[[str], Sequence[str]]) -> float:
+    """Return the width of the widest of the parts of texts."""
+    return max((width(part) for text in texts for part in parts(text)), default=0.0)

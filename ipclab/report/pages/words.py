@@ -6,7 +6,6 @@ ipclab.report.pages.words update` rewrites them, `... gate` prints what is wrong
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -39,7 +38,7 @@ OBSOLETE = "obsolete:"  # how the gate names what nothing says
 # then said.
 RULES = table_beside(__file__, "words.toml")
 ALLOWED = re.compile(RULES["allowed"], re.VERBOSE)
-_CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
+_CAPTION = re.compile(r"^: .*\{#([\w-]+)\}$")  # of a table in prose, and its address
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
@@ -64,10 +63,8 @@ class Sources:
             files += sorted(package.rglob(name))
         notebooks = sorted(self.notebooks.glob("*.ipynb"))
         files += [file for file in notebooks if not fault(file)]  # a stray one has no page
-        for file in sorted(self.own.glob("*.ipynb")):
-            if any(self.locale.glob(f"*/*/{file.stem}.po")):
-                files.append(file)
-        return files
+        own = sorted(self.own.glob("*.ipynb"))
+        return files + [file for file in own if any(self.locale.glob(f"*/*/{file.stem}.po"))]
 
     def domain(self, file: Path) -> str:
         """Return the catalogue with the words of `file`: a package's or a notebook's."""
@@ -87,25 +84,13 @@ def report_title(notebook: Path, lang: str) -> str:
 EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
-def _shown(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
-    """Yield every shown text, its file, and whether it is a msgid, in order."""
-    for path in sources.files():
-        with path.open("rb") as file:
-            for text, translated in EXTRACTORS[path.suffix](file):
-                if text:
-                    yield text, path, translated
-
-
 def msgids(sources: Sources) -> dict[str, list[Path]]:
     """Return every msgid with the files that hold it, both in the order of occurrence."""
-    return _msgids(_shown(sources))
-
-
-def _msgids(shown: Iterable[tuple[str, Path, bool]]) -> dict[str, list[Path]]:
     by_msgid: dict[str, dict[Path, None]] = {}
-    for text, file, translated in shown:
-        if translated:
-            by_msgid.setdefault(text, {})[file] = None
+    for path in sources.files():
+        with path.open("rb") as file:
+            for text in filter(None, EXTRACTORS[path.suffix](file)):
+                by_msgid.setdefault(text, {})[path] = None
     return {msgid: list(files) for msgid, files in by_msgid.items()}
 
 
@@ -137,21 +122,17 @@ def update(sources: Sources | None = None) -> dict[str, int]:
 def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing if fit."""
     sources = sources or Sources()
-    shown = dict.fromkeys(_shown(sources))
-    wanted = _msgids(shown)
+    wanted = msgids(sources)
     problems = []
-    for text, file, _ in shown:
-        problems += [f"{file.name}: {problem}" for problem in digits(text)]
+    for msgid, files in wanted.items():
+        problems += [f"{file.name}: {said}" for file in files for said in digits(msgid)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
-        untranslated = [msgid for msgid in wanted if msgid not in words]
-        obsolete = [msgid for msgid in words if msgid not in wanted]
-        problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in untranslated]
-        problems += [f"{lang}: {OBSOLETE} {msgid[:60]!r}" for msgid in obsolete]
+        lines = [f"untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
+        lines += [f"{OBSOLETE} {msgid[:60]!r}" for msgid in words if msgid not in wanted]
         for msgid, msgstr in words.items():
-            problems += [
-                f"{lang}: {problem}" for problem in translation_faults(lang, msgid, msgstr)
-            ]
+            lines += translation_faults(lang, msgid, msgstr)
+        problems += [f"{lang}: {line}" for line in lines]
     return problems
 
 
@@ -160,7 +141,7 @@ def translation_faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     problems = digits(msgstr)
     if placeholders(msgid) != placeholders(msgstr):
         problems.append(f"other placeholders than the English: {msgstr[:60]!r}")
-    if _caption(msgid) != _caption(msgstr):
+    if _CAPTION.findall(msgid) != _CAPTION.findall(msgstr):
         problems.append(f"no caption of the English one's address: {msgstr[:60]!r}")
     shown = LINK_TARGET.sub("", msgstr)
     for pattern, said in RULES.get(lang, {}).items():
@@ -169,16 +150,10 @@ def translation_faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     return problems
 
 
-def _caption(text: str) -> str:
-    """Return the address of a table's caption (`: Title {#address}`); nothing for other text."""
-    caption = _CAPTION.fullmatch(text)
-    return caption["address"] if caption else ""
-
-
 def digits(text: str) -> list[str]:
     """Return a problem if `text` has a digit outside placeholders, links, allowed names."""
-    rest = LINK_TARGET.sub("", text)
-    for free in (_FOOTNOTE, filling.PLACEHOLDER, ALLOWED):
+    rest = text
+    for free in (LINK_TARGET, _FOOTNOTE, filling.PLACEHOLDER, ALLOWED):
         rest = free.sub("", rest)
     word = re.search(r"\S*\d\S*", rest)
     return [f"a digit is typed into prose, {word[0]!r} in {text[:60]!r}"] if word else []
