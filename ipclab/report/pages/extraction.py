@@ -119,10 +119,6 @@ def _arguments(call: ast.Call, variables: Mapping[str, ast.expr]) -> Iterator[as
                     yield value
 
 
-<<<<<<< HEAD
-def of_toml(file: IO[bytes]) -> Iterator[Shown]:
-    """Yield each word of a file of labels, or of what a text did."""
-=======
 def _texts(expression: ast.expr | None, variables: dict[str, ast.expr]) -> Iterator[str]:
     parts: Sequence[ast.expr | None] = []
     match expression:
@@ -145,11 +141,10 @@ def _texts(expression: ast.expr | None, variables: dict[str, ast.expr]) -> Itera
 
 
 def of_toml(file: IO[bytes]) -> Iterator[str]:
-    """Yield each word of a file of labels."""
->>>>>>> cut-pages
+    """Yield each word of a file of labels, or of what a text did."""
     content = tomllib.load(file)
     if "experiment" in content:
-        yield from ((word, True) for word in _of_text(content))
+        yield from _of_text(content)
         return
     content.pop("plain", None)
     for words in content.pop("same", {}).values():
@@ -158,7 +153,6 @@ def of_toml(file: IO[bytes]) -> Iterator[str]:
         yield from words.values()
 
 
-<<<<<<< HEAD
 def _of_text(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the words of what a text did: not of facts of a machine, nor its `names`."""
     for experiment in content["experiment"]:
@@ -169,10 +163,7 @@ def _of_text(content: Mapping[str, Any]) -> Iterator[str]:
                 yield word
 
 
-def of_facts(file: IO[bytes]) -> Iterator[Shown]:
-=======
 def of_facts(file: IO[bytes]) -> Iterator[str]:
->>>>>>> cut-pages
     """Yield each word that reports take from a table of facts: groups and labels."""
     rows = [*csv.DictReader(io.TextIOWrapper(file, "utf-8"))]
     yield from (row["group"] for row in rows if row["shown"] == "1")
