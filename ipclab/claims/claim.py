@@ -121,8 +121,6 @@ class Text:
         meaning: str,
         *,
         here: Compare,
-        own: Compare | None = None,
-        fair: Compare | None = None,
         figures: Mapping[str, str | float] | None = None,
         **more: Any,
     ) -> None:
@@ -131,21 +129,8 @@ class Text:
         Raises `RuleError` for a rule or a figure that cannot be read.
         """
         amounts = {key: amount(str(figure)) for key, figure in (figures or {}).items()}
-        self.claims.append(
-            Claim(
-                name,
-                section,
-                Bounds.read(rule),
-                meaning,
-                here,
-                quote=quote,
-                language=self.language,
-                figures=amounts,
-                own=own,
-                fair=fair,
-                **more,
-            )
-        )
+        made = (name, section, Bounds.read(rule), meaning, here, quote, self.language, amounts)
+        self.claims.append(Claim(*made, **more))
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:
         """Note a derivation, told `by` a msgid."""
