@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 METHOD_NAMES = labels.WORDS["methods"]
-SHOWN_COLUMNS = (
-    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
-    *("fairly", "adds", "concedes", "study", "arm", "decided"),
-)
 NOTES = [
     N_(
         "A verdict is undecided when the interval contains the rule's bound, or when there is"
@@ -134,10 +130,23 @@ def claims_table(
     Columns: words, rule, verdicts, what decides, and how far the published method ran as the text
     did. What this run decides comes first; `of` names the claims that are shown, all when None.
     """
-    shown = audited(lab, study).reindex(columns=SHOWN_COLUMNS)
-    shown = shown.astype({"fairly": bool, "decided": bool})
-    if of is not None:
+    name = name or f"{study.replace('_', '-')}-claims"
+    of_text = []
+    if study == OWN:
+        caption = N_("Your own claims, judged")
+    elif not study:
+        caption = N_("Claims that fail, on a text's own table or on this run")
+    else:
+        text = lab.say(TEXTS[study].title)
+        judged_claims = lab.say(N_("The text's claims, judged"))
+        caption = lab.say(N_("{caption}: {text}"), caption=judged_claims, text=text)
+        source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
+        of_text.append(lab.say(source, text=text))
+    shown = audited(lab, study)
+    if of is not None and len(shown):
         shown = shown[shown.id.isin(of)]
+    if shown.empty:
+        return tabulated(lab, shown, caption, name=name)
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     words = [
         lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
@@ -154,24 +163,13 @@ def claims_table(
         frame[lab.say(N_("Run of the text"))] = [
             by_study[name].get(arm, none) for name, arm in pairs
         ]
-    notes = [*map(lab.say, NOTES)]
+    notes = [*NOTES]
     if study:  # the audit has a table of them
         for column, how in METHODS.items():
             told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
             for said, ids in told.groupby(column, sort=False).id:
                 notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
-    if study == OWN:
-        caption = lab.say(N_("Your own claims, judged"))
-    elif not study:
-        caption = lab.say(N_("Claims that fail, on a text's own table or on this run"))
-    else:
-        text = lab.say(TEXTS[study].title)
-        judged_claims = lab.say(N_("The text's claims, judged"))
-        caption = lab.say(N_("{caption}: {text}"), caption=judged_claims, text=text)
-        source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
-        notes.append(lab.say(source, text=text))
-    name = name or f"{study.replace('_', '-')}-claims"
-    return tabulated(lab, frame, caption, notes=notes, name=name)
+    return tabulated(lab, frame, caption, notes=notes + of_text, name=name)
 
 
 def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
@@ -207,12 +205,11 @@ def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
         return DASH
 
 
-def in_language(
-    lab: "Lab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
-) -> str:
+def in_language(lab: "Lab", stated: Claim | Requirement) -> str:
     """Return the words of a claim or requirement with its figures, in the reader's language where it
     has them; what was said in this language is said so in the others.
     """
+    figures = figures_of(stated)
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
     said = lab._filled(by_language.get(lab.words.lang, text), figures)
@@ -225,7 +222,7 @@ def in_language(
 def _meaning(lab: "Lab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     if study == OWN:
-        return in_language(lab, claim, claim.figures)
+        return in_language(lab, claim)
     meaning = lab.say(claim.meaning, **claim.figures)
     if lab.words.lang == claim.language != "en":
         return f"“{claim.quote}”\u2002{meaning}"
@@ -253,7 +250,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     return replace(lab, _own=own)
 
 
-def figures_of(stated: OwnClaim | Requirement) -> Mapping[str, Quantity]:
+def figures_of(stated: Claim | OwnClaim | Requirement) -> Mapping[str, Quantity]:
     """Return the figures that the words of a claim or requirement may name."""
     bounds = stated.bounds if isinstance(stated, Requirement) else {}
     return {**bounds, **stated.figures}

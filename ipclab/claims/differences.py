@@ -118,7 +118,7 @@ def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
     if isinstance(one.text, list):
         return lab.say(OF_COUNT, here=str(len(one.here)), text=str(len(one.text)))
-    here = _told(lab, one, one.here) or lab.words.translate(NOT_RUN)
+    here = _told(lab, one, one.here) or _word(lab, NOT_RUN)
     fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1
     form = OF_COUNT if fewer else OF_WORD
     return lab.say(form, here=here, text=_told(lab, one, one.text))

@@ -227,6 +227,6 @@ def _effect(lab: Data, frame: pd.DataFrame, told: Mapping[str, Any]) -> list[Qua
         for side in ("over", "under")
     )
     common = [*over.columns.intersection(told["by"])]
-    keys = over[common].merge(under[common]).drop_duplicates().to_dict("records")
-    made = [lab.value(over, **key) / lab.value(under, **key) for key in keys]  # type: ignore[misc]
+    keys: list[Any] = over[common].merge(under[common]).drop_duplicates().to_dict("records")
+    made = [lab.value(over, **key) / lab.value(under, **key) for key in keys]
     return [one for one in made if one]

@@ -97,8 +97,8 @@ class Lines:
         try:
             return tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as error:
-            line = re.search(r"at line (\d+)", str(error))
-            place = f"{self.name}, line {line[1] if line else len(self.lines)}"
+            told = re.search(r"at line (\d+)", str(error))
+            place = f"{self.name}, line {told[1] if told else len(self.lines)}"
             why = re.sub(r" \(at .*\)$", "", str(error))
             raise UsageError(place, why, "fix the TOML") from error
         except ValueError as error:  # Python's own, of a number of thousands of digits

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.claims import wording
-from ipclab.claims.audit import figures_of, in_language
+from ipclab.claims.audit import in_language
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.claims.computed import numbers_at
 from ipclab.claims.requirement import (
     MAX,
-    NOT_SHOWN,
     OF_SAMPLES,
     VIOLATED,
     Evidence,
@@ -74,18 +73,14 @@ def requirements_table(lab: "Lab", name: str = "requirements") -> Table:
     """Return your own requirements as a table: statistic, N, evidence and verdict of each."""
     heads = {key: lab.say(head) for key, head in HEADS.items()}
     cells = requirements(lab)[[*HEADS]].rename(columns=heads)
-    notes = [lab.say(note) for note in NOTES]
-    return tabulated(lab, cells, lab.say(N_("Requirements, judged")), notes=notes, name=name)
+    return tabulated(lab, cells, N_("Requirements, judged"), notes=NOTES, name=name)
 
 
 def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
-    words = in_language(lab, requirement, figures_of(requirement))
+    words = in_language(lab, requirement)
     if requirement.source:
-        said = N_("{words} ({section})")
-        words = lab.say(said, words=words, section=requirement.source)
-    # samples, and what was timed beside them and kept
-    counts = {"launches": found.launches, "samples": found.samples, "others": found.others}
+        words = lab.say(N_("{words} ({section})"), words=words, section=requirement.source)
     bounds = requirement.rule.bounds
     evidence = DASH
     if found.value is not None:
@@ -96,7 +91,7 @@ def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:
         "id": requirement.id,
         "requirement": words,
         "statistic": f"{_statistic(lab, requirement)} {wording.bounds(lab, bounds)}",
-        "n": lab.say(COUNTED_ALL if found.others else COUNTED, **counts),
+        "n": lab.say(COUNTED_ALL if found.others else COUNTED, **found._asdict()),
         "evidence": evidence,
         "verdict": _verdict(lab, found),
         "word": found.verdict,
@@ -108,15 +103,12 @@ def _found(lab: "Lab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
     addresses = requirement.rule.addresses
     run = numbers_at(lab.run, addresses)
-    found = replace(run, value=lambda row: row, looked_up={})
-    rows = dict[tuple[str, str, str], Any]()
+    of_rows = replace(run, value=lambda row: row, looked_up={})
     try:
-        for row in chain.from_iterable(map(found.at, addresses)):
-            rows[str(row.study), str(row.point), str(row.op)] = row
+        found = [*chain.from_iterable(map(of_rows.at, addresses))]
     except MissingError:
         return Evidence(NOT_TESTABLE, why="unmeasured")
-    if not rows:
-        return Evidence(NOT_TESTABLE)
+    rows = {(str(row.study), str(row.point), str(row.op)): row for row in found}
     if requirement.statistic not in OF_SAMPLES:
         return judge_frames(requirement, run)._replace(
             launches=sum(int(row.launches) for row in rows.values()),
@@ -143,7 +135,7 @@ def _verdict(lab: "Lab", found: Evidence) -> str:
         in_all = N_("violated in {n:int} of {samples:int} operations")
         at_least = N_("violated in at least {n:int} of {samples:int} operations")
         return lab.say(in_all if found.counted else at_least, **counts)
-    if found.verdict in (NOT_SHOWN, NOT_TESTABLE) and found.why:
+    if found.why:
         reason = lab.say(UNSHOWN[found.why], **counts)
         return lab.say(N_("{word}: {reason}"), word=word, reason=reason)
     return word
