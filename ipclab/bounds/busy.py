@@ -28,15 +28,13 @@ def beyond_cpus(points: pd.DataFrame, machine: Mapping[str, Any]) -> list[str]:
     lines = []
     for row in [*_counted(points), *_timed(points)]:
         most = 1 if row["placement"] == SAME else cores
-        if row["value"] > most * TOLERANCE and not _began_apart(row, most):
+        if row["value"] <= most * TOLERANCE:
+            continue
+        began_apart = row["spent"] * (1 - most / row["value"]) <= APART_NS  # not where unknown
+        if not began_apart:
             kept = f"{row['op']} kept {row['value']:.2f} CPUs busy, of {most:g}"
             lines.append(f"{row['study']} {row['point']}: {kept}")
     return lines
-
-
-def _began_apart(row: Mapping[Hashable, Any], most: float) -> bool:
-    """Tell whether so little is too much that ends began apart; not where it is unknown."""
-    return bool(row["spent"] * (1 - most / row["value"]) <= APART_NS)
 
 
 def _counted(points: pd.DataFrame) -> list[dict[Hashable, Any]]:

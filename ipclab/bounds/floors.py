@@ -95,8 +95,11 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
 
 
 Statistic = Callable[[Sequence[float]], float]  # of a limit's launches (ns): the one that is taken
-# How long a floor is by a statistic of its limits, and these limits
-Matching = tuple[Callable[[Statistic], float], tuple[Key, ...]]
+
+
+def _floor(ns: Callable[[Statistic], float], limits: tuple[Key, ...]) -> Floor:
+    """Return the floor that is so long by a statistic of its limits."""
+    return Floor(ns(median), limits, ns(min), ns(max))
 
 
 class Floors:
@@ -115,13 +118,6 @@ class Floors:
 
         `levels` are those of the point, `backend`, `size_bytes` and `placement` among them.
         """
-        matching = self._matching(study, op, levels)
-        if matching is None:
-            return None
-        ns, limits = matching
-        return Floor(ns(median), limits, ns(min), ns(max))
-
-    def _matching(self, study: str, op: str, levels: Mapping[Any, Any]) -> Matching | None:
         bound = bound_of(self.questions, study, op, levels)
         if bound is None or (bound.native and not limit_named(self.questions, bound, levels)):
             return None
@@ -141,9 +137,9 @@ class Floors:
         if key is None:
             return None
         times = self.medians[key]
-        return (lambda of: of(times)), (key,)
+        return _floor(lambda of: of(times), (key,))
 
-    def _copies(self, bound: Bound, levels: Mapping[Any, Any]) -> Matching | None:
+    def _copies(self, bound: Bound, levels: Mapping[Any, Any]) -> Floor | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
         copies = sorted(key for key in self.medians if key[0] == COPYING)
         size = int(levels["size_bytes"])
@@ -157,14 +153,13 @@ class Floors:
         wakes = (wake,) if bound.wake and wake in self.medians else ()
 
         def ns(of: Statistic) -> float:
-            """Return the passes, each as fast as at the nearest size that was measured."""
-            copy = self._copy(near, around, of) * size / near
+            """Return the passes, each as fast as at the nearest size that was measured.
+
+            Between two sizes it is on a line of logarithms.
+            """
+            sizes = np.log([key[1] for key in around])
+            times = np.log([of(self.medians[key]) for key in around])
+            copy = float(np.exp(np.interp(np.log(near), sizes, times))) * size / near
             return bound.copies * copy + sum(of(self.medians[key]) for key in wakes)
 
-        return ns, (*around, *wakes)
-
-    def _copy(self, size: int, around: Sequence[Key], of: Statistic) -> float:
-        """Return one copy of `size` bytes: between the sizes `around` it on a line of logarithms."""
-        sizes = np.log([key[1] for key in around])
-        times = np.log([of(self.medians[key]) for key in around])
-        return float(np.exp(np.interp(np.log(size), sizes, times)))
+        return _floor(ns, (*around, *wakes))

@@ -52,13 +52,12 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
     sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
-        own = dict(by_heat)  # of sessions, if there are several
-        ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
+        both = heats.get(floor.limits[0], {}), dict(by_heat)  # of sessions, if there are several
+        ratios = paired.log_ratios(*both)
         if len(ratios) >= paired.FEWEST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
-            limit, time = paired.means(heats.get(floor.limits[0], {}), own)
-            value = time / limit
-            return Quantity(value, "1", exp(low), exp(high), sources=sources)
+            limit, time = paired.means(*both)
+            return Quantity(time / limit, "1", exp(low), exp(high), sources=sources)
     return Quantity(float(row["value"]) / floor.ns, sources=sources)
 
 
@@ -98,17 +97,18 @@ def below_limit(points: pd.DataFrame) -> pd.DataFrame:
     heats of both, as `over` says, or over the median of a limit of no heat. `own_low` and
     `own_high` are the least and the most of the result's launches (ns), where they are known.
     """
-    in_heats = pd.Series([*map(_value, points.over)], points.index, dtype=float)
-    lowest = in_heats.fillna(points.over_limit)
+    lowest = pd.Series(
+        [
+            float(over.value) if isinstance(over, Quantity) and over else known
+            for over, known in zip(points.over, points.over_limit, strict=True)
+        ],
+        points.index,
+        dtype=float,
+    )
     rows = points.assign(lowest=lowest)[lowest < LEAST]
     own = rows.by_heat if "by_heat" in rows else [()] * len(rows)
-    ends = {"own_low": [min(one, default=np.nan) for one in own]}
-    ends["own_high"] = [max(one, default=np.nan) for one in own]
-    return rows.assign(**ends).sort_values("lowest", kind="stable")
-
-
-def _value(over: Any) -> float:
-    return float(over.value) if isinstance(over, Quantity) and over else np.nan
+    low, high = ([end(one, default=np.nan) for one in own] for end in (min, max))
+    return rows.assign(own_low=low, own_high=high).sort_values("lowest", kind="stable")
 
 
 def lines_below_limit(beaten_rows: pd.DataFrame) -> list[str]:
@@ -116,21 +116,17 @@ def lines_below_limit(beaten_rows: pd.DataFrame) -> list[str]:
 
     Those are the least and the most of its launches, and of the limit's, in us.
     """
-    return [
-        f"x {row['lowest']:.2f} of its limit: {row['study']} {row['op']} {row['point']}{_states(row)}"
-        for row in beaten_rows.to_dict("records")
-    ]
-
-
-def _states(row: Mapping[Hashable, Any]) -> str:
-    ends = [row[name] / 1000 for name in STATES]
-    return " ({:.4g} to {:.4g} us, the limit {:.4g} to {:.4g})".format(*ends)
+    lines = []
+    for row in beaten_rows.to_dict("records"):
+        ends = [row[name] / 1000 for name in STATES]
+        states = "{:.4g} to {:.4g} us, the limit {:.4g} to {:.4g}".format(*ends)
+        of = f"{row['study']} {row['op']} {row['point']}"
+        lines.append(f"x {row['lowest']:.2f} of its limit: {of} ({states})")
+    return lines
 
 
 def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> list[str]:
-    """Return one line for each median shorter than its passes of memcpy can be.
-
-    The fastest sample of memcpy counts.
+    """Return one line for each median shorter than its passes of memcpy can be, by their fastest.
 
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
     the next smaller one is what its passes take at least.
@@ -147,8 +143,6 @@ def below_copies(points: pd.DataFrame, limits: pd.DataFrame, questions: Question
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
             passes = f"{copies} passes of memcpy over {row['size_bytes']} bytes"
-            took = f"{row['value']:.0f} ns is less than"
-            lines.append(
-                f"{row['study']} {row['point']}: {took} {passes} can take ({least:.0f} ns)"
-            )
+            took = f"{row['value']:.0f} ns is less than {passes} can take ({least:.0f} ns)"
+            lines.append(f"{row['study']} {row['point']}: {took}")
     return lines

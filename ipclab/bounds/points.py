@@ -14,7 +14,6 @@ from ipclab.frames import derived
 from ipclab.frames.metrics import TAILS
 from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import ID
-from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 
 CUT = "cut"  # the flag of an interval that ends at the limit
@@ -26,20 +25,14 @@ COLUMNS = ("limit", "over_limit", "over", *states.COLUMNS, "busy", *METRICS, ID)
 
 @remembered_frame(LIMITS)
 def cut_points(run: RunFolder, study: str) -> pd.DataFrame:
-    """Return the frame of points of a study; raises `UsageError` for an unknown one."""
+    """Return the frame of points of a study, whose intervals end at the limit where they would lie
+    beyond it; raises `UsageError` for an unknown study.
+    """
     points = derived.read_frame(run, study, "points")
     limits = derived.read_frame(run, LIMITS, "launches")
     if points.empty or limits.empty or not run.questions.of(study).bounds:
         return points
-    return cut(points, limits, run.questions)
-
-
-def cut(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions) -> pd.DataFrame:
-    """Return points whose intervals end at the limit where they would lie beyond it.
-
-    `limits` is the launch frame of the study `limits` in the same run, which asks `questions`.
-    """
-    known = floors(limits, questions)
+    known = floors(limits, run.questions)
     ends = points[["low", "high", "flags"]].copy()
     bounded = points[points.metric.isin([*TIMES, BANDWIDTH])]
     for place, row in zip(bounded.index, bounded.to_dict("records"), strict=True):

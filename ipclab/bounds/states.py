@@ -8,6 +8,7 @@ What is faster than the mechanism that it rests on heads nothing.
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import median
 from typing import Any
 
@@ -58,9 +59,9 @@ def states(
             found[index][LIMIT] = value, value / share
     rows = []
     for index, value in medians.value.items():
-        ends_by_reason = found.get(index, {})
-        every = [value, *(end for ends in ends_by_reason.values() for end in ends)]
-        rows.append((min(every), max(every), " ".join(ends_by_reason)))
+        by_reason = found.get(index, {})
+        every = [value, *chain.from_iterable(by_reason.values())]
+        rows.append((min(every), max(every), " ".join(by_reason)))
     return pd.DataFrame(rows, medians.index, columns=list(COLUMNS))
 
 
@@ -82,9 +83,8 @@ def _parted(launches: Collection[float]) -> Ends | None:
     ordered = sorted(launches)
     least = max(LEAST_SIDE, round(LEAST_SHARE * len(ordered)))
     places = range(least, len(ordered) - least + 1)
-    steps = {place: ordered[place] / ordered[place - 1] for place in places}
-    place = max(steps, key=steps.__getitem__, default=0)
-    if not place or steps[place] <= 1 + AGREE:
+    place = max(places, key=lambda place: ordered[place] / ordered[place - 1], default=0)
+    if not place or ordered[place] / ordered[place - 1] <= 1 + AGREE:
         return None
     return median(ordered[:place]), median(ordered[place:])
 

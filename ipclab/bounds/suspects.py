@@ -47,19 +47,14 @@ def results_below_copies(run: RunFolder, studies: Iterable[str] = ()) -> list[st
     return lines
 
 
-def shares_beyond_cpus(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Return a line for each result that kept more CPUs busy than there were."""
-    lines = list[str]()
-    for study in list(studies) or derived.studies_measured(run):
-        lines += busy.beyond_cpus(derived.read_frame(run, study, "points"), run.facts)
-    return lines
-
-
 def check_limits(run: RunFolder, studies: Iterable[str] = ()) -> None:
     """Raise `LabError` for results of `studies` (or all) that no hardware gives: faster than memcpy
     can be, or on more CPUs than there are.
     """
-    if wrong := [*results_below_copies(run, studies), *shares_beyond_cpus(run, studies)]:
+    wrong = results_below_copies(run, studies)
+    for study in list(studies) or derived.studies_measured(run):
+        wrong += busy.beyond_cpus(derived.read_frame(run, study, "points"), run.facts)
+    if wrong:
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results of {run.id} are physically impossible", wrong[0], fix)
 

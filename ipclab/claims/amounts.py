@@ -4,7 +4,8 @@ A unit is a number of seconds and bytes, and powers of these that it stands for.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from math import isfinite
 from typing import NamedTuple
@@ -28,17 +29,15 @@ _SECONDS = {unit: ns / 1e9 for unit, ns in NANOSECONDS.items()}
 _SECONDS |= dict.fromkeys(("\u00b5s", "\u03bcs"), 1e-6)  # as we print it, with either letter
 # As READMEs print them: usec, Gbit/s, Mbps, 250k req/s, 1.2M ops/sec
 _SECONDS |= {f"{unit}ec": seconds for unit, seconds in _SECONDS.items()}
-_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _SPEEDS = {unit: float(size) for unit, size in SPEEDS.items()}
 _SPEEDS |= {f"{unit}/s": float(size) for unit, size in BINARY.items()}
 _SPEEDS |= {f"{unit}ec": speed for unit, speed in _SPEEDS.items()}
 _RATES = {"1/s": 1.0}
-for _prefix, _factor in _PREFIXES.items():
+for _prefix, _factor in {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}.items():
     _SPEEDS |= dict.fromkeys((f"{_prefix}bit/s", f"{_prefix}bps"), _factor / 8)
     for _what in ("msg", "msgs", "messages", "req", "requests", "ops", "op"):
-        _each = (f"{_prefix}{_gap}{_what}/s" for _gap in ("", " "))
-        for _name in _each:
-            _RATES |= dict.fromkeys((_name.strip(), f"{_name.strip()}ec"), _factor)
+        for _name in (f"{_prefix}{_what}/s", f"{_prefix} {_what}/s".strip()):
+            _RATES |= dict.fromkeys((_name, f"{_name}ec"), _factor)
 _NUMBERS = {"%": 0.01, "share": 1.0, "%p": 0.01, "points": 1.0, "1": 1.0, "count": 1.0}
 _NUMBERS |= {"k": 1e3, "M": 1e6}
 COMMON = "ns, us, ms, s, B, kB, MB, KiB, MiB, MB/s, Gbit/s, 1/s, msg/s, req/s, %, %p"
@@ -50,11 +49,9 @@ KINDS = {
     PLAIN: Kind("1", "a plain number", _NUMBERS),
 }
 # Its factor to seconds and bytes, and its dimension.
-UNITS: dict[str, tuple[float, Dimension]] = {
-    unit: (float(factor), dimension)
-    for dimension, kind in KINDS.items()
-    for unit, factor in kind.units.items()
-}
+UNITS: dict[str, tuple[float, Dimension]] = {}
+for _dimension, _kind in KINDS.items():
+    UNITS |= {unit: (float(factor), _dimension) for unit, factor in _kind.units.items()}
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WRITTEN = UNITS.keys() - {"1", "share", "points", "count"}
@@ -67,10 +64,20 @@ class RuleError(ValueError):
     """An expression that cannot be read: why, and the fix; `name` is what it stands under."""
 
     def __init__(self, why: str, fix: str = "", name: str = "") -> None:
-        super().__init__(why, fix)
+        super().__init__(why)
         self.why = why
         self.fix = fix
         self.name = name
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Say of a `RuleError` in the block that it stands under `name`."""
+    try:
+        yield
+    except RuleError as error:
+        error.name = name
+        raise
 
 
 def amount(text: str) -> Quantity:
@@ -83,12 +90,14 @@ def amount_and_half(text: str) -> tuple[Quantity, float]:
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
         raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are such as {COMMON}")
-    factor, dimension = UNITS[match["unit"] or "1"]
-    unit = _PLAIN.get(match["unit"] or "1", KINDS[dimension].shown)
-    value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
+    written = match["unit"] or "1"
+    factor, dimension = UNITS[written]
+    unit = _PLAIN.get(written, KINDS[dimension].shown)
+    shown = UNITS[unit][0]
+    value = float(f"{match['minus'] or ''}{match['number']}") * factor / shown
     if not isfinite(value):
         raise RuleError(f"{text!r} is too large a number")
-    half = half_a_digit(match["number"]) * factor / UNITS[unit][0]
+    half = half_a_digit(match["number"]) * factor / shown
     return Quantity(value, unit, kind="published"), half
 
 

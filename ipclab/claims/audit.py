@@ -1,8 +1,9 @@
 """The audit in a reader's words: claims judged, and the sentences that correct them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +17,7 @@ from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.requirement import Requirement
-from ipclab.claims.verdicts import DECIDED, Verdict, Verdicts, judge_all
+from ipclab.claims.verdicts import DECIDED, Verdicts, judge_all
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity
@@ -24,7 +25,6 @@ from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.catalogue import LANGUAGES, N_
-from ipclab.words.filling import placeholders
 from ipclab.words.ours import control_file
 from ipclab.words.words import DASH
 
@@ -32,10 +32,17 @@ if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 METHOD_NAMES = labels.WORDS["methods"]
-SHOWN_COLUMNS = (
-    *("id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told"),
-    *("fairly", "adds", "concedes", "study", "arm", "decided"),
-)
+NOTES = [
+    N_(
+        "A verdict is undecided when the interval contains the rule's bound, or when there is"
+        " none. What this run decides stands first."
+    ),
+    N_("A rounded bound stands for every value that rounds to it, in the digits of its text."),
+]
+METHODS = {  # what the fair methods add, and what the text itself says of that
+    "adds": N_("The fair method of {claims}: {adds}."),
+    "concedes": N_("The text itself says of {claims}: {concedes}."),
+}
 AnyData = TypeVar("AnyData", bound="Lab")
 
 
@@ -55,33 +62,28 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     if study and study not in (*TEXTS, OWN):
         there = f"there are {', '.join(TEXTS)} and {OWN}"
         raise UsageError(f"no text about {study!r} makes claims", "", there)
-    if study == OWN:
-        return pd.DataFrame([_claim(lab, OWN, *each) for each in _judged_own(lab)])
-    return pd.DataFrame(
-        [
-            _claim(lab, name, claim, verdicts)
-            for name in ([study] if study else TEXTS)
-            for claim, verdicts in computed.judged(lab.run, lab.paths, name)
-        ]
-    )
-
-
-def _judged_own(lab: "Lab") -> list[tuple[Claim, Verdicts]]:
-    """Return a person's own claims with their verdicts."""
     rows = []
+    for name in [study] if study else TEXTS:
+        rows += [_row(lab, name, *each) for each in _judged(lab, name)]
+    return pd.DataFrame(rows)
+
+
+def _judged(lab: "Lab", study: str) -> Iterable[tuple[Claim, Verdicts]]:
+    """Yield the claims of a text, or a person's own, with their verdicts."""
+    if study != OWN:
+        yield from computed.judged(lab.run, lab.paths, study)
+        return
     for own in lab._own.claims if lab._own else ():
-        fair = own.fair_rule
-        addresses = [*own.rule.addresses, *(fair.addresses if fair else ())]
-        run = computed.numbers_at(lab.run, addresses)
+        rules = [own.rule, own.fair_rule] if own.fair else [own.rule]
+        run = computed.numbers_at(lab.run, chain.from_iterable(rule.addresses for rule in rules))
         claim = own.claim()
-        rows.append((claim, judge_all(claim, Numbers(OWN, {}), run)))
-    return rows
+        yield claim, judge_all(claim, Numbers(OWN, {}), run)
 
 
-def _claim(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, Any]:
+def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, Any]:
     bounds = claim.bounds
     row: dict[str, Any] = {
-        "title": _title(lab, study),
+        "title": OWN if study == OWN else lab.say(TEXTS[study].title),
         "study": study,
         "seed": OWN if study == OWN else TEXTS[study].seed,
         "quote": claim.quote,
@@ -96,7 +98,20 @@ def _claim(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str
         "high": bounds.high,
     }
     for method, verdict in verdicts._asdict().items():
-        row |= _verdict(lab, study, claim, method, verdict)
+        decides = verdict.deciding
+        own = method == "own"
+        reason = "" if decides else wording.reason(lab, study, claim, verdict, own)
+        low, high = decides.ends if decides else (None, None)
+        row |= {
+            method: verdict.word,
+            f"{method}_reason": reason,
+            f"{method}_told": wording.in_words(
+                lab, verdict, reason, bounds, claim.from_code and own
+            ),
+            f"{method}_value": decides.value if decides else None,
+            f"{method}_low": low,
+            f"{method}_high": high,
+        }
     return row | {
         "fairly": claim.fair is not None,
         "adds": lab.say(claim.adds),
@@ -104,23 +119,6 @@ def _claim(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str
         "arm": claim.arm,
         "unmeasured": bool(verdicts.here.missing),
         "decided": verdicts.here.word in DECIDED or verdicts.fair.word in DECIDED,
-    }
-
-
-def _verdict(lab: "Lab", study: str, claim: Claim, method: str, verdict: Verdict) -> dict[str, Any]:
-    """Return the columns of one method."""
-    decides = verdict.deciding
-    own = method == "own"
-    reason = "" if decides else wording.reason(lab, study, claim, verdict, own)
-    low, high = decides.ends if decides else (None, None)
-    told = wording.in_words(lab, verdict, reason, claim.bounds, claim.from_code and own)
-    return {
-        method: verdict.word,
-        f"{method}_reason": reason,
-        f"{method}_told": told,
-        f"{method}_value": decides.value if decides else None,
-        f"{method}_low": low,
-        f"{method}_high": high,
     }
 
 
@@ -132,10 +130,23 @@ def claims_table(
     Columns: words, rule, verdicts, what decides, and how far the published method ran as the text
     did. What this run decides comes first; `of` names the claims that are shown, all when None.
     """
-    shown = audited(lab, study).reindex(columns=SHOWN_COLUMNS)
-    shown = shown.astype({"fairly": bool, "decided": bool})
-    if of is not None:
+    name = name or f"{study.replace('_', '-')}-claims"
+    of_text = []
+    if study == OWN:
+        caption = N_("Your own claims, judged")
+    elif not study:
+        caption = N_("Claims that fail, on a text's own table or on this run")
+    else:
+        text = lab.say(TEXTS[study].title)
+        judged_claims = lab.say(N_("The text's claims, judged"))
+        caption = lab.say(N_("{caption}: {text}"), caption=judged_claims, text=text)
+        source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
+        of_text.append(lab.say(source, text=text))
+    shown = audited(lab, study)
+    if of is not None and len(shown):
         shown = shown[shown.id.isin(of)]
+    if shown.empty:
+        return tabulated(lab, shown, caption, name=name)
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     words = [
         lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
@@ -146,56 +157,19 @@ def claims_table(
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
-        frame[lab.say(N_("Run of the text"))] = _run_of_text(lab, shown)
-    notes = [
-        lab.say(
-            N_(
-                "A verdict is undecided when the interval contains the rule's bound, or when there is"
-                " none. What this run decides stands first."
-            )
-        ),
-        lab.say(
-            N_(
-                "A rounded bound stands for every value that rounds to it, in the digits of its"
-                " text."
-            )
-        ),
-    ]
-    notes += _methods(lab, shown) if study else []  # the audit has a table of them
-    if study == OWN:
-        caption = lab.say(N_("Your own claims, judged"))
-    elif not study:
-        caption = lab.say(N_("Claims that fail, on a text's own table or on this run"))
-    else:
-        text = _title(lab, study)
-        judged_claims = lab.say(N_("The text's claims, judged"))
-        caption = lab.say(N_("{caption}: {text}"), caption=judged_claims, text=text)
-        source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
-        notes.append(lab.say(source, text=text))
-    name = name or f"{study.replace('_', '-')}-claims"
-    return tabulated(lab, frame, caption, notes=notes, name=name)
-
-
-def _run_of_text(lab: "Lab", shown: pd.DataFrame) -> list[str]:
-    """Return for each claim how much of what its text ran the published method ran here."""
-    by_study = {study: less_of(lab, study) for study in shown.study.unique()}
-    none = lab.say(NOT_OF_TEXT)
-    return [
-        by_study[study].get(arm, none) for study, arm in zip(shown.study, shown.arm, strict=True)
-    ]
-
-
-def _methods(lab: "Lab", shown: pd.DataFrame) -> list[str]:
-    """Return what the fair methods add, and what the text itself says of that, as notes."""
-    notes = []
-    for column, how in (
-        ("adds", N_("The fair method of {claims}: {adds}.")),
-        ("concedes", N_("The text itself says of {claims}: {concedes}.")),
-    ):
-        told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
-        for said, ids in told.groupby(column, sort=False).id:
-            notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
-    return notes
+        by_study = {name: less_of(lab, name) for name in shown.study.unique()}
+        none = lab.say(NOT_OF_TEXT)
+        pairs = zip(shown.study, shown.arm, strict=True)
+        frame[lab.say(N_("Run of the text"))] = [
+            by_study[name].get(arm, none) for name, arm in pairs
+        ]
+    notes = [*NOTES]
+    if study:  # the audit has a table of them
+        for column, how in METHODS.items():
+            told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
+            for said, ids in told.groupby(column, sort=False).id:
+                notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
+    return tabulated(lab, frame, caption, notes=notes + of_text, name=name)
 
 
 def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
@@ -225,20 +199,17 @@ def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
 
 def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
-    asked = {name for name, _ in placeholders(msgid)}
     try:
-        filled = {name: value for name, value in values(numbers).items() if name in asked}
+        return lab.say(msgid, **values(numbers)) if msgid else DASH
     except MissingError:
         return DASH
-    return lab.say(msgid, **filled) if msgid else DASH
 
 
-def in_language(
-    lab: "Lab", stated: Claim | OwnClaim | Requirement, figures: Mapping[str, Quantity]
-) -> str:
+def in_language(lab: "Lab", stated: Claim | Requirement) -> str:
     """Return the words of a claim or requirement with its figures, in the reader's language where it
     has them; what was said in this language is said so in the others.
     """
+    figures = figures_of(stated)
     text = stated.quote if isinstance(stated, Claim) else stated.text
     by_language = {**stated.translations, stated.language: text}
     said = lab._filled(by_language.get(lab.words.lang, text), figures)
@@ -251,15 +222,11 @@ def in_language(
 def _meaning(lab: "Lab", study: str, claim: Claim) -> str:
     """Return what is judged, in the reader's words, after a quotation in their language."""
     if study == OWN:
-        return in_language(lab, claim, claim.figures)
+        return in_language(lab, claim)
     meaning = lab.say(claim.meaning, **claim.figures)
     if lab.words.lang == claim.language != "en":
         return f"“{claim.quote}”\u2002{meaning}"
     return meaning
-
-
-def _title(lab: "Lab", study: str) -> str:
-    return OWN if study == OWN else lab.say(TEXTS[study].title)
 
 
 def with_own(lab: AnyData, file: str = "") -> AnyData:
@@ -269,7 +236,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     """
     lines = Lines.read(Path(file) if file else control_file(lab.paths))
     own = lines.parsed()
-    lines.check(own, lab.run, partial(computed.numbers_at, lab.run))
+    lines.check(own, lab.run)
     for table, stated in stated_in(own):
         for lang, text in ((stated.language, stated.text), *stated.translations.items()):
             place = lines.place(table, "text" if text == stated.text else "translations")
@@ -283,7 +250,7 @@ def with_own(lab: AnyData, file: str = "") -> AnyData:
     return replace(lab, _own=own)
 
 
-def figures_of(stated: OwnClaim | Requirement) -> Mapping[str, Quantity]:
+def figures_of(stated: Claim | OwnClaim | Requirement) -> Mapping[str, Quantity]:
     """Return the figures that the words of a claim or requirement may name."""
     bounds = stated.bounds if isinstance(stated, Requirement) else {}
     return {**bounds, **stated.figures}

@@ -124,8 +124,6 @@ class Text:
         meaning: str,
         *,
         here: Compare,
-        own: Compare | None = None,
-        fair: Compare | None = None,
         figures: Mapping[str, str | float] | None = None,
         **more: Any,
     ) -> None:

@@ -48,14 +48,12 @@ class Bounds:
         parts = _RULE.fullmatch(text)
         if not parts or parts[1].strip():
             raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-        word = parts[2]
-        said = parts[3].strip()
+        word, said = parts[2], parts[3].strip()
         ends = re.split(r"\band\b", said.removesuffix(ROUNDED))
         rounded = said.endswith(ROUNDED)
         if len(ends) != (2 if word == "between" else 1):
-            raise RuleError(
-                f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3"
-            )
+            why = f"{word} has {len(ends)} bounds"
+            raise RuleError(why, "write at_least 2, or between 2 and 3")
         if not all(end.strip() for end in ends):
             raise RuleError("it ends where a number should stand")
         is_open = word in ("above", "below")
@@ -70,7 +68,7 @@ class Bounds:
         return cls(text.strip(), low - below, high + above, unit, is_open, (low, high))
 
 
-class Rule:
+class Rule:  # no dataclass, which msgspec would read as a table
     """A rule of a person's own: an address, or the ratio of two, and its bounds.
 
     `over` is divided by `under`; without an `over` it is how often `under` fits into a second.
@@ -108,10 +106,8 @@ class Rule:
     def read(cls, text: str) -> "Rule":
         """Return the rule `address comparison amount`; raises `RuleError`."""
         parts = _RULE.fullmatch(text)
-        if not parts:
-            raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-        bounds = Bounds.read(text[parts.start(2) :])
-        return cls.of(parts[1], bounds)
+        bounds = Bounds.read(text[parts.start(2) :] if parts else "")
+        return cls.of(parts[1] if parts else "", bounds)
 
     @classmethod
     def of(cls, compared: str, bounds: Bounds) -> "Rule":

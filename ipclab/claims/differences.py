@@ -38,32 +38,27 @@ DECIDED = N_("Decided: {m} of the {n} statements that this machine can test.")
 IDENTICAL = N_("identical in all {n} parameters")
 OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
 OF_TEXT = N_("{what} ({parts})")
-COLUMNS = {
-    "experiment": N_("Experiment"),
-    "what": N_("Parameter"),
-    "text": N_("As the text"),
-    "here": N_("Here"),
-    "how": N_("Faithful"),
-    "effect": N_("Changes the result"),
-}
+HEADS = [
+    *(N_("Experiment"), N_("Parameter")),
+    *(N_("As the text"), N_("Here"), N_("Faithful"), N_("Changes the result")),
+]
 
 
 def faithful(lab: Data, study: str) -> pd.DataFrame:
     """Return `faithfulness` in the reader's words, for `lab.table`: a row each, indexed by what."""
     rows = [
-        {
-            "experiment": _word(lab, one.experiment),
-            "what": _word(lab, one.what),
-            "text": _told(lab, one, one.text),
-            "here": _told(lab, one, one.here) or _word(lab, NOT_RUN),
-            "how": _how(lab, one),
-            "effect": _changes(lab, one.effect),
-        }
+        (
+            _word(lab, one.experiment),
+            _word(lab, one.what),
+            _told(lab, one, one.text),
+            _told(lab, one, one.here) or _word(lab, NOT_RUN),
+            _how(lab, one),
+            _changes(lab, one.effect),
+        )
         for one in faithfulness(lab, study)
     ]
-    heads = {name: lab.words.translate(head) for name, head in COLUMNS.items()}
-    frame = pd.DataFrame(rows, columns=[*COLUMNS]).rename(columns=heads)
-    return frame.set_index([heads["experiment"], heads["what"]])
+    heads = [lab.words.translate(head) for head in HEADS]
+    return pd.DataFrame(rows, columns=heads).set_index(heads[:2])
 
 
 def faithful_table(lab: Data, study: str) -> Table:
@@ -122,7 +117,7 @@ def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
     if isinstance(one.text, list):
         return lab.say(OF_COUNT, here=str(len(one.here)), text=str(len(one.text)))
-    here = _told(lab, one, one.here) or lab.words.translate(NOT_RUN)
+    here = _told(lab, one, one.here) or _word(lab, NOT_RUN)
     fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1
     form = OF_COUNT if fewer else OF_WORD
     return lab.say(form, here=here, text=_told(lab, one, one.text))
@@ -166,14 +161,18 @@ def _how(lab: Data, one: Faithfulness) -> str:
     if one.how == LACKING and not one.lacking:
         return lab.words.translate(NOT_RUN)
     levels = lab.words.joined([lab.level(one.factor, level) for level in one.lacking])
-    low, high = (f"{times:.3g}" for times in one.times)
-    k = low if low == high else lab.say(RANGE, low=low, high=high)
     if one.how not in SAID:
         return _word(lab, one.how)
+    k = _range(lab, one.times)
     profile = lab.level("profile", lab.run.profile)
     why = one.why or lab.say(LEFT_OUT, profile=profile)
     said = SAID[one.how] if one.here else NONE_RUN
     return lab.say(said, k=k, levels=levels, why=why)
+
+
+def _range(lab: Data, ends: tuple[float, float]) -> str:
+    low, high = (f"{end:.3g}" for end in ends)
+    return low if low == high else lab.say(RANGE, low=low, high=high)
 
 
 def _changes(lab: Data, effect: list[Quantity]) -> str:

@@ -73,10 +73,9 @@ def least_and_most(values: Values) -> dict[str, Quantity]:
     return {"low": least(values), "high": most(values)}
 
 
-def before(values: Values, along: str) -> Values:
-    """Return at each level of the factor `along` the quantity of the level before it.
+def _before(values: Values, along: str) -> Values:
+    """Return at each level of the factor `along`, but the first, the quantity of the level before.
 
-    The first level has none and is left out, so that `values / before(values, ...)` is growth.
     Raises `MissingError` where there is one level only.
     """
     ordered = values.sort_index(level=along)
@@ -88,14 +87,14 @@ def before(values: Values, along: str) -> Values:
 
 
 def growth(values: Values, along: str) -> Values:
-    """Return each quantity over the one before along a factor."""
-    earlier = before(values, along)
+    """Return each quantity over the one before along a factor; raises `MissingError` for one."""
+    earlier = _before(values, along)
     return values.reindex(earlier.index) / earlier
 
 
 def change(values: Values, along: str) -> Values:
-    """Return each quantity less the one before along a factor."""
-    earlier = before(values, along)
+    """Return each quantity less the one before along a factor; raises `MissingError` for one."""
+    earlier = _before(values, along)
     return values.reindex(earlier.index) - earlier
 
 
@@ -105,20 +104,14 @@ def power(ratios: Values, base: "float | Values") -> Values:
     Raises `MissingError` for a ratio that is not above 0, which is no power.
     """
     bases = base.map(_value) if isinstance(base, pd.Series) else pd.Series(base, ratios.index)
-    return pd.Series(
-        [
-            _power(ratio, float(of))
-            for ratio, of in zip(ratios, bases.loc[ratios.index], strict=True)
-        ],
-        ratios.index,
-        dtype=object,
-    )
+    pairs_of = zip(ratios, bases.loc[ratios.index], strict=True)
+    powers = [_power(ratio, log(float(of))) for ratio, of in pairs_of]
+    return pd.Series(powers, ratios.index, dtype=object)
 
 
-def _power(ratio: Quantity, base: float) -> Quantity:
+def _power(ratio: Quantity, scale: float) -> Quantity:
     if not ratio.value > 0:
         raise MissingError("a power")
-    scale = log(base)
     found = replace(ratio, value=log(ratio.value) / scale, low=None, high=None)
     if ratio.low is None:
         return found

@@ -17,7 +17,7 @@ not say) and one of
 """
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -98,35 +98,27 @@ def _table(study: str) -> dict[str, Any]:
 def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)
-    made = [
-        replace(one, arms=tuple(experiment["arms"]))
-        for experiment in told.get("experiment", [])
-        for one in _of(lab, frame, experiment, told)
-    ]
+    there = set(frame.get("arm", ()))
+    made = list[Faithfulness]()
+    for experiment in told.get("experiment", []):
+        name, where = experiment["name"], experiment.get("where", {})
+        arms = [arm for arm in experiment["arms"] if arm in there]
+        if len(experiment["arms"]) <= EVERY_ARM:
+            arms = arms[:1]  # the first that the run has
+        for row in experiment["row"]:
+            if "fact" in row:
+                one = _fact(lab, name, row)
+            elif not arms:
+                one = _of_text(name, row)
+            else:
+                effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
+                one = _compared(lab, name, row, frame[frame.arm.isin(arms)], where, effect)
+            made.append(replace(one, arms=tuple(experiment["arms"])))
     of_text = told.get("machine", {})
-    machine = [
-        _fact(lab, OF_MACHINE, {"what": what, "fact": fact, "text": of_text.get(fact, "")})
-        for fact, what in MACHINE.items()
-    ]
-    return *made, *machine
-
-
-def _of(
-    lab: Data, frame: pd.DataFrame, experiment: Mapping[str, Any], told: Mapping[str, Any]
-) -> Iterator[Faithfulness]:
-    """Yield the parameters of one experiment, of the first of its arms that the run has."""
-    name = experiment["name"]
-    arms = [arm for arm in experiment["arms"] if arm in set(frame.get("arm", ()))]
-    those = arms if len(experiment["arms"]) > EVERY_ARM else arms[:1]
-    ran = frame[frame.arm.isin(those)] if arms else None
-    for row in experiment["row"]:
-        if "fact" in row:
-            yield _fact(lab, name, row)
-        elif ran is None:
-            yield _of_text(name, row)
-        else:
-            effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
-            yield _compared(lab, name, row, ran, experiment.get("where", {}), effect)
+    for fact, what in MACHINE.items():
+        row = {"what": what, "fact": fact, "text": of_text.get(fact, "")}
+        made.append(_fact(lab, OF_MACHINE, row))
+    return tuple(made)
 
 
 def _of_text(name: str, row: Mapping[str, Any]) -> Faithfulness:
@@ -166,7 +158,14 @@ def _compared(
         how = SAME if one.text == row["here"] else OTHER
         return replace(one, here=row["here"], how=row.get("how", how))
     if "level" in row:
-        return _by_level(lab, one, row, arm, where)
+        own = {key: level for key, level in where.items() if key != row["level"]}
+        levels = [*dict.fromkeys(_narrowed(arm, own)[row["level"]].dropna())]
+        if begins := row.get("begins", ""):
+            levels = [int(each.removeprefix(begins)) for each in levels if each.startswith(begins)]
+        lacking = tuple(level for level in one.text if level not in levels)
+        ran = [level for level in one.text if level in levels]
+        why = _reason(lab, row, arm, lacking)
+        return replace(one, here=ran, how=LACKING if lacking else SAME, lacking=lacking, why=why)
     rows = _narrowed(arm, {**where, **row.get("only", {})})
     numbers = [float(number) for number in _numbers(lab, row, rows)]
     if not numbers:
@@ -177,25 +176,6 @@ def _compared(
         return replace(one, how=UNSTATED)
     same = all(abs(end - one.text) <= ALMOST * one.text for end in (low, high))
     return replace(one, how=SAME if same else TIMES, times=(low / one.text, high / one.text))
-
-
-def _by_level(
-    lab: Data,
-    one: Faithfulness,
-    row: Mapping[str, Any],
-    arm: pd.DataFrame,
-    where: Mapping[str, Any],
-) -> Faithfulness:
-    """Return a parameter that is a factor with those levels of the text that were run."""
-    factor, begins = row["level"], row.get("begins", "")
-    own = {key: level for key, level in where.items() if key != factor}
-    levels = [*dict.fromkeys(_narrowed(arm, own)[factor].dropna())]
-    if begins:
-        levels = [int(each.removeprefix(begins)) for each in levels if each.startswith(begins)]
-    lacking = tuple(level for level in one.text if level not in levels)
-    ran = [level for level in one.text if level in levels]
-    why = _reason(lab, row, arm, lacking)
-    return replace(one, here=ran, how=LACKING if lacking else SAME, lacking=lacking, why=why)
 
 
 def _reason(lab: Data, row: Mapping[str, Any], arm: pd.DataFrame, lacking: Iterable[Any]) -> str:
@@ -220,16 +200,15 @@ def _numbers(lab: Data, row: Mapping[str, Any], rows: pd.DataFrame) -> Iterable[
     if "each" in row:
         timed = rows[(rows.op == row["each"]) & (rows.metric == "p50")]
         return list((timed.samples / timed.launches).dropna())
-    values = _metric(rows, row["metric"]) / row.get("share", 1)
+    by_name = rows.set_index(rows.op + "." + rows.metric)
+
+    def values(name: str) -> "pd.Series[float]":
+        return by_name[by_name.index == name].set_index("point").value
+
+    made = values(row["metric"]) / row.get("share", 1)
     if "times" in row:
-        values *= _metric(rows, row["times"])
-    return list(values.dropna())
-
-
-def _metric(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of `op.metric`, by point."""
-    op, _, metric = name.rpartition(".")
-    return rows[(rows.op == op) & (rows.metric == metric)].set_index("point").value
+        made *= values(row["times"])
+    return list(made.dropna())
 
 
 def _narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
@@ -243,14 +222,11 @@ def _effect(lab: Data, frame: pd.DataFrame, told: Mapping[str, Any]) -> list[Qua
     """Return how many times `under` the values of `over` are, by what both have in common."""
     if not told:
         return []
-    ops = {"op": told["op"], "metric": "p50"}
-    over, under = (_narrowed(frame, {**ops, **told[side]}) for side in ("over", "under"))
+    over, under = (
+        _narrowed(frame, {"op": told["op"], "metric": "p50", **told[side]})
+        for side in ("over", "under")
+    )
     common = [*over.columns.intersection(told["by"])]
-    keys = over[common].merge(under[common]).drop_duplicates().to_dict("records")
-    metric = {"metric": "p50"}
-    made = [
-        lab.value(over, **metric, **{str(name): level for name, level in key.items()})
-        / lab.value(under, **metric, **{str(name): level for name, level in key.items()})
-        for key in keys
-    ]
+    keys: list[Any] = over[common].merge(under[common]).drop_duplicates().to_dict("records")
+    made = [lab.value(over, **key) / lab.value(under, **key) for key in keys]
     return [one for one in made if one]

@@ -4,17 +4,17 @@ from math import inf
 
 import msgspec
 
-from ipclab.claims.amounts import RuleError, amount
+from ipclab.claims.amounts import RuleError, amount, named
 from ipclab.claims.claim import NEEDS, Claim
 from ipclab.claims.comparison import Rule
 from ipclab.claims.requirement import Amounts, Requirement, Text
 from ipclab.claims.verdicts import in_unit
 from ipclab.errors import hint
+from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 
 NO_TABLE = N_("the file gives no number of its own for it")
 OWN = "own"  # the seed of a person's own claims
-MAY_BE_BELOW_0 = ("1", "share", "points")  # units of what a text may print below 0
 
 
 class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
@@ -45,20 +45,25 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
             if not 0 < least < inf:
                 raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
         _ = self.fair_rule
-        if self.published != "":
-            _check_published(self.published, self.rule)
+        if stated := self.stated:
+            with named("published"):
+                in_unit(stated, self.rule.bounds.unit)
 
     @property
     def fair_rule(self) -> Rule | None:
         """Return the rule of the fair method, or None; raises `RuleError`."""
-        try:
+        with named("fair"):
             return Rule.of(self.fair, self.rule.bounds) if self.fair else None
-        except RuleError as error:
-            raise RuleError(error.why, error.fix, "fair") from error
+
+    @property
+    def stated(self) -> Quantity | None:
+        """Return the amount of the claim's own source, or None; raises `RuleError`."""
+        with named("published"):
+            return None if self.published == "" else amount(str(self.published))
 
     def claim(self) -> Claim:
         """Return it as what is judged."""
-        stated = amount(str(self.published)) if self.published != "" else None
+        stated = self.stated
         fair = self.fair_rule
         return Claim(
             self.id,
@@ -77,16 +82,6 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
             untestable=self.untestable,
             needs=self.needs,
         )
-
-
-def _check_published(published: str | float, rule: Rule) -> None:
-    try:
-        stated = amount(str(published))
-        in_unit(stated, rule.bounds.unit)
-        if stated.value < 0 and stated.unit not in MAY_BE_BELOW_0:
-            raise RuleError(f"{published!r} is below 0", "no time, size or rate is")
-    except RuleError as error:
-        raise RuleError(error.why, error.fix, "published") from error
 
 
 class Revision(msgspec.Struct, forbid_unknown_fields=True):
@@ -124,15 +119,10 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
     tool_tests: str = ""
     history: list[Revision] = []
 
-    @property
-    def printed(self) -> list[msgspec.Struct]:
-        """What is printed as it is: the document's own fields, and each revision's."""
-        return [self, *self.history]
 
-
-class File(msgspec.Struct, forbid_unknown_fields=True):
+class File(msgspec.Struct):
     """What a person's file holds."""
 
-    claims: list[OwnClaim] = msgspec.field(default_factory=list, name="claim")
-    requirements: list[Requirement] = msgspec.field(default_factory=list, name="requirement")
+    claims: list[OwnClaim]
+    requirements: list[Requirement]
     document: Control | None = None

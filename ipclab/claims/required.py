@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.claims import wording
-from ipclab.claims.audit import figures_of, in_language
+from ipclab.claims.audit import in_language
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.claims.computed import numbers_at
 from ipclab.claims.requirement import (
     MAX,
-    NOT_SHOWN,
     OF_SAMPLES,
     VIOLATED,
     Evidence,
@@ -35,7 +34,14 @@ if TYPE_CHECKING:
 COVERED = "max-covered"  # the words of a maximum that a coverage shows
 FIXED = "launches"  # the parameter of a run whose number of launches was fixed before
 STATISTICS, UNSHOWN = (labels.WORDS[name] for name in ("statistics", "unshown"))
-COLUMNS = ["id", "requirement", "statistic", "n", "evidence", "verdict", "word", "why"]
+HEADS = {
+    "id": N_("No."),
+    "requirement": N_("Requirement"),
+    "statistic": N_("Statistic and bound"),
+    "n": N_("N"),
+    "evidence": N_("What was found"),
+    "verdict": N_("Verdict"),
+}
 COUNTED = N_("{launches:int} launches, {samples:int} samples")
 COUNTED_ALL = N_(
     "{launches:int} launches, {samples:int} samples, {others:int} operations beside these (warm,"
@@ -60,62 +66,49 @@ def requirements(lab: "Lab") -> pd.DataFrame:
     """
     stated = lab._own.requirements if lab._own else []
     rows = [_row(lab, requirement) for requirement in stated]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=[*HEADS, "word", "why"])
 
 
 def requirements_table(lab: "Lab", name: str = "requirements") -> Table:
     """Return your own requirements as a table: statistic, N, evidence and verdict of each."""
-    rows = requirements(lab)
-    heads = {
-        "id": N_("No."),
-        "requirement": N_("Requirement"),
-        "statistic": N_("Statistic and bound"),
-        "n": N_("N"),
-        "evidence": N_("What was found"),
-        "verdict": N_("Verdict"),
-    }
-    cells = rows[[*heads]].rename(columns={key: lab.say(head) for key, head in heads.items()})
-    notes = [lab.say(note) for note in NOTES]
-    return tabulated(lab, cells, lab.say(N_("Requirements, judged")), notes=notes, name=name)
+    heads = {key: lab.say(head) for key, head in HEADS.items()}
+    cells = requirements(lab)[[*HEADS]].rename(columns=heads)
+    return tabulated(lab, cells, N_("Requirements, judged"), notes=NOTES, name=name)
 
 
 def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:
     found = _found(lab, requirement)
-    words = in_language(lab, requirement, figures_of(requirement))
+    words = in_language(lab, requirement)
     if requirement.source:
-        said = N_("{words} ({section})")
-        words = lab.say(said, words=words, section=requirement.source)
+        words = lab.say(N_("{words} ({section})"), words=words, section=requirement.source)
+    bounds = requirement.rule.bounds
+    evidence = DASH
+    if found.value is not None:
+        evidence = wording.with_interval(lab, found.value, (bounds.low, bounds.high))
+        if requirement.statistic in OF_SAMPLES:
+            evidence = lab.say(N_("largest sample: {value}"), value=evidence)
     return {
         "id": requirement.id,
         "requirement": words,
-        "statistic": _statistic(lab, requirement),
-        "n": _counted(lab, found),
-        "evidence": _evidence(lab, requirement, found),
+        "statistic": f"{_statistic(lab, requirement)} {wording.bounds(lab, bounds)}",
+        "n": lab.say(COUNTED_ALL if found.others else COUNTED, **found._asdict()),
+        "evidence": evidence,
         "verdict": _verdict(lab, found),
         "word": found.verdict,
         "why": found.why,
     }
 
 
-def _counted(lab: "Lab", found: Evidence) -> str:
-    """Return how much was judged: samples, and what was timed beside them and kept."""
-    counts = {"launches": found.launches, "samples": found.samples, "others": found.others}
-    return lab.say(COUNTED_ALL if found.others else COUNTED, **counts)
-
-
 def _found(lab: "Lab", requirement: Requirement) -> Evidence:
     """Return what the run shows; what it did not measure is not testable here."""
     addresses = requirement.rule.addresses
     run = numbers_at(lab.run, addresses)
-    found = replace(run, value=lambda row: row, looked_up={})
-    rows = dict[tuple[str, str, str], Any]()
+    of_rows = replace(run, value=lambda row: row, looked_up={})
     try:
-        for row in chain.from_iterable(map(found.at, addresses)):
-            rows[str(row.study), str(row.point), str(row.op)] = row
+        found = [*chain.from_iterable(map(of_rows.at, addresses))]
     except MissingError:
         return Evidence(NOT_TESTABLE, why="unmeasured")
-    if not rows:
-        return Evidence(NOT_TESTABLE)
+    rows = {(str(row.study), str(row.point), str(row.op)): row for row in found}
     if requirement.statistic not in OF_SAMPLES:
         return judge_frames(requirement, run)._replace(
             launches=sum(int(row.launches) for row in rows.values()),
@@ -126,25 +119,12 @@ def _found(lab: "Lab", requirement: Requirement) -> Evidence:
 
 
 def _statistic(lab: "Lab", requirement: Requirement) -> str:
-    """Return what is compared with which bound, in words."""
-    key: str = requirement.statistic
-    shares = dict[str, Quantity]()
-    if (asked := requirement.asked) is not None:
-        key = COVERED if key == MAX else key
-        shares["coverage"] = Quantity(asked.share, "share")
-        shares["confidence"] = Quantity(asked.confidence, "share")
-    said = lab.say(STATISTICS[key], **shares)
-    return f"{said} {wording.bounds(lab, requirement.rule.bounds)}"
-
-
-def _evidence(lab: "Lab", requirement: Requirement, found: Evidence) -> str:
-    if found.value is None:
-        return DASH
-    rule = requirement.rule.bounds
-    if requirement.statistic in OF_SAMPLES:
-        largest = wording.with_interval(lab, found.value, (rule.low, rule.high))
-        return lab.say(N_("largest sample: {value}"), value=largest)
-    return wording.with_interval(lab, found.value, (rule.low, rule.high))
+    """Return what is compared with the bound, in words."""
+    if (asked := requirement.asked) is None:
+        return lab.say(STATISTICS[requirement.statistic])
+    key = COVERED if requirement.statistic == MAX else requirement.statistic
+    shares = (Quantity(share, "share") for share in (asked.share, asked.confidence))
+    return lab.say(STATISTICS[key], **dict(zip(("coverage", "confidence"), shares, strict=True)))
 
 
 def _verdict(lab: "Lab", found: Evidence) -> str:
@@ -155,7 +135,7 @@ def _verdict(lab: "Lab", found: Evidence) -> str:
         in_all = N_("violated in {n:int} of {samples:int} operations")
         at_least = N_("violated in at least {n:int} of {samples:int} operations")
         return lab.say(in_all if found.counted else at_least, **counts)
-    if found.verdict in (NOT_SHOWN, NOT_TESTABLE) and found.why:
+    if found.why:
         reason = lab.say(UNSHOWN[found.why], **counts)
         return lab.say(N_("{word}: {reason}"), word=word, reason=reason)
     return word

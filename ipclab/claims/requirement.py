@@ -14,16 +14,15 @@ import msgspec
 import numpy as np
 
 from ipclab.claims import tolerance
-from ipclab.claims.amounts import KINDS, PLAIN, UNITS, RuleError
+from ipclab.claims.amounts import KINDS, PLAIN, UNITS, RuleError, named
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE
-from ipclab.claims.comparison import Bounds, Rule
+from ipclab.claims.comparison import Rule
 from ipclab.claims.numbers import Compared, Numbers
 from ipclab.claims.tolerance import Coverage
 from ipclab.claims.verdicts import on_run
-from ipclab.frames.address import Address
 from ipclab.frames.metrics import summary
 from ipclab.stats.quantity import Quantity
-from ipclab.store.launch import UNRECORDED, Samples, Times
+from ipclab.store.launch import UNRECORDED
 from ipclab.store.samples import Measured
 from ipclab.words.filling import placeholders
 
@@ -31,7 +30,7 @@ Text = Annotated[str, msgspec.Meta(min_length=1)]
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
 VIOLATED, NOT_SHOWN = "violated", "not shown"
 OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide the others
-FEW, OPEN, BEYOND = tolerance.FEW, "open", "few-samples"
+OPEN, BEYOND = "open", "few-samples"
 NO_END, UNFIXED, BATCHES = "no-end", "unfixed", "batches"
 SEVERITY = {VIOLATED: 0, NOT_TESTABLE: 1, NOT_SHOWN: 2, HOLDS: 3}
 # Units as words have them, beside the written ones; a plain number is a bound where one of these follows.
@@ -72,39 +71,40 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise `RuleError` for a statistic that the rule or the coverage does not fit."""
-        if bool(self.coverage) < (self.statistic == COVERAGE):
+        if self.statistic == COVERAGE and not self.coverage:
             raise RuleError(
                 "how much is covered is not said", 'add coverage = "95/95"', "statistic"
             )
         if self.coverage and self.statistic not in OF_SAMPLES:
             why = f"a {self.statistic} covers no share of launches"
             raise RuleError(why, "leave it out, or take max or coverage", "coverage")
-        if self.coverage:
-            self._check_coverage()
+        try:
+            _ = self.asked and self.asked.launches
+        except ValueError as error:
+            why = f"{self.coverage!r} is no coverage: {error}"
+            fix = "write coverage/confidence in percent: 95/95"
+            raise RuleError(why, fix, "coverage") from error
         if self.statistic != MEDIAN:
-            self._check_rule()
+            with named("rule"):
+                self._check_rule()
         for name in self.bounds.keys() & self.figures.keys():
             why = f"{name} is the rule's own"
             raise RuleError(why, "call the figure something else", "figures")
-        self._check_words("text", self.text)
-        for words in self.translations.values():
-            self._check_words("translations", words)
+        for key, texts in ("text", [self.text]), ("translations", self.translations.values()):
+            for words in texts:
+                with named(key):
+                    self._check_words(words)
 
     @property
     def asked(self) -> Coverage | None:
         """Return the share of launches that is to be covered, and how surely; None for none."""
         return Coverage.of(self.coverage) if self.coverage else None
 
-    @property
-    def address(self) -> Address:
-        """Return the first address of the rule; only a median has two."""
-        return self.rule.addresses[0]
-
     def compared(self, run: Numbers) -> Compared:
         """Return what the frames decide it by: the rule's own, or the quantile of its address."""
         if self.statistic != TAIL:
             return self.rule.compared(run)
-        return run.at(replace(self.address, metric=TAIL))
+        return run.at(replace(self.rule.addresses[0], metric=TAIL))
 
     @property
     def bounds(self) -> dict[str, Quantity]:
@@ -114,44 +114,37 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
         unit = self.rule.bounds.unit
         return {name: Quantity(end, unit) for name, end in zip(names, ends, strict=True)}
 
-    def _check_words(self, key: str, words: str) -> None:
+    def _check_rule(self) -> None:
+        """Raise `RuleError` for a rule that samples, or their quantile, cannot decide."""
+        if not self.rule.is_address or self.rule.addresses[0].metric:
+            why = f"{self.statistic} is of samples, not of what is computed"
+            raise RuleError(why, "compare one address of an operation, without a metric")
+        bounds = self.rule.bounds
+        if bounds.low > -inf or bounds.unit != KINDS[1, 0].shown or bounds.rounded:
+            why = f"{self.statistic} has one bound of time, exactly as it is written"
+            raise RuleError(why, "write at_most 2 ms, or below 2 ms")
+
+    def _check_words(self, words: str) -> None:
         """Raise `RuleError` for words with an amount of the bound's kind, and without the bound."""
         asked = {name for name, _ in placeholders(words)}
+        if self.bounds.keys() <= asked:
+            return
         dimension = UNITS[self.rule.bounds.unit][1]
-        kind = {unit for unit in KINDS[dimension].units if dimension != PLAIN}
-        units = sorted({*kind, *SPELLED.get(dimension, ())}, key=len, reverse=True)
-        literal = re.search(
-            rf"\d[\d.,\s]*(?:{'|'.join(map(re.escape, units))})(?![A-Za-z/])", words, re.IGNORECASE
-        )
-        named = [literal[0]] if literal else []
+        units = {*SPELLED.get(dimension, ())}
+        if dimension != PLAIN:
+            units.update(KINDS[dimension].units)
+        any_unit = "|".join(map(re.escape, sorted(units, key=len, reverse=True)))
+        literal = re.search(rf"\d[\d.,\s]*(?:{any_unit})(?![A-Za-z/])", words, re.IGNORECASE)
+        named_amounts = [literal[0]] if literal else []
         for name in sorted(asked & self.figures.keys()):
             unit = self.figures[name].unit
             if UNITS[unit][1] == dimension and unit not in ("1", "count"):
-                named.append(f"{{{name}}}")
-        if named and not self.bounds.keys() <= asked:
+                named_amounts.append(f"{{{name}}}")
+        if named_amounts:
             bounds = " and ".join(f"{{{name}}}" for name in self.bounds)
-            why = f"it says {named[0]}, which the rule does not hold"
+            why = f"it says {named_amounts[0]}, which the rule does not hold"
             fix = f"write {bounds}, with a format such as {{{next(iter(self.bounds))}:us,int}}"
-            raise RuleError(why, f"{fix}: a bound stands in the rule alone", key)
-
-    def _check_coverage(self) -> None:
-        try:
-            _ = Coverage.of(self.coverage).launches
-        except ValueError as error:
-            why = f"{self.coverage!r} is no coverage: {error}"
-            raise RuleError(
-                why, "write coverage/confidence in percent: 95/95", "coverage"
-            ) from error
-
-    def _check_rule(self) -> None:
-        rule = self.rule
-        if not rule.is_address or self.address.metric:
-            why = f"{self.statistic} is of samples, not of what is computed"
-            raise RuleError(why, "compare one address of an operation, without a metric", "rule")
-        bounds = rule.bounds
-        if bounds.low > -inf or bounds.unit != KINDS[1, 0].shown or bounds.rounded:
-            why = f"{self.statistic} has one bound of time, exactly as it is written"
-            raise RuleError(why, "write at_most 2 ms, or below 2 ms", "rule")
+            raise RuleError(why, f"{fix}: a bound stands in the rule alone")
 
 
 class Evidence(NamedTuple):
@@ -184,13 +177,9 @@ def judge_samples(
     """
     every = [_of_samples(requirement, measured, op, fixed) for measured, op in points]
     worst = min(every, key=lambda one: (SEVERITY[one.verdict], -one.more))
-    return worst._replace(
-        launches=sum(one.launches for one in every),
-        samples=sum(one.samples for one in every),
-        others=sum(one.others for one in every),
-        beyond=sum(one.beyond for one in every),
-        counted=all(one.counted for one in every),
-    )
+    summed = ("launches", "samples", "others", "beyond")
+    sums = {name: sum(getattr(one, name) for one in every) for name in summed}
+    return worst._replace(**sums, counted=all(one.counted for one in every))
 
 
 def judge_frames(requirement: Requirement, run: Numbers) -> Evidence:
@@ -199,29 +188,26 @@ def judge_frames(requirement: Requirement, run: Numbers) -> Evidence:
     How many samples lie beyond the bound says nothing of a median, nor of a ratio.
     """
     found = on_run(requirement.rule.bounds, requirement.compared, run)
-    verdict = {HOLDS: HOLDS, FAILS: VIOLATED}.get(found.word, NOT_SHOWN)
-    why = ""
-    if verdict == NOT_SHOWN:
-        why = OPEN if found.deciding else BEYOND
-    return Evidence(verdict, value=found.deciding, why=why)
+    if found.word in (HOLDS, FAILS):
+        return Evidence(VIOLATED if found.word == FAILS else HOLDS, value=found.deciding)
+    return Evidence(NOT_SHOWN, value=found.deciding, why=OPEN if found.deciding else BEYOND)
 
 
 def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bool) -> Evidence:
     """Return what all operations of one point that were timed show: samples, and those beside."""
     launches = sorted(measured.launches, key=lambda launch: launch.order)
+    bounds = requirement.rule.bounds
+    violates = np.greater_equal if bounds.open else np.greater
     largest, beyond, counts = list[float](), list[int](), {op: 0, UNRECORDED + op: 0}
     for launch in launches:
-        timed = [name for name in counts if name in launch.samples]
-        known = {name: summary(launch, name) for name in timed}
-        largest.append(max(known[name][MAX] for name in timed))
-        beyond.append(
-            sum(
-                _beyond(launch.times(name), known[name][MAX], requirement.rule.bounds)
-                for name in timed
-            )
-        )
-        for name in timed:
-            counts[name] += int(known[name]["samples"])
+        largest.append(0.0)
+        beyond.append(0)
+        for name in counts.keys() & launch.samples.keys():
+            known = summary(launch, name)
+            kept = int(violates(launch.times(name), bounds.high).sum())
+            beyond[-1] += max(kept, int(violates(known[MAX], bounds.high)))  # not all were kept
+            largest[-1] = max(largest[-1], known[MAX])
+            counts[name] += int(known["samples"])
     found = Evidence(
         NOT_SHOWN,
         len(launches),
@@ -238,33 +224,13 @@ def _of_samples(requirement: Requirement, measured: Measured, op: str, fixed: bo
     if requirement.asked is None:
         return found._replace(why=NO_END)
     over = sum(map(bool, beyond))
-    return _covered(requirement.asked, largest, over, len(measured.failures), fixed, found)
-
-
-def _covered(
-    asked: Coverage, largest: list[float], over: int, failures: int, fixed: bool, found: Evidence
-) -> Evidence:
-    """Return whether so few launches are `over` the bound that the rest covers what is asked.
-
-    That is the exact test of a share: where `over` launches lie beyond the bound, the largest but
-    so many is within it.
-    """
-    allowed = Coverage(asked.share, asked.confidence, over + 1)
-    launches = len(largest)
-    if over:
-        as_many = Coverage(asked.share, asked.confidence, over).confidence_of(launches)
-        if as_many <= 1 - asked.confidence:
-            return found._replace(verdict=VIOLATED)
-    state = tolerance.state(largest, allowed, failures)
-    if state == FEW:
-        return found._replace(why=FEW, more=allowed.launches - launches)
-    if state != tolerance.HOLDS:
-        return found._replace(why=state)
-    return found._replace(verdict=HOLDS) if fixed else found._replace(why=UNFIXED)
-
-
-def _beyond(times: Samples | Times, largest: float, bounds: Bounds) -> int:
-    """Return how many samples of a launch violate the bound, at least, where not all were kept."""
-    kept = int(np.sum(times >= bounds.high if bounds.open else times > bounds.high))
-    violated = largest >= bounds.high if bounds.open else largest > bounds.high
-    return max(kept, int(violated))
+    # The exact test of a share: with so many launches beyond, the largest but these is within it.
+    as_many = replace(requirement.asked, rank=over).confidence_of(len(launches)) if over else 1.0
+    if as_many <= 1 - requirement.asked.confidence:
+        return found._replace(verdict=VIOLATED)
+    allowed = replace(requirement.asked, rank=over + 1)
+    why = tolerance.state(largest, allowed, len(measured.failures))
+    if why == tolerance.HOLDS:
+        return found._replace(verdict=HOLDS) if fixed else found._replace(why=UNFIXED)
+    more = allowed.launches - len(launches) if why == tolerance.FEW else 0
+    return found._replace(why=why, more=more)

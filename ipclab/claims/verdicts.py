@@ -3,7 +3,7 @@
 A verdict needs an interval: what says nothing of its value decides nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf, log
 from typing import Any, NamedTuple
@@ -26,11 +26,10 @@ SETS = {"massive_files": "massive", "large_files": "exp-large"}  # the sets of f
 
 
 class Verdict(NamedTuple):
-    """The outcome of a rule: what decides it, all it compared, or what is missing or needed."""
+    """The outcome of a rule: what decides it, or what is missing or needed."""
 
     word: str
     deciding: Quantity | None = None
-    found: tuple[Quantity, ...] = ()
     missing: str = ""
     need: str = ""
 
@@ -48,15 +47,13 @@ def judge_all(claim: Claim, table: Numbers, run: Numbers) -> Verdicts:
 
     Those are the published and the fair one.
     """
-    own = lacking = Verdict(NOT_TESTABLE)
+    own = Verdict(NOT_TESTABLE)
     if not claim.unstated:
         own = on_table(claim.bounds, claim.own or claim.here, table)
-    if claim.untestable:
+    lacks = [name for name, least in claim.needs.items() if run.known.get(name, least) < least]
+    if claim.untestable or lacks:
+        lacking = Verdict(NOT_TESTABLE, need="" if claim.untestable else lacks[0])
         return Verdicts(own, lacking, lacking)
-    for name, least in claim.needs.items():
-        if run.known.get(name, least) < least:
-            lacking = Verdict(NOT_TESTABLE, need=name)
-            return Verdicts(own, lacking, lacking)
     here = on_run(claim.bounds, claim.here, run)
     fair = on_run(claim.bounds, claim.fair, run) if claim.fair else here
     if claim.needs.keys() - run.known.keys():  # the run does not tell whether it has them
@@ -87,9 +84,8 @@ def on_table(bounds: Bounds, compare: Compare, table: Numbers) -> Verdict:
         return not _outside(bounds, quantity), _margin(bounds, quantity)
 
     deciding = min(quantities, key=severity)
-    told = tuple(replace(quantity, low=None, high=None) for quantity in quantities)
     word = FAILS if _outside(bounds, deciding) else HOLDS
-    return Verdict(word, replace(deciding, low=None, high=None), told)
+    return Verdict(word, replace(deciding, low=None, high=None))
 
 
 def decide(bounds: Bounds, compared: Compared) -> Verdict:
@@ -99,18 +95,17 @@ def decide(bounds: Bounds, compared: Compared) -> Verdict:
     contains a bound or says nothing. One of several fails by intervals that hold together
     (`simultaneous`); that all lie inside needs no such care, since each of them has to.
     """
-    alone = in_unit(compared, bounds.unit)
-    if not all(alone) or not alone:
+    quantities = in_unit(compared, bounds.unit)
+    if not all(quantities) or not quantities:
         return Verdict(NOT_TESTABLE)
-    quantities: Sequence[Quantity] = alone
-    if any(_word(bounds, quantity) != HOLDS for quantity in alone):
-        quantities = [simultaneous(quantity, len(alone)) for quantity in alone]
+    if any(_word(bounds, quantity) != HOLDS for quantity in quantities):
+        quantities = [simultaneous(quantity, len(quantities)) for quantity in quantities]
 
     def severity(quantity: Quantity) -> tuple[int, float]:
         return SEVERITY[_word(bounds, quantity)], _margin(bounds, quantity)
 
     deciding = min(quantities, key=severity)
-    return Verdict(_word(bounds, deciding), deciding, tuple(quantities))
+    return Verdict(_word(bounds, deciding), deciding)
 
 
 def in_unit(compared: Compared, unit: str) -> list[Quantity]:

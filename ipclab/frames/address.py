@@ -146,12 +146,12 @@ class Address:
             yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
-def unknown_level(address: Address, frame: pd.DataFrame, known: Words) -> tuple[str, str] | None:
-    """Return what is wrong with a level that is `known` nowhere, and the nearest; None when all are.
+def _check_levels(address: Address, frame: pd.DataFrame, known: Words) -> None:
+    """Raise `UsageError`, with the nearest, for a level that is `known` nowhere.
 
     A level that is known and was not measured is no mistake; of numbers nothing is known.
     """
-    for name, level in () if address.text else address.levels:
+    for name, level in address.levels:
         if level in (EVERY, *ENDS) or KNOWN.search(level):
             continue
         words = known(address.study, name, frame)
@@ -159,8 +159,8 @@ def unknown_level(address: Address, frame: pd.DataFrame, known: Words) -> tuple[
             words |= set(frame[name].dropna().astype(str))
         for part in map(str.strip, level.split("|")):
             if words and part not in words:
-                return f"there is no {name} {part!r}", hint(part, sorted(words))
-    return None
+                what = f"{address}: there is no {name} {part!r}"
+                raise UsageError(what, "", hint(part, sorted(words)))
 
 
 def value_at(
@@ -176,8 +176,8 @@ def value_at(
         return None
     try:
         frame = (texts if address.text else points)(address.study)
-        if known and (problem := unknown_level(address, frame, known)):
-            raise UsageError(f"{address}: {problem[0]}", "", problem[1])
+        if known and not address.text:
+            _check_levels(address, frame, known)
         rows = address.find(frame, loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")

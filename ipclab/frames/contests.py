@@ -47,19 +47,15 @@ def side_of(rows: pd.DataFrame) -> Side:
 
     Of several sessions they are the medians of these, of no rounds.
     """
-    rounds = list(rows[ROUND] if ROUND in rows else range(len(rows)))
     medians = list(rows.value)
-    heats = {}
-    if HEAT in rows:
-        if several(rows[HEAT]):
-            by_launch = dict(zip(rows[HEAT], rows.value, strict=True))
-            medians, rounds = [*by_session(by_launch).values()], []
-        heats = {
-            int(heat): float(value)
-            for heat, value in zip(rows[HEAT], rows.value, strict=True)
-            if heat != NO_HEAT
-        }
-    return Side(medians, rounds=[*map(int, rounds)], heats=heats)
+    rounds = [*map(int, rows[ROUND] if ROUND in rows else range(len(rows)))]
+    if HEAT not in rows:
+        return Side(medians, rounds=rounds)
+    by_heat = dict(zip(map(int, rows[HEAT]), map(float, rows.value), strict=True))
+    if several(by_heat):
+        medians, rounds = [*by_session(by_heat).values()], []
+    heats = {heat: value for heat, value in by_heat.items() if heat != NO_HEAT}
+    return Side(medians, rounds=rounds, heats=heats)
 
 
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:
@@ -75,8 +71,11 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         scattered = narrowed(medians, race.scatters)
         counts = scattered.groupby(["point", "op"])["value"].transform("size")
         medians = medians.drop(scattered.index[counts < LEAST_SCATTERED])
+    needed = {"entrant", "point", "value", ROUND, HEAT}
     for head, entrants in groups(race, medians):
-        yield head, _sides(entrants)
+        few = entrants[[name for name in entrants if name in needed]]  # are parted in less time
+        parts = few.groupby(["entrant", "point"], sort=True)
+        yield head, {(str(name), str(point)): side_of(rows) for (name, point), rows in parts}
 
 
 def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
@@ -86,7 +85,12 @@ def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.
     have their names as `entrant`.
     """
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
-    asleep = _entered(_sleeping(race), rows, keys) if race.sleeping else {}
+    asleep = dict[Any, pd.DataFrame]()
+    if race.sleeping:
+        those = race
+        if not isinstance(race.sleeping, bool):  # of the arms that it names
+            those = structs.replace(race, levels={**race.levels, "arm": list(race.sleeping)})
+        asleep = _entered(those, rows, keys)
     for key, entrants in _entered(race, rows, keys).items():
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
@@ -101,39 +105,19 @@ def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.
 
 def _entered(race: Race, rows: pd.DataFrame, keys: list[str]) -> dict[Any, pd.DataFrame]:
     """Return who takes part in each contest of `race`, by its levels of `keys`, named `entrant`."""
-    wanted = _taking_part(race, rows)
-    if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
-        return {}
-    named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
-    wanted = wanted.assign(entrant=[*map(" ".join, named)])
-    return dict(iter(wanted.groupby(keys, sort=True, dropna=False)))
-
-
-def _sleeping(race: Race) -> Race:
-    """Return the race of those that sleep: of the arms that it names, if it names some."""
-    if isinstance(race.sleeping, bool):
-        return race
-    return structs.replace(race, levels={**race.levels, "arm": list(race.sleeping)})
-
-
-def _taking_part(race: Race, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that have an op and the levels of a race."""
-    ops = [race.op] if isinstance(race.op, str) else list(race.op)
-    of_ops = rows[rows.op.isin(ops)]
+    of_ops = rows[rows.op.isin([race.op] if isinstance(race.op, str) else list(race.op))]
     parts = [of_ops.iloc[:0]]
     for further in race.either:
         levels = race.levels | further
         if levels.keys() <= set(of_ops):
             parts.append(narrowed(of_ops, levels))
     wanted = pd.concat(parts)
-    return wanted[~wanted.index.duplicated()]
-
-
-def _sides(entrants: pd.DataFrame) -> Sides:
-    needed = {"entrant", "point", "value", ROUND, HEAT}
-    few = entrants[[name for name in entrants if name in needed]]  # which are parted in less time
-    groups = few.groupby(["entrant", "point"], sort=True)
-    return {(str(name), str(point)): side_of(part) for (name, point), part in groups}
+    wanted = wanted[~wanted.index.duplicated()]
+    if wanted.empty or not {*race.per, *race.names} <= set(wanted.columns):
+        return {}
+    named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
+    wanted = wanted.assign(entrant=[*map(" ".join, named)])
+    return dict(iter(wanted.groupby(keys, sort=True, dropna=False)))
 
 
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,9 @@ def read_frame(
     Kept frames that follow from today's samples and code are taken, others derived and kept. Raises
     `UsageError` for an unknown study, and as `ipclab.store.door.check` does.
     """
-    check_study(run, study)
+    known = {question.name: question for question in run.questions.studies}
+    if study not in known and not run.points(study) and study not in names(STUDIES):
+        chosen("study", study, known)  # which raises
     state = _state(run, study)
     place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
@@ -90,13 +92,6 @@ def studies_measured(run: RunFolder) -> list[str]:
 def stamps(run: RunFolder) -> str:
     """Return a text that is another one when a frame of any study of `run` is."""
     return "".join(stamp(run, study) for study in studies_measured(run))
-
-
-def check_study(run: RunFolder, study: str) -> None:
-    """Raise `UsageError` for a study that neither `run` nor what is installed knows."""
-    known = {question.name: question for question in run.questions.studies}
-    if study not in known and not run.points(study) and study not in names(STUDIES):
-        chosen("study", study, known)
 
 
 def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:

@@ -29,25 +29,18 @@ def estimated(points: pd.DataFrame) -> pd.DataFrame:
     What has no value by launch, such as a quantile of all samples, keeps its own interval, wider by
     what sessions add where it is a time.
     """
-    kinds = [
-        (metric, several(heats)) for metric, heats in zip(points.metric, points[HEATS], strict=True)
-    ]
-    priors = _priors(points, kinds)
+    kinds = [*zip(points.metric, map(several, points[HEATS]), strict=True)]
+    by_kind: dict[Kind, list[tuple[float, ...]]] = {}
+    for unit, kind, values in zip(points.unit, kinds, points[BY_HEAT], strict=True):
+        if unit in VARYING and values:
+            by_kind.setdefault(kind, []).append(values)
+    priors = {kind: prior(every) for kind, every in by_kind.items()}
     made = [
         _estimate(row, kind, priors.get(kind, UNKNOWN))
         for row, kind in zip(points.itertuples(index=False), kinds, strict=True)
     ]
     columns = {name: [getattr(each, name) for each in made] for name in COLUMNS}
     return points.assign(**columns)
-
-
-def _priors(points: pd.DataFrame, kinds: list[Kind]) -> dict[Kind, Scatter]:
-    """Return the scatter of launches, and of sessions, of each metric that is a time or a rate."""
-    by_kind: dict[Kind, list[tuple[float, ...]]] = {}
-    for unit, kind, values in zip(points.unit, kinds, points[BY_HEAT], strict=True):
-        if unit in VARYING and values:
-            by_kind.setdefault(kind, []).append(values)
-    return {kind: prior(every) for kind, every in by_kind.items()}
 
 
 def _estimate(row: Any, kind: Kind, scatter: Scatter) -> Estimate:

@@ -80,11 +80,8 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     """
     if op in launch.whole:
         if lacking := SUMMARY - launch.whole[op].keys():
-            raise LabError(
-                f"a launch lacks the {min(lacking)} of {op}",
-                "it was thinned by another version",
-                AGAIN,
-            )
+            what = f"a launch lacks the {min(lacking)} of {op}"
+            raise LabError(what, "it was thinned by another version", AGAIN)
         return launch.whole[op]
     times = launch.times(op)
     ordered = np.sort(times)
@@ -99,9 +96,7 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
     size = measured.point.size_bytes
     launches = measured.launches
     summaries = [summary(launch, op) for launch in launches]
-    by_launch = {}
-    for name in SUMMARY:
-        by_launch[name] = [of_launch[name] for of_launch in summaries]
+    by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
     count = int(sum(by_launch["samples"]))
     medians = by_launch["median"]
     told = [*flags, *_shape(measured, op, medians)]
@@ -110,13 +105,10 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
         rates = [size * 1e9 / value for value in medians]
         yield Metric(op, "bandwidth", "B/s", by_itself(rates, "B/s", count), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
-        if quantile is None:
-            empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
-            yield Metric(op, metric, "ns", empty, [*flags, FEW_SAMPLES])
-        else:
-            yield Metric(op, metric, "ns", quantile, flags)
-    ends = {"min": min(by_launch["min"]), "max": max(by_launch["max"])}
-    for name, end in ends.items():
+        empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
+        few = [] if quantile else [FEW_SAMPLES]
+        yield Metric(op, metric, "ns", quantile or empty, flags + few)
+    for name, end in ("min", min(by_launch["min"])), ("max", max(by_launch["max"])):
         yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
         values = by_launch[name]

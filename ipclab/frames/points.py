@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, Metric, crowded, metrics, summary
+from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
 from ipclab.stats.intervals import VARYING
 from ipclab.stats.sessions import by_session
 from ipclab.store.launch import Launch
@@ -58,9 +58,14 @@ def head(point: Point) -> Row:
 def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
     about = head(measured.point)
-    heats = heats_of(measured.launches)
+    # of each launch, or its place in the run where it has none
+    heats = [
+        int(str(launch.facts.get(HEAT) or launch.order or number))
+        for number, launch in enumerate(measured.launches)
+    ]
     for row in metrics(measured):
-        by_heat = between_heats(row, heats)
+        by_launch = dict(zip(heats, row.by_launch, strict=True)) if row.by_launch else {}
+        by_heat = by_session(by_launch, row.unit in VARYING)  # if there are several sessions
         yield about | {
             "op": row.op,
             "metric": row.metric,
@@ -70,20 +75,6 @@ def point_rows(measured: Measured) -> Iterator[Row]:
             HEATS: tuple(by_heat),
             BY_HEAT: tuple(by_heat.values()),
         }
-
-
-def heats_of(launches: Sequence[Launch]) -> tuple[int, ...]:
-    """Return the heat of each launch, or its place in the run where it has none."""
-    return tuple(
-        int(str(launch.facts.get(HEAT) or launch.order or number))
-        for number, launch in enumerate(launches)
-    )
-
-
-def between_heats(row: Metric, heats: tuple[int, ...]) -> Mapping[int, float]:
-    """Return a metric's value by heat, or by session (its first heat) where there are several."""
-    by_heat = dict(zip(heats, row.by_launch, strict=True)) if row.by_launch else {}
-    return by_session(by_heat, row.unit in VARYING)
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:

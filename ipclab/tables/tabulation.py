@@ -91,20 +91,16 @@ def _tabulated(
         return Table("", [], [], [lab.say(empty or ABSENT)], absent=not empty)
     every = _columns(lab, frame, spec, names)
     shown = [column for column in every if column.stays]
-    gone = [column.head.label for column in every if not column.stays]
     said = [lab.say(note) for note in notes]
-    if gone:
+    if gone := [column.head.label for column in every if not column.stays]:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone, N_("; "))))
-    cells_by_column = [column.cells for column in shown]
-    rows = list(map(list, zip(*cells_by_column, strict=True)))
-    values_by_column = [column.values for column in shown]
-    values = list(map(list, zip(*values_by_column, strict=True)))
+    rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
+    values = [list(row) for row in zip(*(column.values for column in shown), strict=True)]
     if gone and len(shown) <= len(_index(frame)):
         rows = []  # nothing beside the levels of the index
     if not rows or not any(map(any, values)):
         values = []
-    columns = [column.head for column in shown]
-    return Table("", columns, rows, said, values=values)
+    return Table("", [column.head for column in shown], rows, said, values=values)
 
 
 def _index(frame: pd.DataFrame) -> list[Any]:
@@ -117,42 +113,38 @@ def _columns(
     """Return the columns of a frame as they are shown, its index levels first."""
     index = _index(frame)
     shown = frame.reset_index() if index else frame
-    labels_of: list[tuple[Any, ...]] = [(level,) for level in index]
-    for label in frame.columns:
-        labels_of.append(label if isinstance(label, tuple) else (label,))
-    shown_columns = []
+    labels_of = [(level,) for level in index]
+    labels_of += [label if isinstance(label, tuple) else (label,) for label in frame.columns]
+    made = []
     for place, parts in enumerate(labels_of):
         in_index = place < len(index)
         head = _head(lab, parts, [None] if in_index else frame.columns.names, names)
         values = shown.iloc[:, place]
         column = str(parts[-1])
-        how = spec if isinstance(spec, str) else _spec(parts, spec)
+        if isinstance(spec, str):
+            how = spec
+        else:  # as its first part that has one
+            how = next((spec[str(part)] for part in parts if str(part) in spec), "interval")
         cells = [_text(lab, column, value, how, names) for value in values]
         has_cells = bool({*cells} - {"", DASH})
         stays = has_cells or in_index or len(shown) <= 1 or not head.strip()
         align: Align = "right" if place > 0 and _numeric(values, column) else "left"
-        numbers = [_value(lab, value) for value in values]
-        shown_columns.append(_ShownColumn(Column(head, align), cells, numbers, stays))
-    return shown_columns
+        made.append(_ShownColumn(Column(head, align), cells, [*map(_value, values)], stays))
+    return made
 
 
-def _value(lab: "Data", value: Any) -> list[Any]:
+def _value(value: Any) -> list[Any]:
     """Return value, low, high and unit of a numeric quantity (unknown ends are empty)."""
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
-    ends = []
-    for end in (value.low, value.high):
-        is_known = end is not None and np.isfinite(end)
-        ends.append(end if is_known else "")
+    ends = ["" if end is None or not np.isfinite(end) else end for end in (value.low, value.high)]
     return [float(value.value), *ends, value.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
     """Return the studies that the cells follow from, with the number of rows of each."""
-    sources: set[str] = set()
-    for cell in frame.to_numpy().ravel():
-        if isinstance(cell, Quantity):
-            sources.update(cell.sources)
+    cells = [cell for cell in frame.to_numpy().ravel() if isinstance(cell, Quantity)]
+    sources = {source for cell in cells for source in cell.sources}
     return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
 
 
@@ -164,18 +156,13 @@ def _head(
         if part in names:
             words.append(lab.say(names[part]))
         elif factor:
-            words.append(_level(lab, str(factor), part))
+            word = lab.level(str(factor), part)
+            if factor in labels.COUNTED and isinstance(part, Real):  # bare, it does not say of what
+                word = lab.say(COUNTED, factor=lab.words.label(factor), count=word)
+            words.append(word)
         elif part != "cell" or len(parts) == 1:
             words.append(lab.words.label(str(part)))
     return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
-
-
-def _level(lab: "Data", factor: str, level: Any) -> str:
-    """Return a level as a head; a bare count does not say of what."""
-    written = lab.level(factor, level)
-    if factor not in labels.COUNTED or not isinstance(level, Real):
-        return written
-    return lab.say(COUNTED, factor=lab.words.label(factor), count=written)
 
 
 def _text(lab: "Data", column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
@@ -188,11 +175,6 @@ def _text(lab: "Data", column: str, value: Any, spec: str, names: Mapping[Any, s
         unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
         return lab.words.numbers.format(Quantity(value, unit), "int" if "int" in words else "")
     return lab.level(column, value)
-
-
-def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
-    """Return how a column is printed: as its first part that has a spec."""
-    return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
 
 
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:

@@ -26,7 +26,7 @@ from ipclab.claims.published import (
     table_of,
 )
 from ipclab.claims.texts import payload
-from ipclab.claims.verdicts import on_run, on_table
+from ipclab.claims.verdicts import in_unit, on_run, on_table
 from ipclab.claims.wording import NEEDS, with_interval
 from ipclab.commands.report import decided
 from ipclab.lab.lab import Lab
@@ -151,8 +151,10 @@ def on_rows(name: str, study: str, rows: Sequence[Mapping[str, Any]]) -> tuple[s
     for end in ("low", "high"):
         frame[end] = frame[end].fillna(frame.value) if end in frame else frame.value
     claim = claim_of(name)
-    found = on_run(claim.bounds, claim.here, Numbers(study, {study: frame}))
-    return found.word, [float(each.value) for each in found.found]
+    run = Numbers(study, {study: frame})
+    compared = in_unit(claim.here(run), claim.bounds.unit)
+    found = on_run(claim.bounds, claim.here, run)
+    return found.word, [float(each.value) for each in compared]
 
 
 def test_latency_has_to_grow_at_every_step() -> None:
