@@ -18,8 +18,7 @@ from ipclab.marks.marks import drawable
 from ipclab.marks.named_rows import dots
 from ipclab.report.appendix.about import about_run, proved
 from ipclab.report.appendix.calibration import calibration_table
-from ipclab.report.appendix.limits import about_limits, cpu_pairs, impossible
-from ipclab.report.appendix.notice import notice
+from ipclab.report.appendix.limits import about_limits, cpu_pairs, impossible, notice
 from ipclab.report.compare.machines import machines
 from ipclab.report.notebooks.quotes import keep, quoted
 from ipclab.stats.quantity import Quantity, missing, of
