@@ -177,9 +177,9 @@ def _use(row: Row, comparison: Comparison) -> Row:
     if pd.isna([*mine, *theirs]).any() or None in times:
         return {}
     first, second = (Quantity(bound, "ns", low, high) for bound, low, high in (mine, theirs))
-    ratio, *ends = times
+    ratio, low, high = times
     limit = second / first
-    use = Quantity(ratio, "1", *ends) / limit
+    use = Quantity(ratio, "1", low, high) / limit
     most = 1 + EQUIVALENCE
     used = USES[judge.within(use, 1 / most, most)]
     return dict(zip(USE, (limit.value, use.value, *use.ends, used), strict=True))
